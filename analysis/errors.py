@@ -1,0 +1,102 @@
+"""What can go wrong in a way that a person can mend, as one small tree.
+
+HeadAtlasError
+├── ModelError            exit code 3: the model cannot be opened
+│   ├── ModelNotFound       no such folder, id or revision
+│   ├── ModelGated          the hub wants a licence accepted or a token
+│   ├── UnknownFamily       no row in `families` for this architecture
+│   ├── NoSafetensors       only pickled or otherwise unreadable weights
+│   ├── MissingShard        the index names a file that is not there
+│   ├── DamagedFile         truncated or unreadable
+│   ├── MissingTensor       the family row names a tensor that is not there
+│   ├── ConfigMismatch      config.json contradicts the tensors
+│   ├── UnsupportedDtype    numbers in a format we do not read
+│   └── TokenizerMissing    no tokenizer files, or one that cannot be read
+├── RelationError         exit code 4: a relation is unknown, malformed or too large
+├── HeadError             exit code 5: a head name that means nothing, or outside the model
+├── DeviceError           exit code 6: no such device, or it ran out of memory
+└── StoreError            exit code 7: results cannot be read or written
+
+Each carries a hint that says what to do. They are raised where the fact is known and turned into
+words in one place per surface (the command line's is `analysis.cli.main`).
+"""
+
+
+class HeadAtlasError(Exception):
+    """Something a person can mend: `str(error)` says what, `hint` says how."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ModelError(HeadAtlasError):
+    """The model cannot be opened."""
+
+    exit_code = 3
+
+
+class ModelNotFound(ModelError):
+    """No folder, cached snapshot or hub repository has this name."""
+
+
+class ModelGated(ModelError):
+    """The hub has the model but does not give it to us."""
+
+
+class UnknownFamily(ModelError):
+    """The architecture has no row in `analysis.families`."""
+
+
+class NoSafetensors(ModelError):
+    """The folder holds no weights in the one format we read."""
+
+
+class MissingShard(ModelError):
+    """The weight index names a file that is not in the folder."""
+
+
+class DamagedFile(ModelError):
+    """A file of the checkpoint is truncated or cannot be read."""
+
+
+class MissingTensor(ModelError):
+    """A tensor that the family needs is not in the checkpoint."""
+
+
+class ConfigMismatch(ModelError):
+    """config.json and the tensors describe different models."""
+
+
+class UnsupportedDtype(ModelError):
+    """A tensor's numbers are in a format we do not read, for example 8-bit."""
+
+
+class TokenizerMissing(ModelError):
+    """The checkpoint's tokenizer is absent or cannot be read."""
+
+
+class RelationError(HeadAtlasError):
+    """A relation is unknown, malformed or too large."""
+
+    exit_code = 4
+
+
+class HeadError(HeadAtlasError):
+    """A head name that cannot be read, or a head the model does not have."""
+
+    exit_code = 5
+
+
+class DeviceError(HeadAtlasError):
+    """The device does not exist or ran out of memory."""
+
+    exit_code = 6
+
+
+class StoreError(HeadAtlasError):
+    """The result store cannot be read or written."""
+
+    exit_code = 7

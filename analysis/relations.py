@@ -1,0 +1,218 @@
+"""Relations: lists of (source, target) words that a head may map one to the other."""
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from analysis.errors import RelationError
+
+Category = Literal["algorithmic", "knowledge", "linguistic", "translation", "custom"]
+CATEGORIES: tuple[Category, ...] = ("algorithmic", "knowledge", "linguistic", "translation", "custom")
+
+KKind = Literal["copying", "standard"]
+
+MAX_BYTES = 5_000_000  # of a user's file; our largest is 30 kB
+MAX_PAIRS = 20_000
+MAX_WORD = 100  # characters
+_SHOWN_PROBLEMS = 10
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A named list of word pairs, with what people need to know of it."""
+
+    name: str
+    category: Category
+    title: str
+    sentence: str
+    k: KKind  # copying is judged by a stricter k
+    source: str
+    pairs: tuple[Pair, ...]
+
+    @cached_property
+    def hash(self) -> str:
+        """What a score depends on: the pairs and the kind of k, not the words around them."""
+        content = json.dumps([self.k, self.pairs], ensure_ascii=False)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+@cache
+def builtin() -> dict[str, Relation]:
+    """The relations that come with the project, by name, in the order of their categories."""
+    folder = files("analysis") / "data" / "relations"
+    found = [_from_object(json.loads(f.read_text("utf-8"))) for f in folder.iterdir() if f.name.endswith(".json")]
+    found.sort(key=lambda relation: (CATEGORIES.index(relation.category), relation.name))
+    return {relation.name: relation for relation in found}
+
+
+def choose(wanted: Iterable[str]) -> tuple[Relation, ...]:
+    """Relations by built-in name, category or file path; all built-in ones when nothing is asked for."""
+    chosen: dict[str, Relation] = {}
+    for name in wanted:
+        for relation in _lookup(name):
+            if chosen.setdefault(relation.name, relation).hash != relation.hash:
+                raise RelationError(f"two relations are called {relation.name!r}", "Rename one of the files.")
+    return tuple(chosen.values()) or tuple(builtin().values())
+
+
+def _lookup(name: str) -> list[Relation]:
+    if name in builtin():
+        return [builtin()[name]]
+    if name in CATEGORIES and name != "custom":
+        return [relation for relation in builtin().values() if relation.category == name]
+    path = Path(name)
+    if path.is_file():
+        return [read(path)]
+    raise RelationError(
+        f"there is no relation or file called {name!r}",
+        f"Built in: {', '.join(builtin())}. A file holds a JSON list of pairs or a two-column CSV.",
+    )
+
+
+def read(path: Path) -> Relation:
+    """A user's own relation: a JSON list of [source, target] pairs or a CSV with two columns."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise RelationError(f"{path.name} is larger than {MAX_BYTES / 1e6:g} MB", "Give at most 20,000 pairs.")
+        content = path.read_bytes()
+    except OSError as error:
+        raise RelationError(f"{path} cannot be read: {error.strerror}", "Check the path and its permissions.") from error
+    return parse(content, path.name)
+
+
+def parse(content: bytes, filename: str) -> Relation:
+    """A user's relation from the bytes of a file; `filename` gives its name and says whether it is CSV or JSON."""
+    if len(content) > MAX_BYTES:
+        raise RelationError(f"{filename} is larger than {MAX_BYTES / 1e6:g} MB", "Give at most 20,000 pairs.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise RelationError(f"{filename}, line {line}: not UTF-8 text", "Save the file as UTF-8.") from error
+    name, suffix = Path(filename).stem, Path(filename).suffix.lower()
+    if suffix == ".json" or (suffix != ".csv" and text.lstrip().startswith("[")):
+        rows = _json_rows(text, filename)
+    else:
+        rows = _csv_rows(text, filename)
+    pairs = _checked(rows, filename)
+    return Relation(
+        name=name,
+        category="custom",
+        title=name.replace("_", " "),
+        sentence=f"Maps the first word of each pair in {filename} to the second.",
+        k="standard",
+        source=f"{filename}, {len(pairs)} pairs",
+        pairs=pairs,
+    )
+
+
+def _from_object(fields: dict[str, Any]) -> Relation:
+    return Relation(**{**fields, "pairs": tuple((source, target) for source, target in fields["pairs"])})
+
+
+def _csv_rows(text: str, filename: str) -> Iterator[tuple[int, Any]]:
+    reader = csv.reader(io.StringIO(text), strict=True)
+    try:
+        for number, row in enumerate(reader):
+            header = number == 0 and [cell.strip().lower() for cell in row] == ["source", "target"]
+            if any(cell.strip() for cell in row) and not header:
+                yield reader.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        raise RelationError(f"{filename}, line {reader.line_num}: {error}", "Give two columns.") from error
+
+
+def _json_rows(text: str, filename: str) -> Iterator[tuple[int, Any]]:
+    """The items of a JSON list, each with its line; read one by one because `json` forgets where an item stood."""
+    decoder, cursor = json.JSONDecoder(), _Cursor(text, filename)
+    cursor.expect("[")
+    while cursor.peek() != "]":
+        try:
+            item, end = decoder.raw_decode(text, cursor.at)
+        except json.JSONDecodeError as error:
+            cursor.move(error.pos)
+            raise cursor.error("broken JSON") from error
+        except RecursionError as error:
+            raise cursor.error("nested too deeply") from error
+        yield cursor.line, item
+        cursor.move(end)
+        if cursor.peek() != "]":
+            cursor.expect(",")
+    cursor.expect("]")
+    if cursor.peek():
+        raise cursor.error("text after the list")
+
+
+class _Cursor:
+    """A place in a text that knows its line without counting from the start each time."""
+
+    def __init__(self, text: str, filename: str) -> None:
+        self.text, self.filename, self.at, self.line = text, filename, 0, 1
+
+    def move(self, to: int) -> None:
+        self.line += self.text.count("\n", self.at, to)
+        self.at = to
+
+    def peek(self) -> str:
+        """The next character that is not white space, or nothing at the end."""
+        to = self.at
+        while to < len(self.text) and self.text[to].isspace():
+            to += 1
+        self.move(to)
+        return self.text[to : to + 1]
+
+    def expect(self, character: str) -> None:
+        if self.peek() != character:
+            raise self.error(f"{character!r} is missing")
+        self.move(self.at + 1)
+        self.peek()
+
+    def error(self, reason: str) -> RelationError:
+        hint = 'Give a list of pairs such as [["France", "Paris"], ["Italy", "Rome"]].'
+        return RelationError(f"{self.filename}, line {self.line}: {reason}", hint)
+
+
+def _checked(rows: Iterator[tuple[int, Any]], filename: str) -> tuple[Pair, ...]:
+    """The pairs of a file, or one error that lists what is wrong on which line."""
+    first_line: dict[Pair, int] = {}
+    problems: list[str] = []
+    for line, row in rows:
+        pair, problem = _pair(row)
+        if pair is not None and pair in first_line:
+            problem = f"repeats line {first_line[pair]}"
+        if problem:
+            problems.append(f"{filename}, line {line}: {problem}")
+        elif pair is not None:
+            first_line[pair] = line
+        if len(first_line) > MAX_PAIRS:
+            raise RelationError(f"{filename} has more than {MAX_PAIRS:,} pairs", "Keep the most common ones.")
+        if len(problems) == _SHOWN_PROBLEMS:
+            problems.append("… and perhaps more")
+            break
+    if problems:
+        raise RelationError("\n".join(problems), "Mend or remove these lines; nothing was computed.")
+    if not first_line:
+        raise RelationError(f"{filename} holds no pairs", "Give one source and one target word a line.")
+    return tuple(first_line)
+
+
+def _pair(row: Any) -> tuple[Pair | None, str]:
+    """A row as a pair of words, or the reason why it is none."""
+    if not isinstance(row, list) or len(row) != 2:
+        return None, f"expected two columns, found {len(row)}" if isinstance(row, list) else "not a pair"
+    if not all(isinstance(word, str) for word in row):
+        return None, "both must be text"
+    source, target = (word.strip() for word in row)
+    if not source or not target:
+        return None, "an empty word"
+    if max(len(source), len(target)) > MAX_WORD:
+        return None, f"a word of more than {MAX_WORD} characters"
+    return (source, target), ""

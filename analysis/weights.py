@@ -1,0 +1,187 @@
+"""The tensors of a checkpoint that the static methods read, a piece at a time, always as float32."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from safetensors import safe_open
+from torch import Tensor
+from torch.nn import functional as F
+
+from analysis.checkpoint import Checkpoint
+from analysis.errors import DamagedFile, DeviceError, UnknownFamily
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "silu": F.silu,
+    "swish": F.silu,
+    "gelu": F.gelu,
+    "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_fast": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh"),
+}
+
+
+def open_device(name: str) -> torch.device:
+    """The device to compute on; `auto` takes a GPU when there is one."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise DeviceError(f"there is no device {name!r} here", "Try --device cpu.") from error
+    return device
+
+
+class Weights:
+    """Read access to E, U, the first MLP and the heads of one checkpoint.
+
+    Each call maps the file, takes what it needs as float32 and lets go, so the process never holds more than what the
+    caller keeps.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, device: torch.device | str = "cpu") -> None:
+        self.checkpoint = checkpoint
+        self.card = checkpoint.card
+        self.device = torch.device(device)
+
+    def embed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
+        """Rows of the embedding, scaled where the family scales them."""
+        rows = self._rows(self.checkpoint.embedding, ids)
+        return rows * self.card.width**0.5 if self.checkpoint.family.scale_embedding else rows
+
+    def unembed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
+        """Rows of the transposed unembedding: the direction that each token reads."""
+        return self._rows(self.checkpoint.unembedding, ids)
+
+    def unembed_span(self, start: int, stop: int) -> Tensor:  # [stop - start, d]
+        """Neighbouring rows of the transposed unembedding."""
+        with self._open(self.checkpoint.unembedding) as file:
+            return self._float(file.get_slice(self.checkpoint.unembedding)[start:stop])
+
+    @property
+    def vocabulary(self) -> int:
+        """Rows of the unembedding; some models pad it beyond the tokenizer's size."""
+        return self.checkpoint.info(self.checkpoint.unembedding).shape[0]
+
+    def values(self, layer: int) -> Tensor:  # [H_kv, d, d_head]
+        """W_V of each value head."""
+        card, family = self.card, self.checkpoint.family
+        weight = self._layer(layer, family.value)
+        match family.value_layout:
+            case "conv1d":
+                weight = weight[:, -card.heads * card.head_dim :].T
+            case "interleaved":
+                weight = weight.view(card.heads, 3, card.head_dim, card.width)[:, 2]
+            case "stacked":
+                weight = weight[-card.kv_heads * card.head_dim :]
+        return weight.reshape(card.kv_heads, card.head_dim, card.width).transpose(1, 2).contiguous()
+
+    def outputs(self, layer: int) -> Tensor:  # [H, d_head, d]
+        """W_O of each query head."""
+        weight = self._layer(layer, self.checkpoint.family.output)
+        if not self.checkpoint.family.conv1d:
+            weight = weight.T
+        return weight.reshape(self.card.heads, self.card.head_dim, self.card.width).contiguous()
+
+    def first_mlp(self) -> "FirstMlp":
+        """The first block's MLP with the norm before it, biases included."""
+        family = self.checkpoint.family
+        if self.checkpoint.activation not in _ACTIVATIONS:
+            raise UnknownFamily(
+                f"{self.card.id} uses the activation {self.checkpoint.activation!r}, which is not known yet",
+                f"Known are {', '.join(_ACTIVATIONS)}.",
+            )
+        layer = self.card.layers[0]
+        gate, up = self._linear(layer, family.gate), self._linear(layer, family.up)
+        if gate is not None and family.gate == family.up:
+            gate, up = gate.half(0), gate.half(1)
+        norm = self.checkpoint.in_layer(layer, family.norm)
+        return FirstMlp(
+            norm_kind=family.norm_kind,
+            norm_weight=self._tensor(f"{norm}.weight"),
+            norm_bias=self._optional(f"{norm}.bias"),
+            eps=self.checkpoint.eps,
+            gate=gate,
+            up=cast(Linear, up),
+            down=cast(Linear, self._linear(layer, family.down)),
+            activation=_ACTIVATIONS[self.checkpoint.activation],
+        )
+
+    def _linear(self, layer: int, name: str | None) -> "Linear | None":
+        if name is None:
+            return None
+        weight = self._layer(layer, name)
+        bias = self._optional(self.checkpoint.in_layer(layer, f"{name}.bias"))
+        return Linear(weight.T if self.checkpoint.family.conv1d else weight, bias)
+
+    def _layer(self, layer: int, name: str) -> Tensor:
+        return self._tensor(self.checkpoint.in_layer(layer, f"{name}.weight"))
+
+    def _optional(self, name: str) -> Tensor | None:
+        return self._tensor(name) if name in self.checkpoint.tensors else None
+
+    def _tensor(self, name: str) -> Tensor:
+        with self._open(name) as file:
+            return self._float(file.get_tensor(name))
+
+    def _rows(self, name: str, ids: Tensor) -> Tensor:
+        with self._open(name) as file:
+            return self._float(file.get_tensor(name)[ids.cpu()])
+
+    def _open(self, name: str) -> AbstractContextManager[Any]:
+        path = self.checkpoint.info(name).file
+        try:
+            return cast(AbstractContextManager[Any], safe_open(path, framework="pt"))
+        except Exception as error:  # the library's own error type is not exported as a class one can name in mypy
+            raise DamagedFile(f"{path.name} cannot be read: {error}", "Download or convert it again.") from error
+
+    def _float(self, tensor: Tensor) -> Tensor:
+        """A float32 copy on our device; a copy, so that the mapped file can be let go."""
+        return tensor.to(self.device, torch.float32, copy=True)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """An affine map."""
+
+    weight: Tensor  # [out, in]
+    bias: Tensor | None  # [out]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+    def half(self, which: int) -> "Linear":
+        """The upper or lower half of the rows of a fused tensor."""
+        bias = None if self.bias is None else self.bias.chunk(2)[which]
+        return Linear(self.weight.chunk(2)[which], bias)
+
+
+@dataclass(frozen=True)
+class FirstMlp:
+    """x → MLP_0(norm_0(x)); the residual is not added."""
+
+    norm_kind: str
+    norm_weight: Tensor  # [d]
+    norm_bias: Tensor | None  # [d]
+    eps: float
+    gate: Linear | None
+    up: Linear
+    down: Linear
+    activation: Callable[[Tensor], Tensor]
+
+    def __call__(self, x: Tensor) -> Tensor:  # [n, d] → [n, d]
+        x = self.normed(x)
+        if self.gate is None:
+            return self.down(self.activation(self.up(x)))
+        return self.down(self.activation(self.gate(x)) * self.up(x))
+
+    def normed(self, x: Tensor) -> Tensor:  # [n, d] → [n, d]
+        """The norm before the MLP."""
+        if self.norm_kind == "layer":
+            return F.layer_norm(x, x.shape[-1:], self.norm_weight, self.norm_bias, self.eps)
+        weight = self.norm_weight + 1 if self.norm_kind == "rms_plus_one" else self.norm_weight
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * weight

@@ -17,23 +17,20 @@ of the work is to show quickly that a pair is no hit, and that needs only k larg
    of the target's. So the result is that of float64 arithmetic on X, whatever the shortcut.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 import torch
 from torch import Tensor
 
+from analysis.progress import Progress, silent
 from analysis.weights import Weights
-
-VERSION = "1"  # of the method: a new one whenever a score may come out differently
-
-Progress = Callable[[str, int, int], None]  # stage, done, total
 
 _FIRST_LOOK = 26  # targets looked at first, as a multiple of k: enough to drop nine pairs of ten of a random head
 _SIDE = 13  # tokens the head moves most, each way, as a multiple of k
-_SAMPLE = 12_288  # rows of U among which those tokens are sought
-_SPAN, _TILE = 1024, 4096  # neighbouring rows of U read at once; rows multiplied at once
+_SAMPLE = 4096  # rows of U, from the first on, among which those tokens are sought
+_TILE = 4096  # rows of U multiplied at once
 _BLOCK = 1 << 20  # products compared at once: small enough to stay in a core's cache
 _GROUP_BYTES = 400_000_000  # survivors held while further layers are looked through
 _UNIT = 2.0**-24  # rounding unit of float32
@@ -116,7 +113,7 @@ def count_hits(
     layers: Sequence[int],
     *,
     first_mlp: bool = True,
-    progress: Progress = lambda stage, done, total: None,
+    progress: Progress = silent,
 ) -> Iterator[tuple[int, Tensor]]:
     """For each layer the hits of every relation: [relation, promoted | suppressed, head].
 
@@ -184,16 +181,18 @@ class _Look:
     x_first: Tensor  # [S, d] X_0 of the sources
     x_later: Tensor  # [S, d] X_l of the sources for l ≥ 1
     targets: Tensor  # [T, d] rows of U
-    sample: Tensor  # [≤ 12288, d] rows of U spread over the vocabulary
+    sample: Tensor  # [≤ V, d] the first rows of U
+    u_norm: Tensor  # the largest norm of these rows of U
     compare: _Compare
 
     @classmethod
     def at(cls, weights: Weights, query: Query, first_mlp: bool) -> Self:
         embedded = weights.embed(query.sources)
         later = weights.first_mlp()(embedded) if first_mlp else embedded
-        step = -(-weights.vocabulary // _SAMPLE)
-        sample = weights.unembed(torch.arange(0, weights.vocabulary, step))
-        return cls(embedded, later, weights.unembed(query.targets), sample, _Compare(weights.device))
+        sample = weights.unembed_span(0, min(weights.vocabulary, _SAMPLE))
+        targets = weights.unembed(query.targets)
+        u_norm = torch.cat([sample, targets]).norm(dim=1).max()
+        return cls(embedded, later, targets, sample, u_norm, _Compare(weights.device))
 
     def x(self, weights: Weights, layer: int) -> Tensor:
         """The sources' X for a layer."""
@@ -206,18 +205,18 @@ def _eliminate(weights: Weights, query: Query, look: _Look, layer: int, position
     w_v, w_o = weights.values(layer), weights.outputs(layer)  # [H_kv, d, d_head], [H, d_head, d]
     x = look.x(weights, layer)
     a_all = torch.einsum("sd,gde->gse", x, w_v)  # [H_kv, S, d_head]
-    b_all = (look.targets @ w_o.flatten(0, 1).T).view(len(query.targets), card.heads, card.head_dim)  # [T, H, d_head]
-    moved = _most_moved(a_all, w_o, look.sample, _SIDE * int(query.k.max()) if len(query.k) else 1)
+    k = int(query.k.max())
+    moved = _most_moved(a_all, w_o, look.sample, _SIDE * k)
     rounding = _SAFETY * _UNIT * (card.width**0.5 + card.head_dim**0.5)
-    u_norm = look.sample.norm(dim=1).max().maximum(look.targets.norm(dim=1).max())
+    x_norm = rounding * x.norm(dim=1)
     parts = []
     for head in range(card.heads):
         group = head // (card.heads // card.kv_heads)
-        a, b = a_all[group], b_all[:, head].contiguous()
-        error_a = rounding * x.norm(dim=1) * w_v[group].norm()  # [S] of the vector a
-        error_b = rounding * w_o[head].norm() * u_norm  # of the vector b of any token
-        look_at = _looks(b, look.sample, moved[:, head], w_o[head], int(query.k.max()))
-        alive = _undecided(look.compare, a, b, error_a, error_b, query, look_at)
+        a, b = a_all[group], look.targets @ w_o[head].T  # [S, d_head], [T, d_head]
+        error_a = x_norm * w_v[group].norm()  # [S] of the vector a
+        error_b = rounding * w_o[head].norm() * look.u_norm  # of the vector b of any token
+        looks = _looks(b, look.sample, moved[:, head], w_o[head], k)
+        alive = _undecided(look.compare, a, b, error_a, error_b, query, looks)
         parts.append(_survivors(x, w_v[group], w_o[head], look, query, alive, position * card.heads + head))
     return Survivors.join(parts)
 
@@ -302,12 +301,12 @@ def _verdicts(
 
 
 def _tiles(weights: Weights) -> Iterator[Tensor]:
-    """All rows of U, a few thousand at a time, each tile from places all over the vocabulary."""
-    starts = torch.arange(0, weights.vocabulary, _SPAN)
-    starts = starts[torch.randperm(len(starts), generator=torch.Generator().manual_seed(0))]
-    for tile in starts.split(_TILE // _SPAN):
-        spans = [weights.unembed_span(s, min(s + _SPAN, weights.vocabulary)) for s in tile.tolist()]
-        yield torch.cat(spans)
+    """All rows of U, a few thousand at a time.
+
+    In their own order: tokenizers number tokens from common to rare, and common tokens are the ones that decide most pairs.
+    """
+    for start in range(0, weights.vocabulary, _TILE):
+        yield weights.unembed_span(start, min(start + _TILE, weights.vocabulary))
 
 
 def _count(weights: Weights, compare: _Compare, rows: Survivors, progress: Progress) -> Survivors:

@@ -1,0 +1,203 @@
+"""The command line: map a model, inspect a head, list models, look after the cache.
+
+Exit codes: 0 done · 1 unexpected · 2 wrong usage · 3 model · 4 relation · 5 head · 6 device · 7 store · 130 interrupted
+(the numbers 3 to 7 stand beside the errors in `analysis.errors`).
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from analysis import __version__, default_model, report
+from analysis.errors import HeadAtlasError
+from analysis.heads import HeadId
+from analysis.plan import Settings, forget, function_scores, known_models, plan, salience
+from analysis.progress import ShownProgress
+from analysis.relations import choose
+from analysis.scores import Scores
+from analysis.sources import cached_models, open_model
+from analysis.store import Store, cache_folder
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the only place where errors become words and exit codes."""
+    options = _parser().parse_args(arguments)
+    try:
+        with closing(ShownProgress()) as progress:
+            options.run(options, progress)
+    except HeadAtlasError as error:
+        _complain(error, options.json)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("Stopped. Finished layers are kept; the same command goes on from there.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has gone, for example `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _complain(error: HeadAtlasError, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"error": type(error).__name__, "message": str(error), "hint": error.hint}))
+    else:
+        print(f"error: {error}", file=sys.stderr)
+        if error.hint:
+            print(f"hint:  {error.hint}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m analysis", description="What every attention head of a model does.")
+    parser.add_argument("--version", action="version", version=f"Head Atlas {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="print JSON for scripts")
+    model = argparse.ArgumentParser(add_help=False)
+    model.add_argument("model", metavar="MODEL", help=f"{default_model.ID}, a folder, or a Hugging Face id")
+    model.add_argument("--revision", help="branch, tag or commit on the Hugging Face hub")
+    model.add_argument("--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU when there is one)")
+    model.add_argument("--relations", nargs="+", default=[], metavar="NAME-or-FILE", help="names, categories or files")
+    model.add_argument("--k", type=int, metavar="N", help="targets among the N largest count (default 10, or 25)")
+    model.add_argument("--k-copying", type=int, metavar="N", help="the same for copying relations (default 1, or 3)")
+    model.add_argument("--no-first-mlp", action="store_true", help="feed raw embeddings to all layers")
+    shown: dict[str, Any] = {"parents": [model, common]}
+
+    command = commands.add_parser("map", help="score every head for every relation", **shown)
+    command.add_argument("--layers", type=_layers, metavar="A-B,C", help="only these layers")
+    command.add_argument("--out", type=_out, metavar="FILE", help="write all scores to FILE.parquet or FILE.csv")
+    command.set_defaults(run=_map)
+    command = commands.add_parser("head", help="inspect one head", **shown)
+    command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
+    command.set_defaults(run=_head)
+    command = commands.add_parser("models", help="list the models that can be opened or have results", parents=[common])
+    command.set_defaults(run=_models)
+    command = commands.add_parser("cache", help="size of the cache; prune it", parents=[common])
+    command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
+    command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
+    command.add_argument("--all", action="store_true", help="prune: everything, the converted default model too")
+    command.set_defaults(run=_cache)
+    return parser
+
+
+def _layers(text: str) -> tuple[int, ...]:
+    chosen: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not first.strip().isdecimal() or not (last or first).strip().isdecimal() or len(part) > 9:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of layers such as 0-5,10")
+        chosen.update(range(int(first), int(last or first) + 1))
+    return tuple(sorted(chosen))
+
+
+def _out(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in {".parquet", ".csv"}:
+        raise argparse.ArgumentTypeError("the file must end in .parquet or .csv")
+    if not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+    return path
+
+
+def _scores(options: argparse.Namespace, progress: ShownProgress, store: Store) -> tuple[Any, Scores, bool]:
+    checkpoint = open_model(options.model, options.revision, cache_folder())
+    relations = choose(options.relations)
+    default = Settings.default(checkpoint.card.vocabulary)
+    settings = Settings(
+        k_copying=default.k_copying if options.k_copying is None else options.k_copying,
+        k_standard=default.k_standard if options.k is None else options.k,
+        first_mlp=not options.no_first_mlp,
+    )
+    wanted = plan(checkpoint, relations, settings, getattr(options, "layers", None))
+    stored = store.get(wanted.key) is not None
+    scores = function_scores(checkpoint, wanted, store, options.device, progress)
+    progress.close()
+    return checkpoint, scores, stored
+
+
+def _map(options: argparse.Namespace, progress: ShownProgress) -> None:
+    start = time.monotonic()
+    with closing(Store(cache_folder() / "store")) as store:
+        _, scores, stored = _scores(options, progress, store)
+    if options.out:
+        _write(options.out, scores)
+    facts = {
+        "from_store": stored,
+        "seconds": round(time.monotonic() - start, 2),
+        "store": str(cache_folder() / "store"),
+        "out": str(options.out) if options.out else None,
+    }
+    print(json.dumps(report.map_data(scores, facts)) if options.json else report.map_text(scores, facts))
+
+
+def _write(path: Path, scores: Scores) -> None:
+    """The scores to a file, whole or not at all; a CSV gets its provenance beside it."""
+    files = {path: scores.to_csv().encode() if path.suffix == ".csv" else scores.to_parquet()}
+    if path.suffix == ".csv":
+        files[path.with_suffix(".provenance.json")] = scores.provenance.to_json().encode()
+    for target, content in files.items():
+        part = target.with_name(f".{target.name}.part")
+        try:
+            part.write_bytes(content)
+            part.replace(target)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise HeadAtlasError(f"{target} cannot be written: {error.strerror}", "Check free space and permissions.") from error
+
+
+def _head(options: argparse.Namespace, progress: ShownProgress) -> None:
+    with closing(Store(cache_folder() / "store")) as store:
+        wanted = HeadId.parse(options.head)
+        checkpoint = open_model(options.model, options.revision, cache_folder())
+        head = checkpoint.card.check(wanted)
+        checkpoint, scores, _ = _scores(options, progress, store)
+        operations = salience(checkpoint, head, store, options.device, not options.no_first_mlp, progress)
+        progress.close()
+    data = report.head_data(scores, head, operations)
+    print(json.dumps(data) if options.json else report.head_text(data))
+
+
+def _models(options: argparse.Namespace, progress: ShownProgress) -> None:
+    with closing(Store(cache_folder() / "store")) as store:
+        known = known_models(store)
+        results = {card.fingerprint: sum(1 for _ in store.keys(f"result/{card.fingerprint}/")) for card in known}
+    named = {card.id for card in known}
+    others = [name for name in (default_model.ID, *cached_models()) if name not in named]
+    data = [
+        *({**card.to_dict(), "results": results[card.fingerprint]} for card in known),
+        *({"id": name, "results": 0} for name in others),
+    ]
+    print(json.dumps(data) if options.json else report.models_text(data))
+
+
+def _cache(options: argparse.Namespace, progress: ShownProgress) -> None:
+    folder = cache_folder()
+    pruned = 0
+    with closing(Store(folder / "store")) as store:
+        if options.action == "prune":
+            pruned = _prune(store, options.model, options.all)
+        data = {"folder": str(folder), "store_bytes": store.size(), "entries": sum(1 for _ in store.keys()), "pruned": pruned}
+    if options.action == "prune" and options.all:
+        shutil.rmtree(folder / "models", ignore_errors=True)
+    data["models_bytes"] = sum(path.stat().st_size for path in (folder / "models").rglob("*") if path.is_file())
+    print(json.dumps(data) if options.json else report.cache_text(data))
+
+
+def _prune(store: Store, model: str | None, everything: bool) -> int:
+    """Without a model: unfinished parts and damaged entries only. With one: all its results."""
+    if everything:
+        return sum(forget(store, key.split("/")[1]) for key in {key.rsplit("/", 1)[0] for key in store.keys()})
+    if model is None:
+        stale = [key for key in store.keys() if key.startswith("unit/") or store.get(key) is None]
+        for key in stale:
+            store.delete(key)
+        return len(stale)
+    chosen = [card for card in known_models(store) if card.id == model or card.fingerprint.startswith(model)]
+    if not chosen:
+        raise HeadAtlasError(f"the store has no results of {model!r}", "`python -m analysis models` lists them.")
+    return sum(forget(store, card.fingerprint) for card in chosen)

@@ -1,0 +1,242 @@
+"""What to compute, under which names it is kept, and how to get it: from the store, else from the weights.
+
+A plan is cut into units, one a layer. A unit's key is the hash of everything its result depends on, so a unit asked for
+twice is computed once and a run that was stopped goes on where it was. Nothing here loads torch unless it must compute.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from analysis import __version__
+from analysis.checkpoint import Checkpoint
+from analysis.errors import DeviceError, HeadError, RelationError
+from analysis.heads import HeadId, ModelCard
+from analysis.progress import Progress, silent
+from analysis.provenance import Provenance, libraries, now
+from analysis.relations import Relation
+from analysis.scores import KINDS, TAU, Scores
+from analysis.store import Store
+from analysis.tokens import MIN_PAIRS, Vocabulary
+
+METHOD = "function"
+FUNCTION_VERSION = "1"  # raise whenever a score may come out differently
+SALIENCE_VERSION = "1"
+LARGE_VOCABULARY = 100_000  # from here on k is larger
+
+@dataclass(frozen=True)
+class Settings:
+    """What a person may choose about the function map."""
+
+    k_copying: int
+    k_standard: int
+    first_mlp: bool = True
+
+    @classmethod
+    def default(cls, vocabulary: int) -> "Settings":
+        """The published values: k of 1 and 10, or 3 and 25 for large vocabularies."""
+        large = vocabulary >= LARGE_VOCABULARY
+        return cls(k_copying=3 if large else 1, k_standard=25 if large else 10)
+
+    def k(self, relation: Relation) -> int:
+        """The relation's k."""
+        return self.k_copying if relation.k == "copying" else self.k_standard
+
+
+@dataclass(frozen=True)
+class FunctionPlan:
+    """The function map of some layers of a model for some relations."""
+
+    model: ModelCard
+    relations: tuple[Relation, ...]
+    settings: Settings
+    layers: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        """The name of the finished result."""
+        return f"result/{self.model.fingerprint}/{METHOD}/{self._hash(list(self.layers))}"
+
+    def unit(self, layer: int) -> str:
+        """The name of one layer's hits."""
+        return f"unit/{self.model.fingerprint}/{METHOD}/{self._hash(layer)}"
+
+    def _hash(self, part: Any) -> str:
+        relations = [(relation.name, relation.hash) for relation in self.relations]
+        content = [self.model.fingerprint, METHOD, FUNCTION_VERSION, asdict(self.settings), relations, part]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def plan(
+    checkpoint: Checkpoint,
+    relations: tuple[Relation, ...],
+    settings: Settings | None = None,
+    layers: Iterable[int] | None = None,
+) -> FunctionPlan:
+    """The plan for a model, with the published settings and all layers unless told otherwise."""
+    card = checkpoint.card
+    settings = settings or Settings.default(card.vocabulary)
+    for k in (settings.k_copying, settings.k_standard):
+        if not 1 <= k < card.vocabulary:
+            raise RelationError(f"k = {k} makes no sense", f"Choose 1 to {card.vocabulary - 1}.")
+    chosen = card.layers if layers is None else tuple(sorted(set(layers)))
+    for layer in chosen:
+        if layer not in card.layers:
+            raise HeadError(f"{card.id} has no layer {layer}", f"Its layers are {card.layers[0]} to {card.layers[-1]}.")
+    return FunctionPlan(card, relations, settings, chosen)
+
+
+def function_scores(
+    checkpoint: Checkpoint, wanted: FunctionPlan, store: Store, device: str = "auto", progress: Progress = silent
+) -> Scores:
+    """The function map, from the store when it is there; what had to be computed is kept layer by layer."""
+    kept_result = store.get(wanted.key)
+    if kept_result is not None:
+        return _renamed(Scores.from_parquet(kept_result), wanted)
+    vocabulary = Vocabulary.open(checkpoint.folder)
+    kept = [vocabulary.keep(relation) for relation in wanted.relations]
+    usable = [i for i, pairs in enumerate(kept) if len(pairs) >= MIN_PAIRS]
+    query = [(kept[i], wanted.settings.k(wanted.relations[i])) for i in usable]
+    hits = {layer: store.get(wanted.unit(layer)) for layer in wanted.layers}
+    absent = [layer for layer, content in hits.items() if content is None]
+    used = "stored layers"
+    if absent and usable:
+        used = _compute(checkpoint, query, absent, wanted, store, hits, device, progress)
+    shape = (len(usable), len(KINDS), wanted.model.heads)
+    arrays = {layer: _array(content, shape) for layer, content in hits.items() if content is not None or not usable}
+    scores = Scores.from_hits(arrays, _provenance(wanted, kept, used))
+    store.put(wanted.key, scores.to_parquet())
+    remember(store, checkpoint.card)
+    for layer in wanted.layers:
+        store.delete(wanted.unit(layer))
+    return scores
+
+
+def _compute(
+    checkpoint: Checkpoint, query: Sequence[Any], layers: Sequence[int], wanted: FunctionPlan, store: Store,
+    hits: dict[int, bytes | None], device: str, progress: Progress,
+) -> str:  # fmt: skip
+    """Fill in the hits of the absent layers, storing each as it arrives; says on what device."""
+    import torch
+
+    from analysis.function_map import Query, count_hits
+    from analysis.weights import Weights, open_device
+
+    weights = Weights(checkpoint, open_device(device))
+    try:
+        for layer, found in count_hits(
+            weights, Query.of(query), layers, first_mlp=wanted.settings.first_mlp, progress=progress
+        ):
+            hits[layer] = found.cpu().numpy().astype("<i4").tobytes()
+            store.put(wanted.unit(layer), hits[layer] or b"")
+    except torch.OutOfMemoryError as error:
+        raise DeviceError(f"{weights.device} ran out of memory", "Close other programs on it or use --device cpu.") from error
+    return _device_name(str(weights.device))
+
+
+def _device_name(device: str) -> str:
+    import torch
+
+    return f"{device} ({torch.cuda.get_device_name(device)})" if device.startswith("cuda") else device
+
+
+def _array(content: bytes | None, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(content or b"", "<i4").reshape(shape)
+
+
+def _provenance(wanted: FunctionPlan, kept: Sequence[Sequence[Any]], device: str) -> Provenance:
+    items = tuple(
+        {
+            "name": relation.name,
+            "category": relation.category,
+            "title": relation.title,
+            "sentence": relation.sentence,
+            "k": wanted.settings.k(relation),
+            "hash": relation.hash,
+            "pairs": len(relation.pairs),
+            "kept": len(pairs),
+            "applicable": len(pairs) >= MIN_PAIRS,
+        }
+        for relation, pairs in zip(wanted.relations, kept, strict=True)
+    )
+    return Provenance(
+        model=wanted.model,
+        method=METHOD,
+        version=FUNCTION_VERSION,
+        settings={**asdict(wanted.settings), "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(wanted.layers)},
+        items=items,
+        device=device,
+        libraries=libraries(),
+        date=now(),
+        atlas=__version__,
+    )
+
+
+def _renamed(scores: Scores, wanted: FunctionPlan) -> Scores:
+    """The stored scores under the name by which the model was opened now: content decides, not the name."""
+    return replace(scores, provenance=replace(scores.provenance, model=wanted.model))
+
+
+def remember(store: Store, card: ModelCard) -> None:
+    """List the model among those that the store knows."""
+    store.put(f"model/{card.fingerprint}", json.dumps(card.to_dict()).encode())
+
+
+def known_models(store: Store) -> list[ModelCard]:
+    """The models that the store has results of."""
+    found = (store.get(key) for key in store.keys("model/"))
+    return sorted((ModelCard.from_dict(json.loads(card)) for card in found if card), key=lambda card: card.id)
+
+
+def forget(store: Store, fingerprint: str) -> int:
+    """Remove everything known of a model; says how many entries went."""
+    keys = [key for key in store.keys() if fingerprint in key.split("/")]
+    for key in keys:
+        store.delete(key)
+    return len(keys)
+
+
+def salience(
+    checkpoint: Checkpoint, head: HeadId, store: Store, device: str = "auto",
+    first_mlp: bool = True, progress: Progress = silent,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """A head's salient operations with their tokens' texts; the whole layer is computed and kept at once."""
+    key = f"salience/{checkpoint.card.fingerprint}/{SALIENCE_VERSION}/{head.layer}/{int(first_mlp)}"
+    content = store.get(key)
+    if content is None:
+        content = json.dumps(_salience_of_layer(checkpoint, head.layer, device, first_mlp, progress)).encode()
+        store.put(key, content)
+        remember(store, checkpoint.card)
+    found: list[list[dict[str, Any]]] = json.loads(content)
+    return found[head.head]
+
+
+def _salience_of_layer(
+    checkpoint: Checkpoint, layer: int, device: str, first_mlp: bool, progress: Progress
+) -> list[list[dict[str, Any]]]:
+    from analysis.salience import salient_operations
+    from analysis.weights import Weights, open_device
+
+    vocabulary, weights = Vocabulary.open(checkpoint.folder), Weights(checkpoint, open_device(device))
+    found = salient_operations(weights, [layer], first_mlp=first_mlp, progress=progress)
+
+    def named(entries: Sequence[tuple[int, float]]) -> list[dict[str, Any]]:
+        return [{"token": token, "text": vocabulary.text(token), "value": value} for token, value in entries]
+
+    return [
+        [
+            {
+                "token": operation.token,
+                "text": vocabulary.text(operation.token),
+                "sigma": operation.sigma,
+                "promoted": named(operation.promoted),
+                "suppressed": named(operation.suppressed),
+            }
+            for operation in found[HeadId(layer, head)]
+        ]
+        for head in range(checkpoint.card.heads)
+    ]

@@ -1,0 +1,93 @@
+"""Results on disk, found again instantly: a diskcache whose values are bytes and nothing else."""
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import diskcache
+
+from analysis.errors import StoreError
+
+_DIGEST = 16  # bytes of SHA-256 before each value, so that damage is noticed
+
+
+def cache_folder() -> Path:
+    """Where results and converted models live: $HEAD_ATLAS_CACHE, else the user's cache folder."""
+    chosen = os.environ.get("HEAD_ATLAS_CACHE")
+    if chosen:
+        return Path(chosen).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "head-atlas"
+
+
+class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
+    """Refuses to pickle on the way in and to unpickle on the way out."""
+
+    def store(self, value: Any, read: bool, key: Any = None) -> Any:
+        if not isinstance(value, bytes):
+            raise TypeError("the store holds bytes only")
+        return super().store(value, read, key)
+
+    def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        if mode == diskcache.core.MODE_PICKLE:
+            raise ValueError("the store holds bytes only")
+        return super().fetch(mode, filename, value, read)
+
+
+class Store:
+    """Named byte strings: results of a model, their parts, and the cards of the models themselves."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            self._cache = diskcache.Cache(str(folder), disk=BytesDisk, eviction_policy="none", size_limit=2**62)
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(folder, error) from error
+
+    def get(self, key: str) -> bytes | None:
+        """The value, or nothing when there is none or it is damaged."""
+        try:
+            content = self._cache.get(key)
+        except (OSError, sqlite3.Error, ValueError, TypeError):
+            content = b""
+        if content is None:
+            return None
+        if hashlib.sha256(content[_DIGEST:]).digest()[:_DIGEST] != content[:_DIGEST]:
+            self.delete(key)
+            return None
+        return bytes(content[_DIGEST:])
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keep a value; whole or not at all."""
+        try:
+            self._cache.set(key, hashlib.sha256(value).digest()[:_DIGEST] + value)
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(self.folder, error) from error
+
+    def delete(self, key: str) -> None:
+        """Forget a value."""
+        try:
+            self._cache.delete(key)
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(self.folder, error) from error
+
+    def keys(self, prefix: str = "") -> Iterator[str]:
+        """The names in the store."""
+        yield from (key for key in list(self._cache) if isinstance(key, str) and key.startswith(prefix))
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._cache.close()
+
+
+def _unusable(folder: Path, error: Exception) -> StoreError:
+    return StoreError(
+        f"the store in {folder} cannot be used: {error}",
+        "Check free space and permissions, or choose another folder with HEAD_ATLAS_CACHE.",
+    )

@@ -140,7 +140,8 @@ class Checkpoint:
         info = self.info(name)
         if info.dtype not in READABLE:
             raise UnsupportedDtype(
-                f"{name} is stored as {info.dtype}", f"Read are {', '.join(READABLE.values())}; use the original weights."
+                f"{name} is stored as {info.dtype}",
+                f"Read are {', '.join(READABLE.values())}; use the original weights.",
             )
         fits = len(info.shape) == len(shape) and all(b in (None, a) for a, b in zip(info.shape, shape, strict=True))
         if not fits:
@@ -171,9 +172,13 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise ModelNotFound(f"{folder.name} has no config.json", "A checkpoint folder holds config.json and *.safetensors.") from None
+        raise ModelNotFound(
+            f"{folder.name} has no config.json", "A checkpoint folder holds config.json and *.safetensors."
+        ) from None
     except (ValueError, OSError, RecursionError) as error:
-        raise DamagedFile(f"config.json of {folder.name} cannot be read", "Copy it again from the model's source.") from error
+        raise DamagedFile(
+            f"config.json of {folder.name} cannot be read", "Copy it again from the model's source."
+        ) from error
     if not isinstance(config, dict):
         raise DamagedFile(f"config.json of {folder.name} is not an object", "Copy it again from the model's source.")
     text = config.get("text_config")
@@ -210,7 +215,9 @@ def _weight_files(folder: Path) -> list[Path]:
     if not index.exists():
         found = sorted(folder.glob("*.safetensors"))
         if not found:
-            others = sorted(p.name for p in folder.iterdir() if p.suffix in {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"})
+            others = sorted(
+                p.name for p in folder.iterdir() if p.suffix in {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"}
+            )
             has = f"only {', '.join(others[:3])}" if others else "no weights at all"
             raise NoSafetensors(
                 f"{folder.name} has {has}",
@@ -220,10 +227,14 @@ def _weight_files(folder: Path) -> list[Path]:
     try:
         names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
     except (ValueError, KeyError, AttributeError, TypeError, OSError) as error:
-        raise DamagedFile(f"{index.name} of {folder.name} cannot be read", "Copy it again from the model's source.") from error
+        raise DamagedFile(
+            f"{index.name} of {folder.name} cannot be read", "Copy it again from the model's source."
+        ) from error
     for name in names:
         if not isinstance(name, str) or Path(name).name != name or not name.endswith(".safetensors"):
-            raise DamagedFile(f"{index.name} of {folder.name} names the file {name!r}", "Shards lie beside their index.")
+            raise DamagedFile(
+                f"{index.name} of {folder.name} names the file {name!r}", "Shards lie beside their index."
+            )
         if not (folder / name).exists():
             raise MissingShard(f"{folder.name} lacks the shard {name}", "Download it again; all shards are needed.")
     return [folder / name for name in names]
@@ -250,7 +261,7 @@ def _tensor_info(file: Path, entry: dict[str, Any], base: int, size: int) -> Ten
     begin, end = (int(offset) for offset in entry["data_offsets"])
     shape = tuple(int(n) for n in entry["shape"])
     if base + end > size:
-        raise DamagedFile(f"{file.name} is truncated: {base + end - size:,} bytes are missing", "Download it again.")
+        raise DamagedFile(f"{file.name} is truncated", "Download it again.")
     item = BYTES.get(entry["dtype"])
     if begin < 0 or min(shape, default=0) < 0 or (item is not None and end - begin != math.prod(shape) * item):
         raise DamagedFile(f"the header of {file.name} contradicts itself", "Download it again.")
@@ -278,7 +289,9 @@ def _card(
         head_dim = int(_first(config, ("head_dim",), width // heads if heads else 0))
         vocabulary, _ = embedding.shape
     except (KeyError, ValueError, TypeError) as error:
-        raise ConfigMismatch("config.json does not give layers, heads and width", "Copy it again from the model's source.") from error
+        raise ConfigMismatch(
+            "config.json does not give layers, heads and width", "Copy it again from the model's source."
+        ) from error
     if min(layers, heads, kv_heads, head_dim, width) < 1 or heads % kv_heads:
         raise ConfigMismatch(
             f"config.json gives {layers} layers, {heads} heads, {kv_heads} key-value heads, width {width}",

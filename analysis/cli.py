@@ -53,7 +53,9 @@ def _complain(error: HeadAtlasError, as_json: bool) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m analysis", description="What every attention head of a model does.")
+    parser = argparse.ArgumentParser(
+        prog="python -m analysis", description="What every attention head of a model does."
+    )
     parser.add_argument("--version", action="version", version=f"Head Atlas {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     common = argparse.ArgumentParser(add_help=False)
@@ -147,7 +149,9 @@ def _write(path: Path, scores: Scores) -> None:
             part.replace(target)
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise HeadAtlasError(f"{target} cannot be written: {error.strerror}", "Check free space and permissions.") from error
+            raise HeadAtlasError(
+                f"{target} cannot be written: {error.strerror}", "Check free space and permissions."
+            ) from error
 
 
 def _head(options: argparse.Namespace, progress: ShownProgress) -> None:
@@ -165,7 +169,7 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> None:
 def _models(options: argparse.Namespace, progress: ShownProgress) -> None:
     with closing(Store(cache_folder() / "store")) as store:
         known = known_models(store)
-        results = {card.fingerprint: sum(1 for _ in store.keys(f"result/{card.fingerprint}/")) for card in known}
+        results = {card.fingerprint: sum(1 for _ in store.names(f"result/{card.fingerprint}/")) for card in known}
     named = {card.id for card in known}
     others = [name for name in (default_model.ID, *cached_models()) if name not in named]
     data = [
@@ -181,7 +185,12 @@ def _cache(options: argparse.Namespace, progress: ShownProgress) -> None:
     with closing(Store(folder / "store")) as store:
         if options.action == "prune":
             pruned = _prune(store, options.model, options.all)
-        data = {"folder": str(folder), "store_bytes": store.size(), "entries": sum(1 for _ in store.keys()), "pruned": pruned}
+        data = {
+            "folder": str(folder),
+            "store_bytes": store.size(),
+            "entries": sum(1 for _ in store.names()),
+            "pruned": pruned,
+        }
     if options.action == "prune" and options.all:
         shutil.rmtree(folder / "models", ignore_errors=True)
     data["models_bytes"] = sum(path.stat().st_size for path in (folder / "models").rglob("*") if path.is_file())
@@ -190,10 +199,8 @@ def _cache(options: argparse.Namespace, progress: ShownProgress) -> None:
 
 def _prune(store: Store, model: str | None, everything: bool) -> int:
     """Without a model: unfinished parts and damaged entries only. With one: all its results."""
-    if everything:
-        return sum(forget(store, key.split("/")[1]) for key in {key.rsplit("/", 1)[0] for key in store.keys()})
-    if model is None:
-        stale = [key for key in store.keys() if key.startswith("unit/") or store.get(key) is None]
+    if everything or model is None:
+        stale = [key for key in store.names() if everything or key.startswith("unit/") or store.get(key) is None]
         for key in stale:
             store.delete(key)
         return len(stale)

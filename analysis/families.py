@@ -105,7 +105,7 @@ FAMILIES: tuple[Family, ...] = (
         scale_embedding=True,
     ),
     Family(
-        # The norm behind the MLP (post_feedforward_layernorm) is left out, as the residual is: X is what the MLP writes.
+        # The norm behind the MLP (post_feedforward_layernorm) is left out, as the residual is: X is the MLP's output.
         name="Gemma 2 and 3",
         model_types=("gemma2", "gemma3_text"),
         prefixes=("model.", "language_model.model.", "model.language_model."),

@@ -5,21 +5,21 @@ Elhelo & Geva, "Inferring Functionality of Attention Heads from their Parameters
     M[l,h] = X_l · W_V[l,h] · W_O[l,h] · U      row s, column t: how strongly the head maps token s to token t
     X_0 = E ;  X_l = MLP_0(norm_0(E)) for l ≥ 1
 
-A pair (s, t) is *promoted* when fewer than k entries of row s are strictly larger than entry t, *suppressed* when fewer
-than k are strictly smaller. M has V² entries a head and is never formed. A head implements few of the pairs, so most
-of the work is to show quickly that a pair is no hit, and that needs only k larger and k smaller entries, found anywhere:
+A pair (s, t) is *promoted* when fewer than k entries of row s are strictly larger than entry t, *suppressed* when
+fewer than k are strictly smaller. M has V² entries a head and is never formed. A head implements few of the pairs, so
+most of the work is to show quickly that a pair is no hit, which takes only k larger and k smaller entries, anywhere:
 
 1. `_eliminate` looks at a few hundred tokens a head: first some of the targets (their products are needed anyway),
-   then the tokens that the head moves most for the average source, then all targets. A few per cent of the pairs remain.
-2. `_count` meets the survivors of many layers with the whole unembedding, tile by tile, dropping pairs as they are decided.
-   A head with many survivors is multiplied through d_head, the others together through d.
+   then the tokens that the head moves most for the average source, then all targets. A few per cent of the pairs stay.
+2. `_count` meets the survivors of many layers with the whole unembedding, tile by tile, dropping pairs as they are
+   decided. A head with many survivors is multiplied through d_head, the others together through d.
 3. `_resolve` decides in float64 what float32 could not: the pairs whose count depends on entries within rounding error
    of the target's. So the result is that of float64 arithmetic on X, whatever the shortcut.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -64,8 +64,11 @@ class Query:
 
     def to(self, device: torch.device) -> Self:
         """The same with its indices on a device."""
-        moved = (t.to(device) for t in (self.source_of, self.target_of, self.k))
-        return type(self)(self.sources, self.targets, *moved, self.members)
+        moved = {name: getattr(self, name).to(device) for name in ("source_of", "target_of", "k")}
+        return replace(self, **moved)
+
+
+_PER_ROW = ("owner", "pair", "k", "a", "q", "value", "above", "below")
 
 
 @dataclass
@@ -85,9 +88,8 @@ class Survivors:
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
         """One after the other."""
-        names = ("owner", "pair", "k", "a", "q", "value", "above", "below")
-        joined = (torch.cat([getattr(part, name) for part in parts]) for name in names)
-        return cls(*joined, crowded={owner: w for part in parts for owner, w in part.crowded.items()})
+        joined: dict[str, Any] = {name: torch.cat([getattr(part, name) for part in parts]) for name in _PER_ROW}
+        return cls(**joined, crowded={owner: w for part in parts for owner, w in part.crowded.items()})
 
     def __len__(self) -> int:
         return len(self.owner)
@@ -99,8 +101,7 @@ class Survivors:
 
     def take(self, chosen: Tensor) -> Self:
         """Only the chosen rows."""
-        names = ("owner", "pair", "k", "a", "q", "value", "above", "below")
-        return type(self)(*(getattr(self, name)[chosen] for name in names), crowded=self.crowded)
+        return replace(self, **{name: getattr(self, name)[chosen] for name in _PER_ROW})
 
     def undecided(self) -> Tensor:  # [n] bool
         """Rows that can still be a hit one way or the other."""
@@ -117,8 +118,8 @@ def count_hits(
 ) -> Iterator[tuple[int, Tensor]]:
     """For each layer the hits of every relation: [relation, promoted | suppressed, head].
 
-    Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no pair)
-    to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary).
+    Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no
+    pair) to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary).
     """
     torch.set_float32_matmul_precision("highest")  # the margins below assume real float32 products
     query = query.to(weights.device)
@@ -148,11 +149,12 @@ class _Compare:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
+        self._block = _BLOCK if device.type == "cpu" else 64 * _BLOCK  # a GPU wants much to do at once
         self._buffers: dict[torch.dtype, Tensor] = {}
 
     def __call__(self, rows: Tensor, upper: Tensor, lower: Tensor, high: Tensor, low: Tensor) -> tuple[Tensor, Tensor]:
         above, below = torch.empty_like(high), torch.empty_like(low)
-        step = max(1, _BLOCK // max(len(upper), len(lower)))
+        step = max(1, self._block // max(len(upper), len(lower)))
         for start in range(0, len(rows), step):
             part = slice(start, start + step)
             products, flags = self._room(rows[part], upper)
@@ -169,7 +171,7 @@ class _Compare:
         size = len(rows) * len(columns)
         buffer = self._buffers.get(rows.dtype)
         if buffer is None or buffer.numel() < 2 * size:
-            buffer = torch.empty(2 * max(size, _BLOCK), dtype=rows.dtype, device=self._device)
+            buffer = torch.empty(2 * size, dtype=rows.dtype, device=self._device)
             self._buffers[rows.dtype] = buffer
         return buffer[: 2 * size].view(2, len(rows), len(columns))
 
@@ -241,7 +243,13 @@ def _looks(b: Tensor, sample: Tensor, moved: Tensor, w_o: Tensor, k: int) -> Ite
 
 
 def _undecided(
-    compare: _Compare, a: Tensor, b: Tensor, error_a: Tensor, error_b: Tensor, query: Query, looks: Iterator[tuple[Tensor, Tensor]]
+    compare: _Compare,
+    a: Tensor,
+    b: Tensor,
+    error_a: Tensor,
+    error_b: Tensor,
+    query: Query,
+    looks: Iterator[tuple[Tensor, Tensor]],
 ) -> Tensor:  # indices into P
     """Pairs for which no look found k larger and k smaller entries, rounding allowed for."""
     alive = torch.arange(len(query.k), device=a.device)
@@ -261,9 +269,7 @@ def _undecided(
     return alive
 
 
-def _survivors(
-    x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, alive: Tensor, owner: int
-) -> Survivors:
+def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, alive: Tensor, owner: int) -> Survivors:
     """The rows of the undecided pairs of one head, from float64 products."""
     a = x[query.source_of[alive]].double() @ w_v.double()
     q = a @ w_o.double()
@@ -303,7 +309,7 @@ def _verdicts(
 def _tiles(weights: Weights) -> Iterator[Tensor]:
     """All rows of U, a few thousand at a time.
 
-    In their own order: tokenizers number tokens from common to rare, and common tokens are the ones that decide most pairs.
+    In their own order: tokenizers number tokens from common to rare, and common tokens decide most pairs.
     """
     for start in range(0, weights.vocabulary, _TILE):
         yield weights.unembed_span(start, min(start + _TILE, weights.vocabulary))
@@ -325,23 +331,25 @@ def _count_tile(compare: _Compare, rows: Survivors, tile: Tensor) -> None:
     """Add one tile's larger and smaller entries to every row's counts."""
     d, u_norm = tile.shape[1], tile.norm(dim=1).max()
     owners, counts = rows.owner.unique_consecutive(return_counts=True)
-    start, plain = 0, []
+    start = 0
+    plain = [torch.empty(0, dtype=torch.long, device=tile.device)]
     for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
         chosen = slice(start, start + count)
         start += count
         w_o = rows.crowded.get(owner)
         if w_o is None or count * (d - len(w_o)) <= len(w_o) * d:
-            plain.append(chosen)
+            plain.append(torch.arange(chosen.start, chosen.stop, device=tile.device))
             continue
         scale = rows.a[chosen].norm(dim=1) * w_o.norm() * u_norm
         _add(compare, rows, chosen, rows.a[chosen].float(), tile @ w_o.T, scale * (d**0.5 + len(w_o) ** 0.5))
-    index = torch.cat([torch.arange(s.start, s.stop, device=tile.device) for s in plain]) if plain else torch.empty(0).long()
-    for chosen in index.split(_TILE):
-        q = rows.q[chosen]
-        _add(compare, rows, chosen, q, tile, q.norm(dim=1) * u_norm * d**0.5)
+    for some in torch.cat(plain).split(_TILE):
+        q = rows.q[some]
+        _add(compare, rows, some, q, tile, q.norm(dim=1) * u_norm * d**0.5)
 
 
-def _add(compare: _Compare, rows: Survivors, chosen: slice | Tensor, left: Tensor, right: Tensor, scale: Tensor) -> None:
+def _add(
+    compare: _Compare, rows: Survivors, chosen: slice | Tensor, left: Tensor, right: Tensor, scale: Tensor
+) -> None:
     margin = _SAFETY * _UNIT * scale
     value = rows.value[chosen]
     above, below = compare(left, right, right, (value + margin).float(), (value - margin).float())

@@ -6,15 +6,15 @@ twice is computed once and a run that was stopped goes on where it was. Nothing 
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from analysis import __version__
 from analysis.checkpoint import Checkpoint
-from analysis.errors import DeviceError, HeadError, RelationError
+from analysis.errors import HeadError, RelationError
 from analysis.heads import HeadId, ModelCard
 from analysis.progress import Progress, silent
 from analysis.provenance import Provenance, libraries, now
@@ -23,10 +23,14 @@ from analysis.scores import KINDS, TAU, Scores
 from analysis.store import Store
 from analysis.tokens import MIN_PAIRS, Vocabulary
 
+if TYPE_CHECKING:
+    from analysis.weights import Weights
+
 METHOD = "function"
 FUNCTION_VERSION = "1"  # raise whenever a score may come out differently
 SALIENCE_VERSION = "1"
 LARGE_VOCABULARY = 100_000  # from here on k is larger
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -105,9 +109,15 @@ def function_scores(
     absent = [layer for layer, content in hits.items() if content is None]
     used = "stored layers"
     if absent and usable:
-        used = _compute(checkpoint, query, absent, wanted, store, hits, device, progress)
+        from analysis.weights import Weights, open_device
+
+        weights = Weights(checkpoint, open_device(device))
+        used = weights.device_name
+        for layer, content in _computed(weights, query, absent, wanted.settings, progress):
+            store.put(wanted.unit(layer), content)
+            hits[layer] = content
     shape = (len(usable), len(KINDS), wanted.model.heads)
-    arrays = {layer: _array(content, shape) for layer, content in hits.items() if content is not None or not usable}
+    arrays = {layer: _array(content, shape) for layer, content in hits.items() if content is not None}
     scores = Scores.from_hits(arrays, _provenance(wanted, kept, used))
     store.put(wanted.key, scores.to_parquet())
     remember(store, checkpoint.card)
@@ -116,36 +126,22 @@ def function_scores(
     return scores
 
 
-def _compute(
-    checkpoint: Checkpoint, query: Sequence[Any], layers: Sequence[int], wanted: FunctionPlan, store: Store,
-    hits: dict[int, bytes | None], device: str, progress: Progress,
-) -> str:  # fmt: skip
-    """Fill in the hits of the absent layers, storing each as it arrives; says on what device."""
-    import torch
-
+def _computed(
+    weights: "Weights", query: Sequence[Any], layers: Sequence[int], settings: Settings, progress: Progress
+) -> Iterator[tuple[int, bytes]]:
+    """Each layer's hits, as they are kept in the store."""
     from analysis.function_map import Query, count_hits
-    from analysis.weights import Weights, open_device
+    from analysis.weights import memory_of
 
-    weights = Weights(checkpoint, open_device(device))
-    try:
+    with memory_of(weights.device):
         for layer, found in count_hits(
-            weights, Query.of(query), layers, first_mlp=wanted.settings.first_mlp, progress=progress
+            weights, Query.of(query), layers, first_mlp=settings.first_mlp, progress=progress
         ):
-            hits[layer] = found.cpu().numpy().astype("<i4").tobytes()
-            store.put(wanted.unit(layer), hits[layer] or b"")
-    except torch.OutOfMemoryError as error:
-        raise DeviceError(f"{weights.device} ran out of memory", "Close other programs on it or use --device cpu.") from error
-    return _device_name(str(weights.device))
+            yield layer, found.cpu().numpy().astype("<i4").tobytes()
 
 
-def _device_name(device: str) -> str:
-    import torch
-
-    return f"{device} ({torch.cuda.get_device_name(device)})" if device.startswith("cuda") else device
-
-
-def _array(content: bytes | None, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    return np.frombuffer(content or b"", "<i4").reshape(shape)
+def _array(content: bytes, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(content, "<i4").reshape(shape)
 
 
 def _provenance(wanted: FunctionPlan, kept: Sequence[Sequence[Any]], device: str) -> Provenance:
@@ -188,13 +184,13 @@ def remember(store: Store, card: ModelCard) -> None:
 
 def known_models(store: Store) -> list[ModelCard]:
     """The models that the store has results of."""
-    found = (store.get(key) for key in store.keys("model/"))
+    found = (store.get(key) for key in store.names("model/"))
     return sorted((ModelCard.from_dict(json.loads(card)) for card in found if card), key=lambda card: card.id)
 
 
 def forget(store: Store, fingerprint: str) -> int:
     """Remove everything known of a model; says how many entries went."""
-    keys = [key for key in store.keys() if fingerprint in key.split("/")]
+    keys = [key for key in store.names() if fingerprint in key.split("/")]
     for key in keys:
         store.delete(key)
     return len(keys)
@@ -219,10 +215,11 @@ def _salience_of_layer(
     checkpoint: Checkpoint, layer: int, device: str, first_mlp: bool, progress: Progress
 ) -> list[list[dict[str, Any]]]:
     from analysis.salience import salient_operations
-    from analysis.weights import Weights, open_device
+    from analysis.weights import Weights, memory_of, open_device
 
     vocabulary, weights = Vocabulary.open(checkpoint.folder), Weights(checkpoint, open_device(device))
-    found = salient_operations(weights, [layer], first_mlp=first_mlp, progress=progress)
+    with memory_of(weights.device):
+        found = salient_operations(weights, [layer], first_mlp=first_mlp, progress=progress)
 
     def named(entries: Sequence[tuple[int, float]]) -> list[dict[str, Any]]:
         return [{"token": token, "text": vocabulary.text(token), "value": value} for token, value in entries]

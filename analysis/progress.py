@@ -26,6 +26,7 @@ class ShownProgress:
         self._terminal = sys.stderr.isatty()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
+        """Show how far a stage is."""
         if self._terminal:
             self._show_bar(stage, done, total)
         elif done == total or time.monotonic() - self._last > _LINE_EVERY:
@@ -36,7 +37,9 @@ class ShownProgress:
         if stage != self._stage or self._bar is None:
             self.close()
             self._stage = stage
-            self._bar = tqdm(total=total, desc=stage, leave=False, file=sys.stderr, bar_format="{desc} {bar} {n_fmt}/{total_fmt}")
+            self._bar = tqdm(
+                total=total, desc=stage, leave=False, file=sys.stderr, bar_format="{desc} {bar} {n_fmt}/{total_fmt}"
+            )
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:

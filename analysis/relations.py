@@ -85,7 +85,9 @@ def read(path: Path) -> Relation:
             raise RelationError(f"{path.name} is larger than {MAX_BYTES / 1e6:g} MB", "Give at most 20,000 pairs.")
         content = path.read_bytes()
     except OSError as error:
-        raise RelationError(f"{path} cannot be read: {error.strerror}", "Check the path and its permissions.") from error
+        raise RelationError(
+            f"{path} cannot be read: {error.strerror}", "Check the path and its permissions."
+        ) from error
     return parse(content, path.name)
 
 

@@ -45,10 +45,11 @@ def map_text(scores: Scores, facts: dict[str, Any]) -> str:
     """The summary as a table."""
     data, card = map_data(scores, facts), scores.provenance.model
     settings = scores.provenance.settings
+    first_mlp = "on" if settings["first_mlp"] else "off"
     lines = [
         f"{card.id} {card.revision[:12]} · {card.family} · {len(card.layers)} layers × {card.heads} heads",
-        f"k = {settings['k_standard']} (copying {settings['k_copying']}) · first MLP {'on' if settings['first_mlp'] else 'off'}"
-        f" · {card.note or card.dtype}",
+        f"k = {settings['k_standard']} (copying {settings['k_copying']}) · first MLP {first_mlp} · "
+        f"{card.note or card.dtype}",
         "",
     ]
     wide = max(len(relation["title"]) for relation in data["relations"])
@@ -101,10 +102,18 @@ def _at(scores: Scores, item: str, kind: str, head: HeadId) -> tuple[float, int]
 
 def _mate(scores: Scores, head: HeadId) -> dict[str, Any]:
     """A group mate with the relation it is best at, if any reaches τ."""
-    best = max(((*_at(scores, item, kind, head), item, kind) for item in scores.items() for kind in KINDS), default=None)
+    best = max(
+        ((*_at(scores, item, kind, head), item, kind) for item in scores.items() for kind in KINDS), default=None
+    )
     if best is None or not best[0] > TAU:
         return {"head": str(head)}
-    return {"head": str(head), "item": best[2], "title": scores.item(best[2])["title"], "kind": best[3], "score": best[0]}
+    return {
+        "head": str(head),
+        "item": best[2],
+        "title": scores.item(best[2])["title"],
+        "kind": best[3],
+        "score": best[0],
+    }
 
 
 def head_text(data: dict[str, Any]) -> str:
@@ -113,9 +122,15 @@ def head_text(data: dict[str, Any]) -> str:
     usable = [relation for relation in data["relations"] if relation["applicable"]]
     usable.sort(key=lambda relation: -max(relation[kind]["score"] for kind in KINDS))
     wide = max((len(relation["title"]) for relation in usable), default=0)
-    lines = [f"{data['head']} of {card['id']} {card['revision'][:12]}", "", f"{'relation':{wide}}  promotes{'':22}suppresses"]
+    lines = [
+        f"{data['head']} of {card['id']} {card['revision'][:12]}",
+        "",
+        f"{'relation':{wide}}  promotes{'':22}suppresses",
+    ]
     for relation in usable:
-        lines.append(f"{relation['title']:{wide}}  " + "".join(_score_text(relation, kind, data["heads"]) for kind in KINDS))
+        lines.append(
+            f"{relation['title']:{wide}}  " + "".join(_score_text(relation, kind, data["heads"]) for kind in KINDS)
+        )
     absent = [relation["title"] for relation in data["relations"] if not relation["applicable"]]
     if absent:
         lines.append(f"not applicable to this model: {', '.join(absent)}")
@@ -160,8 +175,12 @@ def models_text(models: Sequence[dict[str, Any]]) -> str:
     """One model a line."""
     lines = []
     for model in models:
-        shape = f"{len(model['layers'])} × {model['heads']} heads  {model['fingerprint'][:8]}" if "layers" in model else ""
-        results = f"{model['results']} result{'s' if model['results'] != 1 else ''}" if model["results"] else "no results yet"
+        shape = (
+            f"{len(model['layers'])} × {model['heads']} heads  {model['fingerprint'][:8]}" if "layers" in model else ""
+        )
+        results = (
+            f"{model['results']} result{'s' if model['results'] != 1 else ''}" if model["results"] else "no results yet"
+        )
         lines.append(f"{model['id']:40} {shape:26} {results}")
     return "\n".join(lines)
 

@@ -68,7 +68,9 @@ def _largest_sigma(
 ) -> _Top:
     card, vocabulary = weights.card, weights.card.vocabulary
     maps = [_stretch(weights, layer) for layer in layers]
-    first, later = ([i for i, layer in enumerate(layers) if (layer == card.layers[0]) == flag] for flag in (True, False))
+    first, later = (
+        [i for i, layer in enumerate(layers) if (layer == card.layers[0]) == flag] for flag in (True, False)
+    )
     shape = (len(layers), card.heads, 0)
     top = _Top(torch.empty(shape, device=weights.device), torch.empty(shape, dtype=torch.long, device=weights.device))
     for start in range(0, vocabulary, _CHUNK):

@@ -59,8 +59,8 @@ class Scores:
         missing[[i for i in range(len(items)) if i not in applicable]] = Missing.NOT_APPLICABLE
         kept = np.array([max(item["kept"], 1) for item in items])[:, None, None, None, None]
         coords = _coords(provenance, (ONLY_SAMPLE,))
-        arrays = (xr.DataArray(values, dims=DIMS, coords=coords) for values in (counts / kept, counts, missing))
-        return cls(*arrays, provenance=provenance)
+        arrays = [xr.DataArray(values, coords, DIMS) for values in (counts / kept, counts, missing)]
+        return cls(arrays[0], arrays[1], arrays[2], provenance)
 
     def items(self, category: str | None = None) -> list[str]:
         """The applicable items, of one category if asked."""
@@ -80,8 +80,8 @@ class Scores:
     ) -> xr.DataArray:  # [sample, layer, head]
         """The number that decides whether a head implements *any* or *always* (all) of the items.
 
-        An item counts by the larger of its kinds (promote, suppress). Then `any` is the maximum over the items, `always`
-        the minimum; larger than τ means that the head does. Not applicable items take no part.
+        An item counts by the larger of its kinds (promote, suppress). Then `any` is the maximum over the items and
+        `always` the minimum; larger than τ means that the head does. Not applicable items take no part.
         """
         names = [name for name in items if self.item(name)["applicable"]]
         if not names:
@@ -134,7 +134,10 @@ class Scores:
     def to_parquet(self) -> bytes:
         """The long format with the provenance and the reasons for missing scores in its metadata."""
         table = pa.Table.from_pandas(self.to_frame(), preserve_index=False)
-        metadata = {_METADATA: self.provenance.to_json().encode(), _METADATA + b"-missing": self.missing.values.tobytes()}
+        metadata = {
+            _METADATA: self.provenance.to_json().encode(),
+            _METADATA + b"-missing": self.missing.values.tobytes(),
+        }
         sink = io.BytesIO()
         names = ["model", "revision", "method", "item", "kind", "sample"]
         pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd", use_dictionary=names)
@@ -155,8 +158,8 @@ class Scores:
             missing = np.frombuffer(metadata[_METADATA + b"-missing"], np.int8).reshape(shape)
         except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
             raise StoreError("this is not a result of Head Atlas", "Compute it again.") from error
-        arrays = (xr.DataArray(values, dims=DIMS, coords=coords) for values in (score, hits, missing))
-        return cls(*arrays, provenance=provenance)
+        arrays = [xr.DataArray(values, coords, DIMS) for values in (score, hits, missing)]
+        return cls(arrays[0], arrays[1], arrays[2], provenance)
 
 
 def any_of(scores: xr.DataArray, dim: str) -> xr.DataArray:

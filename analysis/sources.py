@@ -1,7 +1,6 @@
 """Where a model's files come from: the built-in model, a folder, the local Hugging Face cache or the hub."""
 
 import re
-from typing import Any
 from pathlib import Path
 
 from analysis import default_model
@@ -49,7 +48,9 @@ def _snapshot(name: str, revision: str | None) -> Path:
     except RevisionNotFoundError as error:
         raise ModelNotFound(f"{name} has no revision {revision!r}", "Check the branch, tag or commit.") from error
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise ModelNotFound(f"the hub has no model {name!r}", "Check the spelling; private models need HF_TOKEN.") from error
+        raise ModelNotFound(
+            f"the hub has no model {name!r}", "Check the spelling; private models need HF_TOKEN."
+        ) from error
     except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
         raise ModelNotFound(
             f"{at} is not in the local cache and the hub cannot be reached", "Check the name and the network."
@@ -59,16 +60,9 @@ def _snapshot(name: str, revision: str | None) -> Path:
 
 
 def cached_models() -> list[str]:
-    """Hugging Face ids whose files are in the local cache."""
-    from huggingface_hub import scan_cache_dir
-    from huggingface_hub.errors import CacheNotFound
+    """Hugging Face ids whose weights are in the local cache."""
+    from huggingface_hub import constants
 
-    try:
-        repos = scan_cache_dir().repos
-    except CacheNotFound:
-        return []
-    return sorted(repo.repo_id for repo in repos if repo.repo_type == "model" and _has_weights(repo))
-
-
-def _has_weights(repo: Any) -> bool:
-    return any(file.file_name.endswith(".safetensors") for revision in repo.revisions for file in revision.files)
+    folders = sorted(Path(constants.HF_HUB_CACHE).glob("models--*"))
+    with_weights = (folder for folder in folders if any(folder.glob("snapshots/*/*.safetensors")))
+    return [folder.name.removeprefix("models--").replace("--", "/") for folder in with_weights]

@@ -26,11 +26,13 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
     """Refuses to pickle on the way in and to unpickle on the way out."""
 
     def store(self, value: Any, read: bool, key: Any = None) -> Any:
+        """Take bytes and nothing else."""
         if not isinstance(value, bytes):
             raise TypeError("the store holds bytes only")
         return super().store(value, read, key)
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
+        """Give bytes; what was pickled by somebody else is not loaded."""
         if mode == diskcache.core.MODE_PICKLE:
             raise ValueError("the store holds bytes only")
         return super().fetch(mode, filename, value, read)
@@ -73,7 +75,7 @@ class Store:
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             raise _unusable(self.folder, error) from error
 
-    def keys(self, prefix: str = "") -> Iterator[str]:
+    def names(self, prefix: str = "") -> Iterator[str]:
         """The names in the store."""
         yield from (key for key in list(self._cache) if isinstance(key, str) and key.startswith(prefix))
 

@@ -70,7 +70,8 @@ class Vocabulary:
                 found[word] = with_space.ids[0]
             elif len(without.ids) == 1 and without.tokens[0].startswith(_WORD_START):
                 found[word] = without.ids[0]
-        return found
+        # An unknown-word token reads differently from the word it stands for.
+        return {word: token for word, token in found.items() if self.text(token).strip().casefold() == word.casefold()}
 
     def keep(self, relation: Relation) -> tuple[tuple[int, int], ...]:
         """The relation's pairs in which both words are one token, as tokens, without repeats."""

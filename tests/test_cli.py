@@ -1,0 +1,225 @@
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from analysis import default_model, sources
+from analysis.checkpoint import Checkpoint
+from analysis.cli import main
+from analysis.plan import FunctionPlan, Settings
+from analysis.provenance import Provenance
+from analysis.relations import parse
+from analysis.scores import COLUMNS, Scores
+from analysis.store import Store
+from tests import tiny_models
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """The command line with a store of its own: exit code, output, errors."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def relation(tmp_path):
+    """A user's own relation for tiny models, with a word that is HTML among the sources."""
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(f"w{i},w{i + 50}" for i in range(40)) + "\n<img src=x onerror=alert(1)>,w1\n")
+    return path
+
+
+def test_map_writes_every_score_and_finds_it_again(run, tiny_folder, relation, tmp_path):
+    """A map goes to CSV and Parquet with its provenance; the second run comes from the store."""
+    code, first, _ = run("map", tiny_folder, "--relations", relation, "--out", tmp_path / "s.csv", "--json")
+    assert code == 0
+    frame = pd.read_csv(tmp_path / "s.csv")
+    assert tuple(frame.columns) == COLUMNS
+    assert len(frame) == 2 * 3 * 4
+    assert set(frame["item"]) == {"mine"}
+    assert set(frame["kind"]) == {"promote", "suppress"}
+    assert Provenance.from_json((tmp_path / "s.provenance.json").read_text()).items[0]["kept"] == 40
+    code, second, _ = run("map", tiny_folder, "--relations", relation, "--out", tmp_path / "s.parquet", "--json")
+    assert (json.loads(first)["from_store"], json.loads(second)["from_store"]) == (False, True)
+    assert pq.read_table(tmp_path / "s.parquet").num_rows == len(frame)
+    again = Scores.from_parquet((tmp_path / "s.parquet").read_bytes()).to_frame()
+    assert again["hits"].tolist() == frame["hits"].tolist()
+
+
+def test_map_prints_a_table(run, tiny_folder, relation):
+    """Best heads with their scores, the pairs kept, what is not applicable, where the result is."""
+    code, out, err = run("map", tiny_folder, "--relations", relation, "copying", "--layers", "0-1", "--device", "cpu")
+    assert code == 0
+    assert "40/41" in out
+    assert "not applicable" in out
+    assert "kept in the store" in out
+    assert "looking through layers: 2 of 2" in err
+
+
+def test_settings_reach_the_result(run, tiny_folder, relation):
+    """k and the first MLP are part of the result's provenance."""
+    _, out, _ = run("map", tiny_folder, "--relations", relation, "--k", 3, "--k-copying", 2, "--no-first-mlp", "--json")
+    settings = json.loads(out)["settings"]
+    assert (settings["k_standard"], settings["k_copying"], settings["first_mlp"]) == (3, 2, False)
+
+
+def test_head_shows_scores_tokens_and_group_mates(run, tiny_folder, relation):
+    """One head: hits of kept pairs, salient tokens, the heads that share its value matrix."""
+    code, out, _ = run("head", tiny_folder, "1.3", "--relations", relation, "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert data["head"] == "L1H3"
+    assert [mate["head"] for mate in data["group_mates"]] == ["L1H2"]
+    assert data["relations"][0]["kept"] == 40
+    assert len(data["salient"]) == 15
+    assert all(len(operation["promoted"]) == len(operation["suppressed"]) == 5 for operation in data["salient"])
+    code, text, _ = run("head", tiny_folder, "L1H3", "--relations", relation)
+    assert code == 0
+    assert "shares its value matrix with" in text
+    assert "/40" in text
+
+
+def test_models_and_cache(run, tiny_folder, relation):
+    """What the store knows, how large it is, and how to empty it."""
+    assert default_model.ID in run("models")[1]
+    run("map", tiny_folder, "--relations", relation)
+    listed = json.loads(run("models", "--json")[1])
+    assert [m["results"] for m in listed if m["id"] == tiny_folder.name] == [1]
+    assert tiny_folder.name in run("models")[1]
+    assert json.loads(run("cache", "--json")[1])["entries"] == 2
+    assert "MB in 2 entries" in run("cache", "size")[1]
+    assert json.loads(run("cache", "prune", "--json")[1])["pruned"] == 0
+    assert run("cache", "prune", "--model", "nobody")[0] == 1
+    assert json.loads(run("cache", "prune", "--model", tiny_folder.name, "--json")[1])["entries"] == 0
+    run("map", tiny_folder, "--relations", relation)
+    assert json.loads(run("cache", "prune", "--all", "--json")[1])["entries"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["map", "no/such/folder"], 3, "there is no folder or model"),
+        (["map", "no such model!"], 3, "there is no folder or model"),
+        (["map", "{tiny}", "--relations", "nonsense"], 4, "no relation or file called 'nonsense'"),
+        (["map", "{tiny}", "--relations", "{broken}"], 4, "line 2: expected two columns, found 1"),
+        (["head", "{tiny}", "L9H9", "--relations", "{good}"], 5, "has no head L9H9"),
+        (["head", "{tiny}", "seven", "--relations", "{good}"], 5, "'seven' is not a head"),
+        (["map", "{tiny}", "--relations", "{good}", "--layers", "2-9"], 5, "no layer 3"),
+        (["map", "{tiny}", "--relations", "{good}", "--device", "cuda:3"], 6, "is not a device that we can use"),
+        (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 4, "k = 0 makes no sense"),
+    ],
+)
+def test_bad_input_gets_a_reason_a_hint_and_its_own_exit_code(
+    run, tiny_folder, relation, tmp_path, arguments, code, message
+):
+    """No traceback for what a person can mend, in words and as JSON."""
+    broken = tmp_path / "broken.csv"
+    broken.write_text("a,b\nc\n")
+    names = {"tiny": tiny_folder, "good": relation, "broken": broken}
+    arguments = [argument.format(**names) for argument in arguments]
+    found, _, err = run(*arguments)
+    assert (found, message in err, "hint:" in err) == (code, True, True), err
+    found, out, _ = run(*arguments, "--json")
+    assert found == code
+    assert message in json.loads(out)["message"]
+
+
+@pytest.mark.parametrize("arguments", [["map"], ["map", "x", "--out", "s.txt"], ["map", "x", "--layers", "a"], []])
+def test_wrong_usage(run, arguments):
+    """Exit code 2, as everywhere."""
+    with pytest.raises(SystemExit) as caught:
+        run(*arguments)
+    assert caught.value.code == 2
+
+
+def test_a_store_that_cannot_be_written(run, tiny_folder, relation, tmp_path):
+    """A cache path that is a file: exit code 7, nothing else happens."""
+    (tmp_path / "cache").write_text("")
+    code, _, err = run("map", tiny_folder, "--relations", relation)
+    assert code == 7
+    assert "HEAD_ATLAS_CACHE" in err
+
+
+def test_an_output_file_that_cannot_be_written(run, tiny_folder, relation, tmp_path):
+    """The result stays in the store and no half-written file is left."""
+    (tmp_path / "s.csv").mkdir()
+    code, _, err = run("map", tiny_folder, "--relations", relation, "--out", tmp_path / "s.csv")
+    assert code == 1
+    assert "cannot be written" in err
+    assert not list(tmp_path.glob(".*part"))
+    assert '"from_store": true' in run("map", tiny_folder, "--relations", relation, "--json")[1]
+
+
+def test_interrupted_run_says_that_nothing_is_lost(run, tiny_folder, relation, monkeypatch):
+    """Control-C: exit code 130 and a word of comfort."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("analysis.cli.open_model", interrupt)
+    code, _, err = run("map", tiny_folder, "--relations", relation)
+    assert code == 130
+    assert "kept" in err
+
+
+def test_hugging_face_id_from_the_local_cache(run, tmp_path, relation, monkeypatch):
+    """A model of the hub that was downloaded before is opened offline, by its id and its commit."""
+    from huggingface_hub import constants
+
+    commit = "a" * 40
+    hub = tmp_path / "hub"
+    repo = hub / "models--some--tiny"
+    tiny_models.save(tiny_models.FAMILIES["gpt2"].make(), repo / "snapshots" / commit)
+    (repo / "refs").mkdir()
+    (repo / "refs" / "main").write_text(commit)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(hub))
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    code, out, err = run("map", "some/tiny", "--relations", relation, "--json")
+    assert code == 0, err
+    assert json.loads(out)["model"]["id"] == "some/tiny"
+    assert json.loads(out)["model"]["revision"] == commit
+    assert sources.cached_models() == ["some/tiny"]
+    code, _, err = run("map", "some/other", "--relations", relation)
+    assert code == 3
+    assert "not in the local cache" in err
+
+
+def test_default_model_from_the_shell_twice(tmp_path, default_checkpoint):
+    """The real command on the real model: computed once, found again, the known head on top."""
+    environment = os.environ | {"HEAD_ATLAS_CACHE": str(tmp_path)}
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / default_checkpoint.folder.name).symlink_to(default_checkpoint.folder)
+    command = [sys.executable, "-m", "analysis", "map", default_model.ID, "--relations", "knowledge", "--json"]
+    first, second = (
+        json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout) for _ in range(2)
+    )
+    assert (first["from_store"], second["from_store"]) == (False, True)
+    assert first["relations"] == second["relations"]
+    capital = next(relation for relation in first["relations"] if relation["name"] == "country_capital")
+    assert capital["promote"][0]["head"] == "L23H4"
+
+
+def test_names_do_not_decide_results(tiny_folder):
+    """A plan's key is made of content: the same checkpoint under another name finds the same result."""
+    mine = parse(b"a,b", "mine.csv")
+    one = Checkpoint.open(tiny_folder, "one").card
+    two = Checkpoint.open(tiny_folder, "two").card
+    plans = [FunctionPlan(card, (mine,), Settings(1, 10), card.layers) for card in (one, two)]
+    assert plans[0].key == plans[1].key
+
+
+def test_store_is_usable_from_two_processes(tmp_path):
+    """The command line and a running dashboard may share a store."""
+    one, two = Store(tmp_path), Store(tmp_path)
+    one.put("key", b"value")
+    assert two.get("key") == b"value"

@@ -1,0 +1,130 @@
+import pytest
+
+from analysis import function_map
+from analysis.checkpoint import Checkpoint
+from analysis.errors import DeviceError, HeadError, RelationError
+from analysis.plan import Settings, forget, function_scores, known_models, plan
+from analysis.relations import parse
+from analysis.scores import Missing
+
+RELATION = parse("\n".join(f"w{i},w{i + 100}" for i in range(50)).encode(), "shift.csv")
+FEW = parse("\n".join(f"w{i},w{i + 1}" for i in range(29)).encode(), "few.csv")
+
+
+@pytest.fixture
+def checkpoint(tiny_folder):
+    return Checkpoint.open(tiny_folder)
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The layers that were really computed."""
+    layers = []
+    original = function_map._eliminate
+
+    def spy(weights, query, look, layer, position):
+        layers.append(layer)
+        return original(weights, query, look, layer, position)
+
+    monkeypatch.setattr(function_map, "_eliminate", spy)
+    return layers
+
+
+def test_published_values_of_k():
+    """1 and 10; from a vocabulary of 100,000 on, 3 and 25."""
+    assert Settings.default(99_999) == Settings(1, 10)
+    assert Settings.default(100_000) == Settings(3, 25)
+
+
+def test_the_second_time_comes_from_the_store(checkpoint, store, computed):
+    """The same plan is computed once; another k, relation or MLP setting is another plan."""
+    wanted = plan(checkpoint, (RELATION,))
+    first = function_scores(checkpoint, wanted, store)
+    assert computed == [0, 1, 2]
+    again = function_scores(checkpoint, wanted, store)
+    assert computed == [0, 1, 2]
+    assert again.score.equals(first.score)
+    assert again.provenance == first.provenance
+    others = [
+        plan(checkpoint, (RELATION,), Settings(1, 11)),
+        plan(checkpoint, (RELATION,), Settings(1, 10, first_mlp=False)),
+        plan(checkpoint, (RELATION, FEW)),
+        plan(checkpoint, (RELATION,), layers=[1]),
+    ]
+    assert len({wanted.key, *(other.key for other in others)}) == 5
+
+
+def test_a_stopped_run_goes_on_where_it_was(checkpoint, store, computed, monkeypatch):
+    """Layers that were finished before the stop are not computed again."""
+    monkeypatch.setattr(function_map, "_GROUP_BYTES", 1)
+    wanted = plan(checkpoint, (RELATION,))
+
+    def stop(stage, done, total):
+        if stage == "looking through layers" and done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        function_scores(checkpoint, wanted, store, progress=stop)
+    assert computed == [0, 1, 2]
+    resumed = function_scores(checkpoint, wanted, store)
+    assert computed == [0, 1, 2, 2]
+    assert not list(store.names("unit/"))
+    forget(store, checkpoint.card.fingerprint)
+    assert function_scores(checkpoint, wanted, store).score.equals(resumed.score)
+
+
+def test_a_damaged_result_is_computed_again(checkpoint, store, computed):
+    """Damage in the store costs time, not truth."""
+    wanted = plan(checkpoint, (RELATION,))
+    first = function_scores(checkpoint, wanted, store)
+    store._cache.set(wanted.key, b"damaged")
+    assert function_scores(checkpoint, wanted, store).score.equals(first.score)
+    assert computed == [0, 1, 2] * 2
+
+
+def test_relations_with_too_few_pairs_are_not_applicable(checkpoint, store, computed):
+    """29 kept pairs say too little; with no relation left nothing is computed at all."""
+    scores = function_scores(checkpoint, plan(checkpoint, (FEW,)), store)
+    assert (scores.missing == Missing.NOT_APPLICABLE).all()
+    assert scores.categories() == []
+    assert computed == []
+
+
+def test_only_some_layers(checkpoint, store):
+    """Layers that were not asked for are *not computed*."""
+    scores = function_scores(checkpoint, plan(checkpoint, (RELATION,), layers=[2, 0]), store)
+    assert scores.missing.values[0, 0, 0].tolist() == [[0] * 4, [Missing.NOT_COMPUTED] * 4, [0] * 4]
+
+
+def test_what_makes_no_sense_is_refused(checkpoint, store):
+    """A layer the model lacks, a k of nothing, a device that is not there."""
+    with pytest.raises(HeadError, match="no layer 7"):
+        plan(checkpoint, (RELATION,), layers=[7])
+    for k in (0, -1, 300):
+        with pytest.raises(RelationError, match=f"k = {k}"):
+            plan(checkpoint, (RELATION,), Settings(1, k))
+    for device in ("cuda:7", "nonsense"):
+        with pytest.raises(DeviceError):
+            function_scores(checkpoint, plan(checkpoint, (RELATION,)), store, device)
+
+
+def test_models_are_remembered_and_forgotten(checkpoint, store):
+    """The store lists a model once it has a result, and forgets all of it at once."""
+    assert known_models(store) == []
+    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    assert known_models(store) == [checkpoint.card]
+    assert forget(store, checkpoint.card.fingerprint) == 2
+    assert list(store.names()) == []
+
+
+def test_provenance_names_all_that_a_result_depends_on(checkpoint, store):
+    """Model, method, k, MLP, relation with hash and kept pairs, device, libraries and date."""
+    provenance = function_scores(checkpoint, plan(checkpoint, (RELATION,)), store, "cpu").provenance
+    assert provenance.model == checkpoint.card
+    assert (provenance.method, provenance.version, provenance.device) == ("function", "1", "cpu")
+    assert provenance.settings["k_standard"] == 10
+    assert provenance.settings["first_mlp"] is True
+    (item,) = provenance.items
+    assert (item["name"], item["hash"], item["pairs"], item["kept"]) == ("shift", RELATION.hash, 50, 50)
+    assert {"torch", "transformers"} <= set(provenance.libraries)
+    assert provenance.date.endswith("Z")

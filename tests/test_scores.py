@@ -1,0 +1,118 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.errors import StoreError
+from analysis.heads import HeadId
+from analysis.provenance import Provenance
+from analysis.scores import COLUMNS, Missing, Scores, always_of, any_of
+from tests.hand_made import HandMade
+
+
+def make_scores(hits, kept=(40, 50, 10), layers=(0, 1)):
+    """Three relations in two categories on 3 × 2 heads; the third is not applicable, layer 2 not computed."""
+    names = (("copying", "algorithmic"), ("country_capital", "knowledge"), ("<b>odd</b>", "knowledge"))
+    items = tuple(
+        {"name": n, "category": c, "title": n, "k": 10, "hash": n, "pairs": 60, "kept": k, "applicable": k >= 30}
+        for (n, c), k in zip(names, kept, strict=True)
+    )
+    card = HandMade.random(0, layers=3, heads=2, kv_heads=1).card
+    provenance = Provenance(card, "function", "1", {"tau": 0.15}, items, "cpu", {}, "2026-01-01T00:00:00Z", "0")
+    return Scores.from_hits({layer: np.array(hits) + layer for layer in layers}, provenance)
+
+
+HITS = [[[20, 0], [0, 4]], [[5, 10], [0, 0]]]  # relation, kind, head
+
+
+def test_scores_are_hits_over_kept_pairs():
+    """20 of 40 kept pairs is 0.5."""
+    scores = make_scores(HITS)
+    assert float(scores.score.sel(item="copying", kind="promote", sample="all", layer=0, head=0)) == 0.5
+
+
+def test_missing_is_never_zero_and_says_why():
+    """A layer that was not computed and a relation that does not apply are NaN, each with its reason."""
+    scores = make_scores(HITS)
+    assert np.isnan(scores.score.sel(layer=2)).all()
+    assert (scores.missing.sel(item="copying", layer=2) == Missing.NOT_COMPUTED).all()
+    assert (scores.missing.sel(item="<b>odd</b>") == Missing.NOT_APPLICABLE).all()
+    assert np.isnan(scores.score.sel(item="<b>odd</b>")).all()
+    assert (scores.missing.sel(item="copying", layer=0) == Missing.NO).all()
+
+
+def test_any_and_always():
+    """Any is the best relation of a category, always the worst applicable one; suppression counts when asked."""
+    scores = make_scores(HITS)
+    both = ["copying", "country_capital", "<b>odd</b>"]
+    at = {"sample": "all", "layer": 0}
+    assert scores.reduced(both, "any").sel(at).values.tolist() == [0.5, 0.2]
+    assert scores.reduced(both, "always").sel(at).values.tolist() == [0.1, 0.1]
+    assert scores.reduced(both, "always", ["promote"]).sel(at).values.tolist() == [0.1, 0.0]
+    assert np.isnan(scores.reduced(["<b>odd</b>"]).values).all()
+
+
+def test_classification_follows_tau():
+    """A head belongs to a category when its score is larger than τ, not equal."""
+    scores = make_scores(HITS)
+    at = {"sample": "all", "layer": 0}
+    flags = scores.classified(0.15).sel(at)
+    assert flags.sel(category="algorithmic").values.tolist() == [True, False]
+    assert flags.sel(category="knowledge").values.tolist() == [False, True]
+    assert not scores.classified(0.5).sel(at).sel(category="algorithmic").values.any()
+
+
+@given(st.lists(st.one_of(st.just(float("nan")), st.floats(0, 1)), min_size=1, max_size=8))
+def test_any_is_at_least_always(values):
+    """Where both exist, the maximum is not below the minimum; always is missing as soon as one is."""
+    import xarray as xr
+
+    array = xr.DataArray(values, dims="item")
+    low, high = float(always_of(array, "item")), float(any_of(array, "item")) if not np.isnan(values).all() else np.nan
+    if np.isnan(values).any():
+        assert np.isnan(low)
+    else:
+        assert low <= high
+
+
+def test_top_and_rank():
+    """The best heads in order; equal scores share a rank."""
+    scores = make_scores(HITS)
+    assert [(str(h), s, n) for h, s, n in scores.top("copying", 2)] == [("L1H0", 21 / 40, 21), ("L0H0", 0.5, 20)]
+    assert scores.rank("copying", HeadId(0, 0)) == 2
+    assert scores.rank("country_capital", HeadId(0, 0), "suppress") == 3
+
+
+def test_long_format():
+    """One row a score, in the promised columns; a missing score is empty, not 0."""
+    frame = pd.read_csv(io.StringIO(make_scores(HITS).to_csv()))
+    assert tuple(frame.columns) == COLUMNS
+    assert len(frame) == 3 * 2 * 1 * 3 * 2
+    row = frame.query("item == 'copying' and kind == 'suppress' and layer == 1 and head == 1").iloc[0]
+    assert (row.model, row.score, row.hits, row.pairs) == ("hand-made", 5 / 40, 5, 40)
+    assert frame.query("layer == 2").score.isna().all()
+    assert frame.query("layer == 2").hits.isna().all()
+
+
+def test_parquet_round_trip():
+    """Numbers, reasons and provenance come back from Parquet as they were."""
+    scores = make_scores(HITS)
+    again = Scores.from_parquet(scores.to_parquet())
+    assert again.provenance == scores.provenance
+    assert again.score.equals(scores.score)
+    assert again.hits.equals(scores.hits)
+    assert again.missing.equals(scores.missing)
+    assert tuple(pq.read_table(io.BytesIO(scores.to_parquet())).column_names) == COLUMNS
+
+
+def test_other_parquet_files_are_refused():
+    """A file that is not ours is a named error."""
+    sink = io.BytesIO()
+    pd.DataFrame({"a": [1]}).to_parquet(sink)
+    for content in (sink.getvalue(), b"PAR1", b""):
+        with pytest.raises(StoreError):
+            Scores.from_parquet(content)

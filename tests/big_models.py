@@ -40,7 +40,7 @@ def write_shard(path: Path, shapes: Shapes, filled: Callable[[str], bool]) -> No
         size = 2 * torch.Size(shape).numel()
         header[name] = {"dtype": "BF16", "shape": list(shape), "data_offsets": [at, at + size]}
         at += size
-    text = json.dumps(header).encode()
+    text = json.dumps({"__metadata__": {"format": "pt"}, **header}).encode()
     generator = torch.Generator().manual_seed(len(text) + at)
     with path.open("wb") as stream:
         stream.write(struct.pack("<Q", len(text)) + text)
@@ -72,7 +72,7 @@ def write(folder: Path, config: dict, filled: Callable[[str], bool]) -> Path:
         name = f"model-{number:05}-of-{len(groups):05}.safetensors"
         write_shard(folder / name, shapes, filled)
         index |= dict.fromkeys(shapes, name)
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
     (folder / "config.json").write_text(json.dumps(config))
     save_tokenizer(folder, vocabulary)
     return folder

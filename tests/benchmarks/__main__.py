@@ -1,0 +1,16 @@
+"""`make bench`: ratios measured in one run on this machine."""
+
+import tempfile
+from pathlib import Path
+
+import torch
+
+from analysis import default_model
+from analysis.store import cache_folder
+from tests.benchmarks import function_map_speed
+
+if __name__ == "__main__":
+    torch.set_grad_enabled(False)
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads\n\nFunction map, all heads and relations\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        print(function_map_speed.table(default_model.folder(cache_folder()), Path(scratch)))

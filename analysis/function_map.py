@@ -31,7 +31,7 @@ _FIRST_LOOK = 26  # targets looked at first, as a multiple of k: enough to drop 
 _SIDE = 13  # tokens the head moves most, each way, as a multiple of k
 _SAMPLE = 4096  # rows of U, from the first on, among which those tokens are sought
 _TILE = 4096  # rows of U multiplied at once
-_BLOCK = 1 << 20  # products compared at once: small enough to stay in a core's cache
+_BLOCK = 1 << 21  # products compared at once
 _GROUP_BYTES = 400_000_000  # survivors held while further layers are looked through
 _UNIT = 2.0**-24  # rounding unit of float32
 _SAFETY = 8.0  # rounding errors of n additions stay below 8·sqrt(n) units but once in 1e13 (Higham & Mary 2019)
@@ -275,7 +275,6 @@ def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, a
     q = a @ w_o.double()
     value = (q * look.targets[query.target_of[alive]].double()).sum(1)
     zero = torch.zeros_like(value)
-    many = len(alive) * (len(w_o[0]) - len(w_o)) > len(w_o) * len(w_o[0])  # then through d_head is less work
     return Survivors(
         owner=torch.full_like(alive, owner),
         pair=alive,
@@ -285,7 +284,7 @@ def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, a
         value=value,
         above=zero,
         below=zero.clone(),
-        crowded={owner: w_o.clone()} if many else {},
+        crowded={owner: w_o.clone()} if _many(len(alive), *w_o.shape) else {},
     )
 
 
@@ -330,21 +329,37 @@ def _count(weights: Weights, compare: _Compare, rows: Survivors, progress: Progr
 def _count_tile(compare: _Compare, rows: Survivors, tile: Tensor) -> None:
     """Add one tile's larger and smaller entries to every row's counts."""
     d, u_norm = tile.shape[1], tile.norm(dim=1).max()
-    owners, counts = rows.owner.unique_consecutive(return_counts=True)
-    start = 0
-    plain = [torch.empty(0, dtype=torch.long, device=tile.device)]
-    for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
-        chosen = slice(start, start + count)
-        start += count
-        w_o = rows.crowded.get(owner)
-        if w_o is None or count * (d - len(w_o)) <= len(w_o) * d:
-            plain.append(torch.arange(chosen.start, chosen.stop, device=tile.device))
-            continue
-        scale = rows.a[chosen].norm(dim=1) * w_o.norm() * u_norm
-        _add(compare, rows, chosen, rows.a[chosen].float(), tile @ w_o.T, scale * (d**0.5 + len(w_o) ** 0.5))
-    for some in torch.cat(plain).split(_TILE):
+    crowded, plain = _split(rows, d)
+    if crowded:
+        dim = len(next(iter(rows.crowded.values())))
+        w_o = [rows.crowded[owner] for owner, _ in crowded]
+        b = (tile @ torch.cat(w_o).T).split(dim, dim=1)  # of each crowded head [tile, d_head]
+        for i, (_, mine) in enumerate(crowded):
+            a = rows.a[mine]
+            scale = a.norm(dim=1) * w_o[i].norm() * u_norm * (d**0.5 + dim**0.5)
+            _add(compare, rows, mine, a.float(), b[i], scale)
+    for some in plain.split(_TILE):
         q = rows.q[some]
         _add(compare, rows, some, q, tile, q.norm(dim=1) * u_norm * d**0.5)
+
+
+def _split(rows: Survivors, d: int) -> tuple[list[tuple[int, slice]], Tensor]:
+    """The rows of heads that have so many that going through d_head is less work; the indices of all others."""
+    owners, counts = rows.owner.unique_consecutive(return_counts=True)
+    plain = torch.ones(len(rows), dtype=torch.bool, device=rows.owner.device)
+    crowded, start = [], 0
+    for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
+        w_o = rows.crowded.get(owner)
+        if w_o is not None and _many(count, len(w_o), d):
+            crowded.append((owner, slice(start, start + count)))
+            plain[start : start + count] = False
+        start += count
+    return crowded, plain.nonzero().squeeze(1)
+
+
+def _many(count: int, d_head: int, d: int) -> bool:
+    """Whether (tile · W_O) · a takes fewer operations than tile · q."""
+    return count * d > d_head * d + count * d_head
 
 
 def _add(

@@ -27,7 +27,7 @@ from torch import Tensor
 from analysis.progress import Progress, silent
 from analysis.weights import Weights
 
-_FIRST_LOOK = 26  # targets looked at first, as a multiple of k: enough to drop nine pairs of ten of a random head
+_FIRST_LOOK, _SECOND_LOOK = 13, 104  # targets looked at, as multiples of k; of a random head 15 % and 2 % then stay
 _SIDE = 13  # tokens the head moves most, each way, as a multiple of k
 _SAMPLE = 4096  # rows of U, from the first on, among which those tokens are sought
 _TILE = 4096  # rows of U multiplied at once
@@ -237,7 +237,7 @@ def _looks(b: Tensor, sample: Tensor, moved: Tensor, w_o: Tensor, k: int) -> Ite
     yield first, first
     most, least = (sample[moved] @ w_o.T).unbind(0)
     yield most, least
-    second = b[: 4 * _FIRST_LOOK * k]
+    second = b[: _SECOND_LOOK * k]
     yield second, second
     yield b, b
 

@@ -1,7 +1,7 @@
 """How much faster the function map is than the published loop, both timed in this run.
 
 The published loop is timed on a sample of heads spread over the layers and scaled to all of them; ours runs in full.
-Every number is the median of five rounds; the sgemm peak is the best sustained rate of float32 products.
+Every number is the median of three rounds; the sgemm peak is the best sustained rate of float32 products.
 """
 
 import shutil
@@ -72,7 +72,7 @@ def operations(weights: Weights, pairs: Pairs) -> float:
     return float(counter.get_total_flops())
 
 
-def measure(name: str, folder: Path, heads: int = 8, runs: int = 5) -> str:
+def measure(name: str, folder: Path, heads: int = 8, runs: int = 3) -> str:
     """One row of the table. Runs of ours and heads of the published loop take turns, so both meet the same machine."""
     checkpoint = Checkpoint.open(folder)
     weights, vocabulary = Weights(checkpoint), Vocabulary.open(folder)

@@ -1,0 +1,1 @@
+"""What people see: linked maps of heads in the browser. Never loads torch or transformers."""

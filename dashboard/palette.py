@@ -1,0 +1,73 @@
+"""The colours of the maps: one a category, some for several at once, tints below τ, greys for what is missing."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from dashboard.state import Palette
+
+TINTS = 8  # steps of a category's tint below τ
+
+# Okabe & Ito, "Color Universal Design", 2008: told apart with every common kind of colour vision.
+_OKABE_ITO = {
+    "algorithmic": "#0072b2",
+    "knowledge": "#e69f00",
+    "linguistic": "#009e73",
+    "translation": "#56b4e9",
+    "custom": "#d55e00",
+}
+# matplotlib's tab10, in the order in which the published figures use it.
+_PAPER = {
+    "algorithmic": "#1f77b4",
+    "knowledge": "#ff7f0e",
+    "linguistic": "#2ca02c",
+    "translation": "#d62728",
+    "custom": "#9467bd",
+}
+_SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
+_SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
+_EMPTY = {False: "#eef0f3", True: "#23272f"}  # a head with nothing to show; by dark
+_MISSING = {False: "#ffffff", True: "#0f1115"}
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Ready colours for one palette and theme."""
+
+    category: dict[str, str]
+    several: tuple[str, str, str]  # 2, 3, 4 and more categories
+    empty: str
+    missing: str
+
+    def tint(self, category: str, step: int) -> str:
+        """A faint version of a category's colour, stronger with every step up to TINTS - 1."""
+        return blend(self.empty, self.category[category], 0.5 * step / (TINTS - 1))
+
+
+@cache
+def colours(palette: Palette, dark: bool) -> Colours:
+    """The colours of a palette on a light or dark page."""
+    several = _SEVERAL_DARK if dark else _SEVERAL
+    category = _PAPER if palette == "paper" else _OKABE_ITO
+    return Colours(category, several[palette], _EMPTY[dark], _MISSING[dark])
+
+
+def blend(base: str, top: str, share: float) -> str:
+    """A colour between two, `share` of the way to the second."""
+    mixed = (round(a + (b - a) * share) for a, b in zip(_rgb(base), _rgb(top), strict=True))
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def luminance(colour: str) -> float:
+    """How bright a colour is, from 0 to 1 (WCAG 2)."""
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _rgb(colour))]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """The WCAG 2 contrast of two colours, from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)

@@ -1,0 +1,190 @@
+"""The state of a view, and its query string: reading and writing side by side.
+
+The query string names only what differs from the default, in words a person can read:
+
+    ?model=smollm2-135m-instruct@935ba989&how=always&tau=0.3&pin=L23H4.L24H5
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+from urllib.parse import parse_qsl, quote
+
+from analysis import default_model
+from analysis.errors import HeadError
+from analysis.heads import HeadId
+from analysis.scores import KINDS, TAU
+
+View = Literal["function", "table"]
+How = Literal["any", "always"]
+Kind = Literal["both", "promote", "suppress"]
+Colour = Literal["categories", "scores"]
+Palette = Literal["okabe-ito", "paper"]
+Theme = Literal["system", "light", "dark"]
+
+MAX_PINS = 8  # heads compared side by side
+MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
+_NAME = re.compile(r"[\w./<>:+-]{0,120}")
+_FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """Everything that decides what a page shows; equal states show equal pages."""
+
+    model: str = default_model.ID
+    fingerprint: str = ""  # its first characters, so that a link keeps its meaning
+    view: View = "function"
+    how: How = "any"
+    kind: Kind = "both"
+    colour: Colour = "categories"
+    relation: str = ""  # one relation instead of the categories
+    tau: float = TAU
+    top: int = 0  # only the best heads of each panel; 0 shows all
+    transpose: bool = False
+    palette: Palette = "okabe-ito"
+    theme: Theme = "system"
+    pins: tuple[HeadId, ...] = ()
+    embed: bool = False
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of score that count."""
+        return KINDS if self.kind == "both" else (self.kind,)
+
+    def to_query(self) -> str:
+        """The query string, empty for the default view."""
+        default = type(self)()
+        parts = {key: write(getattr(self, name)) for key, name, write, _ in _KEYS if name != "fingerprint"}
+        plain = {key: write(getattr(default, name)) for key, name, write, _ in _KEYS if name != "fingerprint"}
+        chosen = {key: text for key, text in parts.items() if text != plain[key]}
+        if self.fingerprint:
+            chosen = {"model": f"{self.model}@{self.fingerprint}"} | {k: t for k, t in chosen.items() if k != "model"}
+        return "?" + "&".join(f"{key}={quote(text, safe=_UNQUOTED)}" for key, text in chosen.items()) if chosen else ""
+
+    @classmethod
+    def from_query(cls, query: str) -> "ReadState":
+        """Read a query string; what cannot be understood becomes a notice and keeps its default. Never raises."""
+        values: dict[str, Any] = {}
+        notices: list[str] = []
+        readers = {key: (name, read) for key, name, _, read in _KEYS}
+        if len(query) > MAX_QUERY:
+            notices.append("The address is too long; its end was not read.")
+        for key, text in _pairs(query[:MAX_QUERY]):
+            if key not in readers:
+                notices.append(f"The address has a part {_shown(key)!r} that is not known here.")
+                continue
+            name, read = readers[key]
+            try:
+                values |= read(name, text)
+            except (ValueError, HeadError):
+                notices.append(f"{_shown(text)!r} is no value for {key}; the default is shown.")
+        return ReadState(cls(**values), tuple(dict.fromkeys(notices)))
+
+
+@dataclass(frozen=True)
+class ReadState:
+    """A state read from an address, with what could not be read."""
+
+    state: ViewState
+    notices: tuple[str, ...] = ()
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        return []
+
+
+def _shown(text: str) -> str:
+    """A piece of a foreign address as it may stand in a notice."""
+    return "".join(c if c.isprintable() else "?" for c in text[:40])
+
+
+_UNQUOTED = "@.,/:-"  # characters that may stand in a query string as they are
+
+Reader = Callable[[str, str], Mapping[str, Any]]
+
+
+def _choice(kind: Any) -> Reader:
+    def read(name: str, text: str) -> Mapping[str, Any]:
+        if text not in get_args(kind):
+            raise ValueError(text)
+        return {name: text}
+
+    return read
+
+
+def _flag(name: str, text: str) -> Mapping[str, Any]:
+    if text not in {"0", "1"}:
+        raise ValueError(text)
+    return {name: text == "1"}
+
+
+def _model(name: str, text: str) -> Mapping[str, Any]:
+    model, _, fingerprint = text.partition("@")
+    if not model or not _NAME.fullmatch(model) or not _FINGERPRINT.fullmatch(fingerprint):
+        raise ValueError(text)
+    return {"model": model, "fingerprint": fingerprint}
+
+
+def _name(name: str, text: str) -> Mapping[str, Any]:
+    if not _NAME.fullmatch(text):
+        raise ValueError(text)
+    return {name: text}
+
+
+def _share(name: str, text: str) -> Mapping[str, Any]:
+    value = round(float(text), 4)
+    if not 0 <= value <= 1:
+        raise ValueError(text)
+    return {name: value}
+
+
+def _count(name: str, text: str) -> Mapping[str, Any]:
+    if not text.isascii() or not text.isdecimal() or len(text) > 6:
+        raise ValueError(text)
+    return {name: int(text)}
+
+
+def _heads(name: str, text: str) -> Mapping[str, Any]:
+    heads = tuple(dict.fromkeys(HeadId.parse(part) for part in text.split(".") if part))
+    if len(heads) > MAX_PINS:
+        raise ValueError(text)
+    return {name: heads}
+
+
+def _plain(value: object) -> str:
+    return str(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def _bit(value: bool) -> str:
+    return "1" if value else "0"
+
+
+def _joined(heads: tuple[HeadId, ...]) -> str:
+    return ".".join(map(str, heads))
+
+
+# key in the address, field, how to write it, how to read it
+_KEYS: tuple[tuple[str, str, Callable[[Any], str], Reader], ...] = (
+    ("model", "model", _plain, _model),
+    ("view", "view", _plain, _choice(View)),
+    ("how", "how", _plain, _choice(How)),
+    ("kind", "kind", _plain, _choice(Kind)),
+    ("colour", "colour", _plain, _choice(Colour)),
+    ("relation", "relation", _plain, _name),
+    ("tau", "tau", _number, _share),
+    ("top", "top", _plain, _count),
+    ("transpose", "transpose", _bit, _flag),
+    ("palette", "palette", _plain, _choice(Palette)),
+    ("theme", "theme", _plain, _choice(Theme)),
+    ("pin", "pins", _joined, _heads),
+    ("embed", "embed", _bit, _flag),
+)

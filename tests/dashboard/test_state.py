@@ -1,0 +1,79 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.heads import HeadId
+from dashboard.state import MAX_PINS, ReadState, ViewState
+
+heads = st.builds(HeadId, st.integers(0, 200), st.integers(0, 200))
+states = st.builds(
+    ViewState,
+    model=st.sampled_from(["smollm2-135m-instruct", "org/name", "my.model-2"]),
+    fingerprint=st.sampled_from(["", "935ba989", "ab" * 32]),
+    view=st.sampled_from(["function", "table"]),
+    how=st.sampled_from(["any", "always"]),
+    kind=st.sampled_from(["both", "promote", "suppress"]),
+    colour=st.sampled_from(["categories", "scores"]),
+    relation=st.sampled_from(["", "country_capital", "<b>odd</b>"]),
+    tau=st.integers(0, 1000).map(lambda n: n / 1000),
+    top=st.integers(0, 5000),
+    transpose=st.booleans(),
+    palette=st.sampled_from(["okabe-ito", "paper"]),
+    theme=st.sampled_from(["system", "light", "dark"]),
+    pins=st.lists(heads, max_size=MAX_PINS, unique=True).map(tuple),
+    embed=st.booleans(),
+)
+
+
+@given(states)
+def test_a_state_comes_back_from_its_address(state):
+    """Writing a state and reading it gives the state, without a notice."""
+    assert ViewState.from_query(state.to_query()) == ReadState(state)
+
+
+def test_the_default_view_needs_no_query():
+    """Defaults are left out; the shortest address is the first screen."""
+    assert ViewState().to_query() == ""
+    assert ViewState.from_query("") == ReadState(ViewState())
+
+
+def test_addresses_are_readable():
+    """A person can read and change an address."""
+    state = ViewState(fingerprint="935ba989", how="always", tau=0.3, pins=(HeadId(23, 4), HeadId(24, 5)))
+    assert state.to_query() == "?model=smollm2-135m-instruct@935ba989&how=always&tau=0.3&pin=L23H4.L24H5"
+
+
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("?tau=2", "tau"),
+        ("?tau=nan", "tau"),
+        ("?how=sometimes", "how"),
+        ("?pin=L1H1.nonsense", "pin"),
+        ("?pin=" + ".".join(f"L{i}H0" for i in range(9)), "pin"),
+        ("?top=-1", "top"),
+        ("?model=", "model"),
+        ("?model=a@zz", "model"),
+        ("?relation=%00", "relation"),
+        ("?nonsense=1", "nonsense"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_keeps_its_default(query, word):
+    """A wrong value gives a notice that names it, and the default view."""
+    read = ViewState.from_query(query)
+    assert read.state == ViewState()
+    assert len(read.notices) == 1
+    assert word in read.notices[0]
+
+
+@settings(max_examples=1000)
+@given(st.text(max_size=300))
+def test_no_address_breaks_the_reader(query):
+    """Any text is read, with notices at worst, and the state it gives can be written again."""
+    read = ViewState.from_query("?" + query)
+    assert ViewState.from_query(read.state.to_query()).state == read.state
+
+
+def test_very_long_addresses_are_cut():
+    """A megabyte of address costs nothing."""
+    assert "too long" in ViewState.from_query("?pin=" + "L1H1." * 300_000).notices[0]

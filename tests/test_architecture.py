@@ -26,6 +26,14 @@ def test_torch_free_modules_load_no_torch(module):
     assert loaded_by(f"import analysis.{module}") & {"torch", "transformers", "dash", "plotly"} == set()
 
 
+def test_the_dashboard_loads_no_torch():
+    """All of its modules together, in a fresh process."""
+    paths = sorted((ROOT / "dashboard").rglob("*.py"))
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths]
+    assert names
+    assert loaded_by("import " + ", ".join(names)) & {"torch", "transformers"} == set()
+
+
 def test_every_other_module_is_known_to_load_torch():
     """A new module is on one side of the fence or the other, by decision."""
     names = {path.stem for path in (ROOT / "analysis").glob("*.py")} - {"__init__", "__main__"}

@@ -1,0 +1,38 @@
+"""Where in the network: the share of heads of each category, layer by layer."""
+
+import plotly.graph_objects as go
+
+from dashboard.palette import colours
+from dashboard.select import Panel, layer_profile
+from dashboard.state import ViewState
+
+
+def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool = False) -> go.Figure:
+    """Stacked bars over the layers; a head of two categories counts in both."""
+    shares = layer_profile(panel)
+    palette = colours(state.palette, dark)
+    names = panel.categories or (panel.key,)
+    rows = shares if panel.belongs is not None else shares[None]
+    bars = [
+        go.Bar(
+            x=list(layers),
+            y=row,
+            name=name.capitalize(),
+            marker={"color": palette.category.get(name, palette.category["custom"])},
+            hovertemplate="layer %{x}: %{y:.0%}",
+        )
+        for name, row in zip(names, rows, strict=True)
+    ]
+    layout = {
+        "barmode": "stack",
+        "bargap": 0.15,
+        "template": go.layout.Template(),
+        "margin": {"l": 44, "r": 8, "t": 8, "b": 40},
+        "showlegend": False,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": {"title": {"text": "layer"}, "tickformat": "d", "showgrid": False},
+        "yaxis": {"tickformat": ".0%", "rangemode": "tozero", "showgrid": False, "zeroline": False},
+        "uirevision": state.model,
+    }
+    return go.Figure(bars, layout)

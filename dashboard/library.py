@@ -1,0 +1,56 @@
+"""The results that a page can show: those that ship with the project and those in the store."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from analysis.errors import ModelNotFound
+from analysis.heads import ModelCard
+from analysis.scores import Missing, Scores
+from analysis.store import Store
+
+
+@cache
+def shipped() -> tuple[Scores, ...]:
+    """Results made by `python -m analysis map MODEL --out analysis/data/results/MODEL.parquet`."""
+    folder = files("analysis") / "data" / "results"
+    found = sorted((file for file in folder.iterdir() if file.name.endswith(".parquet")), key=lambda file: file.name)
+    return tuple(Scores.from_parquet(file.read_bytes()) for file in found)
+
+
+class Library:
+    """Finished function maps by model."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def models(self) -> list[ModelCard]:
+        """The models that have a map, each once."""
+        cards = {scores.provenance.model.fingerprint: scores.provenance.model for scores in self._all()}
+        return sorted(cards.values(), key=lambda card: (card.id, card.fingerprint))
+
+    def scores(self, model: str, fingerprint: str = "") -> Scores:
+        """The fullest map of a model; a fingerprint, or its beginning, says which of several checkpoints is meant."""
+        found = [
+            scores
+            for scores in self._all()
+            if scores.provenance.model.id == model and scores.provenance.model.fingerprint.startswith(fingerprint)
+        ]
+        if not found:
+            version = f" with the fingerprint {fingerprint[:12]}" if fingerprint else ""
+            raise ModelNotFound(
+                f"there is no map of {model}{version} here", f"Compute it: python -m analysis map {model}"
+            )
+        return max(found, key=_fullness)
+
+    def _all(self) -> Iterator[Scores]:
+        yield from shipped()
+        for key in self._store.names("result/"):
+            content = self._store.get(key)
+            if content is not None:
+                yield Scores.from_parquet(content)
+
+
+def _fullness(scores: Scores) -> tuple[int, str]:
+    """More scores first, then the newer result."""
+    return int((scores.missing == Missing.NO).sum()), scores.provenance.date

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from analysis import default_model
+from analysis.checkpoint import Checkpoint
+from analysis.errors import ModelNotFound
+from analysis.plan import function_scores, plan
+from analysis.relations import builtin
+from dashboard.library import Library, shipped
+from tests.test_plan import RELATION
+
+
+def test_shipped_map_equals_a_fresh_computation(default_checkpoint, store):
+    """The file in the project is what the command makes today, from the same relations, settings and weights."""
+    (ours,) = shipped()
+    fresh = function_scores(default_checkpoint, plan(default_checkpoint, tuple(builtin().values())), store)
+    assert ours.provenance.model == fresh.provenance.model
+    assert ours.provenance.settings == fresh.provenance.settings
+    assert ours.provenance.items == fresh.provenance.items
+    assert ours.missing.equals(fresh.missing)
+    # X is float32: another processor may decide a near tie otherwise, so a few of 10,260 counts may be one apart.
+    apart = np.nan_to_num(np.abs(ours.hits.values - fresh.hits.values))
+    assert apart.max() <= 1
+    assert apart.sum() <= 5
+
+
+def test_the_default_model_is_there_without_any_computation(store):
+    """An empty store still has a first screen."""
+    library = Library(store)
+    assert [card.id for card in library.models()] == [default_model.ID]
+    assert library.scores(default_model.ID).item("country_capital")["kept"] == 40
+
+
+def test_the_fullest_result_of_a_model_is_shown(tiny_folder, store):
+    """A map of all layers is preferred to one of some; other models and fingerprints are not found."""
+    checkpoint = Checkpoint.open(tiny_folder)
+    function_scores(checkpoint, plan(checkpoint, (RELATION,), layers=[1]), store)
+    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    library = Library(store)
+    card = checkpoint.card
+    assert len(library.models()) == 2
+    assert library.scores(card.id, card.fingerprint[:8]).provenance.settings["layers"] == [0, 1, 2]
+    for model, fingerprint in (("nobody", ""), (card.id, "0" * 8)):
+        with pytest.raises(ModelNotFound):
+            library.scores(model, fingerprint)

@@ -145,7 +145,8 @@ def _score_text(relation: dict[str, Any], kind: str, heads: int) -> str:
     found = relation[kind]
     if np.isnan(found["score"]):
         return f"{'not computed':30}"
-    text = f"{found['score']:.2f}  {found['hits']}/{relation['kept']}  rank {found['rank']} of {heads}"
+    rank = f"  rank {found['rank']} of {heads}" if found["hits"] else ""  # among heads without a hit it means nothing
+    text = f"{found['score']:.2f}  {found['hits']}/{relation['kept']}{rank}"
     return f"{text:30}"
 
 

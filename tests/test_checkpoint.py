@@ -90,6 +90,8 @@ def test_truncated_file(folder):
         {"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 8]}},
         {"a": {"dtype": "F32", "shape": [-4], "data_offsets": [0, 16]}},
         {"a": {"dtype": "F32", "shape": [4]}},
+        {"a": {"dtype": "F32", "shape": [4], "data_offsets": [-4, 12]}},
+        {"a": {"dtype": "F32", "shape": [2, -2], "data_offsets": [16, 0]}},
         {"a": 7},
     ],
 )
@@ -206,3 +208,30 @@ def test_numbers_that_are_not_finite(folder):
     weights.outputs(0)
     with pytest.raises(errors.DamagedFile, match="not finite"):
         weights.outputs(1)
+
+
+@pytest.mark.parametrize("name", ["mlp.down_proj", "mlp.up_proj", "post_attention_layernorm", "self_attn.v_proj"])
+def test_tensors_of_another_shape(folder, name):
+    """Every tensor that will be read is checked, the first MLP and its norm too."""
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    name = f"model.layers.0.{name}.weight"
+    tensors[name] = tensors[name][..., :-1].contiguous()
+    save_file(tensors, path)
+    with pytest.raises(errors.ConfigMismatch, match=name):
+        Checkpoint.open(folder)
+
+
+def test_fingerprint_sees_all_parts_of_a_tensor(folder, tiny_folder):
+    """A change in the middle of every tensor, away from its ends, gives another fingerprint."""
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    for tensor in tensors.values():
+        if tensor.dim() == 2:
+            tensor[len(tensor) // 3 : len(tensor) // 2] += 1
+    save_file(tensors, path, metadata={"format": "pt"})
+    assert Checkpoint.open(folder).card.fingerprint != Checkpoint.open(tiny_folder).card.fingerprint

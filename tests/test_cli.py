@@ -86,6 +86,8 @@ def test_head_shows_scores_tokens_and_group_mates(run, tiny_folder, relation):
     code, text, _ = run("head", tiny_folder, "L1H3", "--relations", relation)
     assert code == 0
     assert "shares its value matrix with" in text
+    _, raw, _ = run("head", tiny_folder, "L1H3", "--relations", relation, "--no-first-mlp", "--json")
+    assert json.loads(raw)["salient"] != data["salient"]
     assert "/40" in text
 
 
@@ -189,6 +191,11 @@ def test_hugging_face_id_from_the_local_cache(run, tmp_path, relation, monkeypat
     assert json.loads(out)["model"]["id"] == "some/tiny"
     assert json.loads(out)["model"]["revision"] == commit
     assert sources.cached_models() == ["some/tiny"]
+    old = "b" * 40
+    tiny_models.save(tiny_models.FAMILIES["gpt2"].make(seed=1), repo / "snapshots" / old)
+    (repo / "refs" / "v1").write_text(old)
+    _, out, _ = run("map", "some/tiny", "--revision", "v1", "--relations", relation, "--json")
+    assert json.loads(out)["model"]["revision"] == old
     code, _, err = run("map", "some/other", "--relations", relation)
     assert code == 3
     assert "not in the local cache" in err

@@ -148,3 +148,60 @@ def test_multimodal_wrapper_is_read_by_its_language_model(tmp_path):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({"model_type": "gemma3", "text_config": config}))
     assert torch.equal(Weights(Checkpoint.open(folder)).outputs(1), expected)
+
+
+@pytest.mark.parametrize(
+    ("family", "prefix", "other"),
+    [
+        ("gpt2", "transformer.", ""),
+        ("gptj", "transformer.", ""),
+        ("gpt_neo", "transformer.", ""),
+        ("gpt_neox", "gpt_neox.", ""),
+        ("opt", "model.decoder.", "decoder."),
+        ("gemma3", "model.", "model.language_model."),
+    ],
+)
+def test_checkpoints_of_the_bare_model_are_read_too(tmp_path, family, prefix, other):
+    """The hub has checkpoints with and without the base model's prefix; both hold the same numbers."""
+    from safetensors.torch import load_file, save_file
+
+    folder = tiny_models.save(tiny_models.FAMILIES[family].make(), tmp_path)
+    plain = Weights(Checkpoint.open(folder))
+    expected = [plain.values(1), plain.outputs(1), plain.unembed_span(0, 300), plain.embed(IDS[0])]
+    path = folder / "model.safetensors"
+    tensors = {
+        other + name.removeprefix(prefix) if name.startswith(prefix) else name: tensor
+        for name, tensor in load_file(path).items()
+    }
+    save_file(tensors, path)
+    bare = Weights(Checkpoint.open(folder))
+    found = [bare.values(1), bare.outputs(1), bare.unembed_span(0, 300), bare.embed(IDS[0])]
+    assert all(torch.equal(one, two) for one, two in zip(expected, found, strict=True))
+
+
+@pytest.mark.parametrize("head", ["lm_head.weight", "language_model.lm_head.weight"])
+def test_unembedding_of_a_multimodal_wrapper(tmp_path, head):
+    """An untied head lies at the top or beside its language model."""
+    import json
+
+    from safetensors.torch import load_file, save_file
+
+    folder = tiny_models.save(tiny_models.FAMILIES["gemma3"].make(), tmp_path)
+    tensors = {f"language_model.{name}": t for name, t in load_file(folder / "model.safetensors").items()}
+    tensors[head] = torch.randn(300, 32)
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text()) | {"tie_word_embeddings": False}
+    wrapped = {"model_type": "gemma3", "text_config": config, "tie_word_embeddings": False}
+    (folder / "config.json").write_text(json.dumps(wrapped))
+    assert torch.equal(Weights(Checkpoint.open(folder)).unembed_span(0, 300), tensors[head])
+
+
+def test_tied_models_ignore_a_stray_head(tmp_path):
+    """Some tied checkpoints carry an old lm_head; the config decides."""
+    from safetensors.torch import load_file, save_file
+
+    folder = tiny_models.save(tiny_models.FAMILIES["llama-tied"].make(), tmp_path)
+    tensors = load_file(folder / "model.safetensors")
+    save_file(tensors | {"lm_head.weight": torch.randn(300, 32)}, folder / "model.safetensors")
+    weights = Weights(Checkpoint.open(folder))
+    assert torch.equal(weights.unembed_span(0, 300), tensors["model.embed_tokens.weight"])

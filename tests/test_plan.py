@@ -1,11 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
 from analysis import function_map
+from analysis import plan as plans
 from analysis.checkpoint import Checkpoint
 from analysis.errors import DeviceError, HeadError, RelationError
-from analysis.plan import Settings, forget, function_scores, known_models, plan
+from analysis.heads import HeadId
+from analysis.plan import Settings, forget, function_scores, known_models, plan, salience
 from analysis.relations import parse
 from analysis.scores import Missing
+from analysis.weights import Weights
 
 RELATION = parse("\n".join(f"w{i},w{i + 100}" for i in range(50)).encode(), "shift.csv")
 FEW = parse("\n".join(f"w{i},w{i + 1}" for i in range(29)).encode(), "few.csv")
@@ -128,3 +133,57 @@ def test_provenance_names_all_that_a_result_depends_on(checkpoint, store):
     assert (item["name"], item["hash"], item["pairs"], item["kept"]) == ("shift", RELATION.hash, 50, 50)
     assert {"torch", "transformers"} <= set(provenance.libraries)
     assert provenance.date.endswith("Z")
+
+
+def test_thirty_pairs_are_enough(checkpoint, store):
+    """The limit itself is applicable."""
+    thirty = parse("\n".join(f"w{i},w{i + 1}" for i in range(30)).encode(), "thirty.csv")
+    assert function_scores(checkpoint, plan(checkpoint, (thirty,)), store).items() == ["thirty"]
+
+
+def test_keys_name_everything_a_result_depends_on(checkpoint, monkeypatch):
+    """Other pairs under the same name, another version of the method or another model: another key."""
+    other = parse("\n".join(f"w{i},w{i + 99}" for i in range(50)).encode(), "shift.csv")
+    keys = [plan(checkpoint, (RELATION,)).key, plan(checkpoint, (other,)).key]
+    monkeypatch.setattr(plans, "FUNCTION_VERSION", "next")
+    keys.append(plan(checkpoint, (RELATION,)).key)
+    assert len(set(keys)) == 3
+    wanted = plan(checkpoint, (RELATION,))
+    assert len({wanted.unit(0), wanted.unit(1), wanted.key}) == 3
+
+
+def test_copying_is_another_question_than_mapping():
+    """The kind of k is part of a relation's hash."""
+    assert replace(RELATION, k="copying").hash != RELATION.hash
+
+
+def test_a_result_is_found_under_another_name(tiny_folder, store, computed):
+    """The same checkpoint under another name has the same result, shown under that name."""
+    one, two = Checkpoint.open(tiny_folder, "one"), Checkpoint.open(tiny_folder, "two")
+    function_scores(one, plan(one, (RELATION,)), store)
+    again = function_scores(two, plan(two, (RELATION,)), store)
+    assert again.provenance.model.id == "two"
+    assert computed == [0, 1, 2]
+
+
+def test_salience_is_kept_by_setting(checkpoint, store):
+    """With and without the first MLP are two results."""
+    on, off = (salience(checkpoint, HeadId(1, 1), store, "cpu", flag) for flag in (True, False))
+    assert on != off
+    assert salience(checkpoint, HeadId(1, 1), store, "cpu", True) == on
+
+
+def test_the_unembedding_is_read_once_for_a_group_of_layers(checkpoint, store, monkeypatch):
+    """All three layers meet the vocabulary together: each row of U is converted once for counting them."""
+    rows = []
+    original = Weights.unembed_span
+
+    def spy(self, start, stop):
+        rows.append((start, stop))
+        return original(self, start, stop)
+
+    monkeypatch.setattr(Weights, "unembed_span", spy)
+    monkeypatch.setattr(function_map, "_TILE", 100)
+    monkeypatch.setattr(function_map, "_resolve", lambda *a: pytest.fail("no near ties are expected here"))
+    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    assert rows == [(0, 300), (0, 100), (100, 200), (200, 300)]  # first the sample, then the tiles, once

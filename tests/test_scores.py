@@ -56,6 +56,17 @@ def test_any_and_always():
     assert np.isnan(scores.reduced(["<b>odd</b>"]).values).all()
 
 
+def test_a_missing_score_hides_always_but_not_any():
+    """Of two relations one has no score for a head: any is the other's, always cannot be known."""
+    scores = make_scores(HITS)
+    scores.score.loc[{"item": "copying", "layer": 0, "head": 0}] = np.nan
+    names, at = ["copying", "country_capital"], {"sample": "all", "layer": 0, "head": 0}
+    assert float(scores.reduced(names, "any").sel(at)) == 0.1
+    assert np.isnan(float(scores.reduced(names, "always").sel(at)))
+    scores.score.loc[{"item": "country_capital", "kind": "suppress", "layer": 0, "head": 0}] = np.nan
+    assert np.isnan(float(scores.reduced(["country_capital"]).sel(at)))
+
+
 def test_classification_follows_tau():
     """A head belongs to a category when its score is larger than τ, not equal."""
     scores = make_scores(HITS)

@@ -51,3 +51,12 @@ def test_missing_or_broken_tokenizer(tmp_path):
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(TokenizerMissing):
         Vocabulary.open(tmp_path)
+
+
+def test_a_word_inside_a_word_is_no_word(tmp_path):
+    """'hot' without its word start is another token than ' hot'; it does not stand for the word."""
+    names = {"Ġ": 0, "h": 1, "o": 2, "t": 3, "ho": 4, "hot": 5}
+    tokenizer = Tokenizer(models.BPE(names, [("h", "o"), ("ho", "t")]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+    tokenizer.decoder = decoders.ByteLevel()
+    assert Vocabulary(tokenizer).single(["hot"]) == {}

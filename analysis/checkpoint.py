@@ -25,12 +25,14 @@ from analysis.heads import ModelCard
 
 BYTES = {"F32": 4, "F16": 2, "BF16": 2, "F64": 8, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 READABLE = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+MAX_LAYERS = 10_000
 MAX_HEADER = 100_000_000  # the limit of the safetensors library
 
 # Other spellings of the same number in config.json.
 _LAYERS = ("num_hidden_layers", "n_layer", "num_layers")
 _HEADS = ("num_attention_heads", "n_head", "num_heads")
 _WIDTH = ("hidden_size", "n_embd")
+_INSIDE = ("intermediate_size", "ffn_dim", "n_inner")  # of the MLP
 _EPS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon")
 _ACTIVATION = ("hidden_activation", "hidden_act", "activation_function")
 
@@ -70,12 +72,16 @@ class Checkpoint:
         card = _card(model_id or folder.name, revision or content[:8], content, family, config, tensors, prefix, note)
         checkpoint = cls(folder, config, family, tensors, prefix, card)
         checkpoint.check()
+        _ = checkpoint.eps  # a wrong one is an error now, not in mid-computation
         return checkpoint
 
     @cached_property
     def eps(self) -> float:
         """The norm's epsilon."""
-        return float(_first(self.config, _EPS, self.family.eps))
+        value = _first(self.config, _EPS, self.family.eps)
+        if not isinstance(value, int | float) or not 0 <= value < 1:
+            raise ConfigMismatch(f"config.json gives the norm an epsilon of {value!r}", "A small number is expected.")
+        return float(value)
 
     @cached_property
     def activation(self) -> str:
@@ -89,23 +95,21 @@ class Checkpoint:
 
     @cached_property
     def unembedding(self) -> str:
-        """The name of the unembedding tensor; the embedding's when they are tied."""
-        own, tied = self._own_unembedding(), self.config.get("tie_word_embeddings")
-        if own is not None and tied is not True:
-            return own
-        if own is None and tied is False:
+        """The name of the unembedding tensor; the embedding's when there is no other and none is promised.
+
+        A head that is there is used even if config.json calls it tied, as transformers does when the two differ.
+        """
+        # "language_model.model." keeps its head at "language_model.lm_head"
+        outer = self.prefix.removesuffix("model.") if self.prefix.endswith(".model.") else ""
+        for name in (f"{outer}{self.family.unembedding}.weight", f"{self.family.unembedding}.weight"):
+            if name in self.tensors:
+                return name
+        if self.config.get("tie_word_embeddings") is False:
             raise MissingTensor(
                 f"{self.card.id} has no unembedding ({self.family.unembedding}.weight)",
                 "config.json says that embedding and unembedding are not tied; is a shard missing?",
             )
         return self.embedding
-
-    def _own_unembedding(self) -> str | None:
-        outer = self.prefix.removesuffix("model.")  # "language_model.model." keeps its head at "language_model.lm_head"
-        for name in (f"{outer}{self.family.unembedding}.weight", f"{self.family.unembedding}.weight"):
-            if name in self.tensors:
-                return name
-        return None
 
     def in_layer(self, layer: int, name: str) -> str:
         """The full name of a tensor inside a block."""
@@ -122,19 +126,29 @@ class Checkpoint:
 
     def check(self) -> None:
         """Every tensor that will be read exists, has a readable type and the shape that config.json promises."""
-        card, family = self.card, self.family
-        self._expect(self.embedding, (card.vocabulary, card.width))
-        self._expect(self.unembedding, (None, card.width))
+        card, family, first = self.card, self.family, self.card.layers[0]
+        vocabulary = int(_first(self.config, ("vocab_size",), card.vocabulary))
+        self._expect(self.embedding, (vocabulary, card.width))
+        self._expect(self.unembedding, (vocabulary, card.width))
         for layer in card.layers:
             self._expect(self.in_layer(layer, f"{family.value}.weight"), value_shape(family, card))
-            output = (card.width, card.heads * card.head_dim)
-            self._expect(self.in_layer(layer, f"{family.output}.weight"), output[::-1] if family.conv1d else output)
-        self._expect(self.in_layer(card.layers[0], f"{family.norm}.weight"), (card.width,))
-        inner, outer = (0, 1) if family.conv1d else (1, 0)
-        up, down = (self.in_layer(0, f"{name}.weight") for name in (family.up, family.down))
-        inside = self.info(up).shape[outer] // (2 if family.gate == family.up else 1)
-        self._expect(up, (card.width, None) if family.conv1d else (None, card.width))
-        self._expect(down, (inside, card.width) if inner == 0 else (card.width, inside))
+            self._expect_linear(layer, family.output, card.width, card.heads * card.head_dim)
+        if any(name.startswith(self.in_layer(card.layers[-1] + 1, "")) for name in self.tensors):
+            raise ConfigMismatch(
+                f"config.json gives {len(card.layers)} layers, the checkpoint has more",
+                "config.json and the weights belong to different models; copy both from one place.",
+            )
+        self._expect(self.in_layer(first, f"{family.norm}.weight"), (card.width,))
+        inside = next((int(self.config[key]) for key in _INSIDE if self.config.get(key)), None)
+        fused = family.gate == family.up
+        self._expect_linear(first, family.up, None if inside is None else inside * (2 if fused else 1), card.width)
+        self._expect_linear(first, family.down, card.width, inside)
+        if family.gate and not fused:
+            self._expect_linear(first, family.gate, inside, card.width)
+
+    def _expect_linear(self, layer: int, name: str, out: int | None, into: int | None) -> None:
+        shape = (into, out) if self.family.conv1d else (out, into)
+        self._expect(self.in_layer(layer, f"{name}.weight"), shape)
 
     def _expect(self, name: str, shape: tuple[int | None, ...]) -> None:
         info = self.info(name)
@@ -213,7 +227,8 @@ def read_index(folder: Path) -> dict[str, TensorInfo]:
 def _weight_files(folder: Path) -> list[Path]:
     index = folder / "model.safetensors.index.json"
     if not index.exists():
-        found = sorted(folder.glob("*.safetensors"))
+        whole = folder / "model.safetensors"  # beside it may lie adapters or other copies
+        found = [whole] if whole.exists() else sorted(folder.glob("*.safetensors"))
         if not found:
             others = sorted(
                 p.name for p in folder.iterdir() if p.suffix in {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"}
@@ -253,7 +268,7 @@ def _read_header(file: Path) -> Iterator[tuple[str, TensorInfo]]:
         for name, entry in header.items():
             if name != "__metadata__":
                 yield name, _tensor_info(file, entry, 8 + length, size)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise DamagedFile(f"the header of {file.name} cannot be read", hint) from error
 
 
@@ -263,7 +278,11 @@ def _tensor_info(file: Path, entry: dict[str, Any], base: int, size: int) -> Ten
     if base + end > size:
         raise DamagedFile(f"{file.name} is truncated", "Download it again.")
     item = BYTES.get(entry["dtype"])
-    if begin < 0 or min(shape, default=0) < 0 or (item is not None and end - begin != math.prod(shape) * item):
+    if (
+        not 0 <= begin <= end
+        or min(shape, default=0) < 0
+        or (item is not None and end - begin != math.prod(shape) * item)
+    ):
         raise DamagedFile(f"the header of {file.name} contradicts itself", "Download it again.")
     return TensorInfo(file, str(entry["dtype"]), shape, base + begin, base + end)
 
@@ -283,16 +302,17 @@ def _card(
     tensors: dict[str, TensorInfo], prefix: str, note: str,
 ) -> ModelCard:  # fmt: skip
     embedding = tensors[f"{prefix}{family.embedding}.weight"]
+    config = {**dict(family.defaults), **{key: value for key, value in config.items() if value is not None}}
     try:
-        layers, heads, width = (int(_first(config, keys)) for keys in (_LAYERS, _HEADS, _WIDTH))
-        kv_heads = int(_first(config, ("num_key_value_heads",), heads))
-        head_dim = int(_first(config, ("head_dim",), width // heads if heads else 0))
+        layers, heads, width = (_whole(_first(config, keys)) for keys in (_LAYERS, _HEADS, _WIDTH))
+        kv_heads = _whole(_first(config, ("num_key_value_heads",), heads))
+        head_dim = _whole(_first(config, ("head_dim",), width // heads if heads else 0))
         vocabulary, _ = embedding.shape
     except (KeyError, ValueError, TypeError) as error:
         raise ConfigMismatch(
             "config.json does not give layers, heads and width", "Copy it again from the model's source."
         ) from error
-    if min(layers, heads, kv_heads, head_dim, width) < 1 or heads % kv_heads:
+    if not 0 < layers <= MAX_LAYERS or min(heads, kv_heads, head_dim, width) < 1 or heads % kv_heads:
         raise ConfigMismatch(
             f"config.json gives {layers} layers, {heads} heads, {kv_heads} key-value heads, width {width}",
             "Heads must be a multiple of key-value heads, and all at least 1.",
@@ -320,6 +340,12 @@ def _first(config: dict[str, Any], keys: tuple[str, ...], default: Any = None) -
     if default is None:
         raise KeyError(keys[0])
     return default
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(value)
+    return value
 
 
 _UNHASHED = {"transformers_version", "_name_or_path", "_model_name_or_path", "dtype", "torch_dtype", "use_cache"}

@@ -5,6 +5,7 @@ Exit codes: 0 done · 1 unexpected · 2 wrong usage · 3 model · 4 relation · 
 """
 
 import argparse
+import io
 import json
 import os
 import shutil
@@ -16,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis import __version__, default_model, report
-from analysis.errors import HeadAtlasError
+from analysis.checkpoint import Checkpoint
+from analysis.errors import HeadAtlasError, SettingError, StoreError
 from analysis.heads import HeadId
-from analysis.plan import Settings, forget, function_scores, known_models, plan, salience
+from analysis.plan import Settings, forget, function_scores, known_models, plan, remember, salience, stored_scores
 from analysis.progress import ShownProgress
-from analysis.relations import choose
+from analysis.relations import builtin, choose
 from analysis.scores import Scores
 from analysis.sources import cached_models, open_model
 from analysis.store import Store, cache_folder
@@ -28,18 +30,31 @@ from analysis.store import Store, cache_folder
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the only place where errors become words and exit codes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal shows ? for → instead of failing
     options = _parser().parse_args(arguments)
     try:
         with closing(ShownProgress()) as progress:
-            options.run(options, progress)
+            text = options.run(options, progress)
     except HeadAtlasError as error:
         _complain(error, options.json)
         return error.exit_code
     except KeyboardInterrupt:
-        print("Stopped. Finished layers are kept; the same command goes on from there.", file=sys.stderr)
+        print("Stopped. What was finished is kept; the same command goes on from there.", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader of our output has gone, for example `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _say(text)
+
+
+def _say(text: str) -> int:
+    """Print, and survive a reader that has gone (`| head`) or a full disk behind `> file`."""
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more when it ends
+        if not isinstance(error, BrokenPipeError):
+            _complain(StoreError(f"the output cannot be written: {error.strerror}", "Check free space."), as_json=False)
+            return StoreError.exit_code
     return 0
 
 
@@ -65,7 +80,12 @@ def _parser() -> argparse.ArgumentParser:
     model.add_argument("--revision", help="branch, tag or commit on the Hugging Face hub")
     model.add_argument("--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU when there is one)")
     model.add_argument("--relations", nargs="+", default=[], metavar="NAME-or-FILE", help="names, categories or files")
-    model.add_argument("--k", type=int, metavar="N", help="targets among the N largest count (default 10, or 25)")
+    model.add_argument(
+        "--k",
+        type=int,
+        metavar="N",
+        help="targets among the N largest count (default 10, large vocabularies 25)",
+    )
     model.add_argument("--k-copying", type=int, metavar="N", help="the same for copying relations (default 1, or 3)")
     model.add_argument("--no-first-mlp", action="store_true", help="feed raw embeddings to all layers")
     shown: dict[str, Any] = {"parents": [model, common]}
@@ -79,6 +99,8 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_head)
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=[common])
     command.set_defaults(run=_models)
+    command = commands.add_parser("relations", help="list the built-in relations by name", parents=[common])
+    command.set_defaults(run=_relations)
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=[common])
     command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
     command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
@@ -94,20 +116,24 @@ def _layers(text: str) -> tuple[int, ...]:
         if not first.strip().isdecimal() or not (last or first).strip().isdecimal() or len(part) > 9:
             raise argparse.ArgumentTypeError(f"{text!r} is not a list of layers such as 0-5,10")
         chosen.update(range(int(first), int(last or first) + 1))
+    if not chosen:
+        raise argparse.ArgumentTypeError(f"{text!r} names no layer")
     return tuple(sorted(chosen))
 
 
 def _out(text: str) -> Path:
     path = Path(text)
-    if path.suffix not in {".parquet", ".csv"}:
+    if path.suffix.lower() not in {".parquet", ".csv"}:
         raise argparse.ArgumentTypeError("the file must end in .parquet or .csv")
     if not path.absolute().parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
     return path
 
 
-def _scores(options: argparse.Namespace, progress: ShownProgress, store: Store) -> tuple[Any, Scores, bool]:
-    checkpoint = open_model(options.model, options.revision, cache_folder())
+def _scores(
+    options: argparse.Namespace, checkpoint: Checkpoint, progress: ShownProgress, store: Store
+) -> tuple[Scores, bool]:
+    """The scores that the options ask for, and whether they were in the store."""
     relations = choose(options.relations)
     default = Settings.default(checkpoint.card.vocabulary)
     settings = Settings(
@@ -116,16 +142,18 @@ def _scores(options: argparse.Namespace, progress: ShownProgress, store: Store) 
         first_mlp=not options.no_first_mlp,
     )
     wanted = plan(checkpoint, relations, settings, getattr(options, "layers", None))
-    stored = store.get(wanted.key) is not None
-    scores = function_scores(checkpoint, wanted, store, options.device, progress)
+    stored = stored_scores(wanted, store)
+    scores = stored or function_scores(checkpoint, wanted, store, options.device, progress)
+    remember(store, checkpoint.card)  # under the name by which it was opened this time
     progress.close()
-    return checkpoint, scores, stored
+    return scores, stored is not None
 
 
-def _map(options: argparse.Namespace, progress: ShownProgress) -> None:
+def _map(options: argparse.Namespace, progress: ShownProgress) -> str:
     start = time.monotonic()
     with closing(Store(cache_folder() / "store")) as store:
-        _, scores, stored = _scores(options, progress, store)
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        scores, stored = _scores(options, checkpoint, progress, store)
     if options.out:
         _write(options.out, scores)
     facts = {
@@ -134,13 +162,13 @@ def _map(options: argparse.Namespace, progress: ShownProgress) -> None:
         "store": str(cache_folder() / "store"),
         "out": str(options.out) if options.out else None,
     }
-    print(json.dumps(report.map_data(scores, facts)) if options.json else report.map_text(scores, facts))
+    return json.dumps(report.map_data(scores, facts)) if options.json else report.map_text(scores, facts)
 
 
 def _write(path: Path, scores: Scores) -> None:
     """The scores to a file, whole or not at all; a CSV gets its provenance beside it."""
-    files = {path: scores.to_csv().encode() if path.suffix == ".csv" else scores.to_parquet()}
-    if path.suffix == ".csv":
+    files = {path: scores.to_csv().encode() if path.suffix.lower() == ".csv" else scores.to_parquet()}
+    if path.suffix.lower() == ".csv":
         files[path.with_suffix(".provenance.json")] = scores.provenance.to_json().encode()
     for target, content in files.items():
         part = target.with_name(f".{target.name}.part")
@@ -149,24 +177,24 @@ def _write(path: Path, scores: Scores) -> None:
             part.replace(target)
         except OSError as error:
             part.unlink(missing_ok=True)
-            raise HeadAtlasError(
+            raise StoreError(
                 f"{target} cannot be written: {error.strerror}", "Check free space and permissions."
             ) from error
 
 
-def _head(options: argparse.Namespace, progress: ShownProgress) -> None:
+def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         wanted = HeadId.parse(options.head)
-        checkpoint = open_model(options.model, options.revision, cache_folder())
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         head = checkpoint.card.check(wanted)
-        checkpoint, scores, _ = _scores(options, progress, store)
+        scores, _ = _scores(options, checkpoint, progress, store)
         operations = salience(checkpoint, head, store, options.device, not options.no_first_mlp, progress)
         progress.close()
     data = report.head_data(scores, head, operations)
-    print(json.dumps(data) if options.json else report.head_text(data))
+    return json.dumps(data) if options.json else report.head_text(data)
 
 
-def _models(options: argparse.Namespace, progress: ShownProgress) -> None:
+def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         known = known_models(store)
         results = {card.fingerprint: sum(1 for _ in store.names(f"result/{card.fingerprint}/")) for card in known}
@@ -176,35 +204,45 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> None:
         *({**card.to_dict(), "results": results[card.fingerprint]} for card in known),
         *({"id": name, "results": 0} for name in others),
     ]
-    print(json.dumps(data) if options.json else report.models_text(data))
+    return json.dumps(data) if options.json else report.models_text(data)
 
 
-def _cache(options: argparse.Namespace, progress: ShownProgress) -> None:
-    folder = cache_folder()
-    pruned = 0
+def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:
+    folder, pruned = cache_folder(), 0
+    if options.action != "prune" and (options.all or options.model is not None):
+        raise SettingError("--all and --model go with prune", "Write: cache prune --all")
+    if options.all:  # without opening the store: it may be damaged, or the disk full
+        shutil.rmtree(folder / "store", ignore_errors=True)
+        shutil.rmtree(folder / "models", ignore_errors=True)
     with closing(Store(folder / "store")) as store:
         if options.action == "prune":
-            pruned = _prune(store, options.model, options.all)
+            pruned = _prune(store, options.model)
         data = {
             "folder": str(folder),
             "store_bytes": store.size(),
             "entries": sum(1 for _ in store.names()),
             "pruned": pruned,
+            "models_bytes": sum(path.stat().st_size for path in (folder / "models").rglob("*") if path.is_file()),
         }
-    if options.action == "prune" and options.all:
-        shutil.rmtree(folder / "models", ignore_errors=True)
-    data["models_bytes"] = sum(path.stat().st_size for path in (folder / "models").rglob("*") if path.is_file())
-    print(json.dumps(data) if options.json else report.cache_text(data))
+    return json.dumps(data) if options.json else report.cache_text(data)
 
 
-def _prune(store: Store, model: str | None, everything: bool) -> int:
-    """Without a model: unfinished parts and damaged entries only. With one: all its results."""
-    if everything or model is None:
-        stale = [key for key in store.names() if everything or key.startswith("unit/") or store.get(key) is None]
+def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
+    data = [
+        {"name": r.name, "category": r.category, "title": r.title, "sentence": r.sentence, "pairs": len(r.pairs)}
+        for r in builtin().values()
+    ]
+    return json.dumps(data) if options.json else report.relations_text(data)
+
+
+def _prune(store: Store, model: str | None) -> int:
+    """Without a model: parts of results and damaged entries only. With one: all its results."""
+    if model is None:
+        stale = [key for key in store.names() if key.startswith("unit/") or store.get(key) is None]
         for key in stale:
             store.delete(key)
         return len(stale)
-    chosen = [card for card in known_models(store) if card.id == model or card.fingerprint.startswith(model)]
+    chosen = [card for card in known_models(store) if model in (card.id, card.fingerprint[: max(len(model), 6)])]
     if not chosen:
-        raise HeadAtlasError(f"the store has no results of {model!r}", "`python -m analysis models` lists them.")
+        raise SettingError(f"the store has no results of {model!r}", "`python -m analysis models` lists them.")
     return sum(forget(store, card.fingerprint) for card in chosen)

@@ -5,33 +5,48 @@ weights were quantised to 4 bits; what we analyse is their dequantised form, and
 """
 
 import importlib.util
+import io
 import shutil
 import tempfile
+from contextlib import redirect_stderr
 from pathlib import Path
 
-from analysis.errors import ModelNotFound
+from safetensors import SafetensorError
+
+from analysis.errors import ModelNotFound, StoreError
+from analysis.progress import Progress, silent
 
 ID = "smollm2-135m-instruct"
 NOTE = "4-bit weights (GGUF Q4_1), dequantised to float32"
 _CONVERSION = 1  # raise when a conversion would write something else
 
 
-def folder(cache: Path) -> Path:
+def folder(cache: Path, progress: Progress = silent) -> Path:
     """The converted checkpoint; converts it on first use, which takes about half a minute."""
     target = cache / "models" / f"{ID}-{_CONVERSION}"
     if target.is_dir():
         return target
     gguf = _gguf()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".converting-") as scratch:
-        made = Path(scratch) / "model"
-        _convert(gguf, made)
-        try:
-            shutil.move(made, target)
-        except OSError:  # another process was faster
-            if not target.is_dir():
-                raise
+    progress("converting the built-in model, once", 0, 1)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".converting-") as scratch:
+            made = Path(scratch) / "model"
+            _convert(gguf, made)
+            made.rename(target)
+    except (OSError, SafetensorError) as error:
+        if not target.is_dir():  # else another process was faster
+            raise StoreError(
+                f"the built-in model cannot be written to {target.parent}: {error}",
+                "It needs 600 MB. Check free space and permissions, or choose another folder with HEAD_ATLAS_CACHE.",
+            ) from error
+    progress("converting the built-in model, once", 1, 1)
     return target
+
+
+def forget(cache: Path) -> None:
+    """Remove the converted checkpoint."""
+    shutil.rmtree(cache / "models" / f"{ID}-{_CONVERSION}", ignore_errors=True)
 
 
 def _gguf() -> Path:
@@ -50,11 +65,14 @@ def _convert(gguf: Path, made: Path) -> None:
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
-    loaded = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    with redirect_stderr(io.StringIO()):  # the loader shows a progress bar of its own that cannot be switched off
+        tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+        loaded = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name)
     config = loaded.config
     del config.quantization_config  # a model that says it is quantised refuses to be saved
     fresh = AutoModelForCausalLM.from_config(config)
     fresh.load_state_dict(loaded.state_dict())
     fresh.save_pretrained(made)
     tokenizer.save_pretrained(made)
+    for path in made.iterdir():
+        path.chmod(0o644)  # safetensors makes its files private; a cache may be shared

@@ -12,10 +12,11 @@ HeadAtlasError
 │   ├── ConfigMismatch      config.json contradicts the tensors
 │   ├── UnsupportedDtype    numbers in a format we do not read
 │   └── TokenizerMissing    no tokenizer files, or one that cannot be read
+├── SettingError          exit code 2: a setting that makes no sense
 ├── RelationError         exit code 4: a relation is unknown, malformed or too large
 ├── HeadError             exit code 5: a head name that means nothing, or outside the model
 ├── DeviceError           exit code 6: no such device, or it ran out of memory
-└── StoreError            exit code 7: results cannot be read or written
+└── StoreError            exit code 7: results cannot be read or written, in the store or in a file
 
 Each carries a hint that says what to do. They are raised where the fact is known and turned into
 words in one place per surface (the command line's is `analysis.cli.main`).
@@ -76,6 +77,12 @@ class UnsupportedDtype(ModelError):
 
 class TokenizerMissing(ModelError):
     """The checkpoint's tokenizer is absent or cannot be read."""
+
+
+class SettingError(HeadAtlasError):
+    """A setting that makes no sense, or asks for what is not there."""
+
+    exit_code = 2
 
 
 class RelationError(HeadAtlasError):

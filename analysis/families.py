@@ -4,7 +4,7 @@ To add a family, add a row here and its name to `tests/tiny_models.py`; the test
 what the row reads with the forward pass of transformers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 # How the value projection is stored. All but "conv1d" are [out, in] as torch.nn.Linear keeps them.
@@ -42,6 +42,7 @@ class Family:
     eps: float = 1e-6  # when config.json does not say
     activation: str = "silu"  # when config.json does not say
     scale_embedding: bool = False  # Gemma multiplies the embedding by sqrt(width)
+    defaults: tuple[tuple[str, int], ...] = ()  # numbers that published configs leave to transformers' defaults
     requires: tuple[tuple[str, object], ...] = ()  # config values without which the row does not hold
 
 
@@ -54,6 +55,32 @@ _LLAMA = Family(
     gate="mlp.gate_proj",
     up="mlp.up_proj",
     down="mlp.down_proj",
+)
+
+_GEMMA = replace(
+    _LLAMA,
+    name="Gemma",
+    model_types=("gemma",),
+    norm_kind="rms_plus_one",
+    activation="gelu_pytorch_tanh",
+    scale_embedding=True,
+    defaults=(("num_attention_heads", 16), ("num_key_value_heads", 16), ("head_dim", 256)),
+)
+
+_GPT_J = Family(
+    name="GPT-J",  # parallel block with one norm
+    model_types=("gptj",),
+    prefixes=("transformer.", ""),
+    embedding="wte",
+    layer="h.{layer}.",
+    value="attn.v_proj",
+    output="attn.out_proj",
+    norm="ln_1",
+    norm_kind="layer",
+    eps=1e-5,
+    up="mlp.fc_in",
+    down="mlp.fc_out",
+    activation="gelu_new",
 )
 
 FAMILIES: tuple[Family, ...] = (
@@ -91,33 +118,15 @@ FAMILIES: tuple[Family, ...] = (
         activation="gelu",
     ),
     _LLAMA,
-    Family(
-        name="Gemma",
-        model_types=("gemma",),
-        value=_LLAMA.value,
-        output=_LLAMA.output,
-        norm=_LLAMA.norm,
-        norm_kind="rms_plus_one",
-        gate=_LLAMA.gate,
-        up=_LLAMA.up,
-        down=_LLAMA.down,
-        activation="gelu_pytorch_tanh",
-        scale_embedding=True,
-    ),
-    Family(
+    _GEMMA,
+    replace(
+        _GEMMA,
         # The norm behind the MLP (post_feedforward_layernorm) is left out, as the residual is: X is the MLP's output.
         name="Gemma 2 and 3",
         model_types=("gemma2", "gemma3_text"),
         prefixes=("model.", "language_model.model.", "model.language_model."),
-        value=_LLAMA.value,
-        output=_LLAMA.output,
         norm="pre_feedforward_layernorm",
-        norm_kind="rms_plus_one",
-        gate=_LLAMA.gate,
-        up=_LLAMA.up,
-        down=_LLAMA.down,
-        activation="gelu_pytorch_tanh",
-        scale_embedding=True,
+        defaults=(("num_attention_heads", 8), ("num_key_value_heads", 4), ("head_dim", 256)),
     ),
     Family(
         name="Phi",  # attention and MLP run in parallel and share input_layernorm
@@ -157,35 +166,16 @@ FAMILIES: tuple[Family, ...] = (
         activation="relu",
         requires=(("do_layer_norm_before", True),),  # opt-350m norms after the block
     ),
-    Family(
-        name="GPT-J",  # parallel block with one norm
-        model_types=("gptj",),
-        prefixes=("transformer.", ""),
-        embedding="wte",
-        layer="h.{layer}.",
-        value="attn.v_proj",
-        output="attn.out_proj",
-        norm="ln_1",
-        norm_kind="layer",
-        eps=1e-5,
-        up="mlp.fc_in",
-        down="mlp.fc_out",
-        activation="gelu_new",
-    ),
-    Family(
+    _GPT_J,
+    replace(
+        _GPT_J,
         name="GPT-Neo",
         model_types=("gpt_neo",),
-        prefixes=("transformer.", ""),
-        embedding="wte",
-        layer="h.{layer}.",
         value="attn.attention.v_proj",
         output="attn.attention.out_proj",
         norm="ln_2",
-        norm_kind="layer",
-        eps=1e-5,
         up="mlp.c_fc",
         down="mlp.c_proj",
-        activation="gelu_new",
     ),
 )
 

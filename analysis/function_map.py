@@ -32,6 +32,7 @@ _SIDE = 13  # tokens the head moves most, each way, as a multiple of k
 _SAMPLE = 4096  # rows of U, from the first on, among which those tokens are sought
 _TILE = 4096  # rows of U multiplied at once
 _BLOCK = 1 << 21  # products compared at once
+_GROUP_LAYERS = 16  # looked through before their survivors are counted, so that a stopped run has something to keep
 _GROUP_BYTES = 400_000_000  # survivors held while further layers are looked through
 _UNIT = 2.0**-24  # rounding unit of float32
 _SAFETY = 8.0  # rounding errors of n additions stay below 8·sqrt(n) units but once in 1e13 (Higham & Mary 2019)
@@ -83,12 +84,14 @@ class Survivors:
     value: Tensor  # [n] float64: the target's entry, q · u_t
     above: Tensor  # [n] entries seen that are surely larger
     below: Tensor  # [n] surely smaller
+    tied: Tensor  # [m, 2] owner and pair of rows that are zero throughout: all entries tie, so both ways a hit
     crowded: dict[int, Tensor] = field(default_factory=dict)  # owner → W_O [d_head, d] of heads with many survivors
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
         """One after the other."""
-        joined: dict[str, Any] = {name: torch.cat([getattr(part, name) for part in parts]) for name in _PER_ROW}
+        names = (*_PER_ROW, "tied")
+        joined: dict[str, Any] = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
         return cls(**joined, crowded={owner: w for part in parts for owner, w in part.crowded.items()})
 
     def __len__(self) -> int:
@@ -130,7 +133,8 @@ def count_hits(
         group.append(_eliminate(weights, query, look, layer, len(waiting)))
         waiting.append(layer)
         progress("looking through layers", done, len(layers))
-        if done == len(layers) or sum(part.bytes for part in group) > _GROUP_BYTES:
+        full = len(group) == _GROUP_LAYERS or sum(part.bytes for part in group) > _GROUP_BYTES
+        if full or done == len(layers):
             promoted = _verdicts(weights, query, look, Survivors.join(group), waiting, progress)
             for index, of_layer in enumerate(waiting):
                 yield of_layer, _by_relation(promoted[index], query)
@@ -204,7 +208,7 @@ class _Look:
 def _eliminate(weights: Weights, query: Query, look: _Look, layer: int, position: int) -> Survivors:
     """The layer's pairs that a look at a few hundred tokens did not decide."""
     card = weights.card
-    w_v, w_o = weights.values(layer), weights.outputs(layer)  # [H_kv, d, d_head], [H, d_head, d]
+    w_v, w_o = _unit(weights.values(layer)), _unit(weights.outputs(layer))  # [H_kv, d, d_head], [H, d_head, d]
     x = look.x(weights, layer)
     a_all = torch.einsum("sd,gde->gse", x, w_v)  # [H_kv, S, d_head]
     k = int(query.k.max())
@@ -221,6 +225,15 @@ def _eliminate(weights: Weights, query: Query, look: _Look, layer: int, position
         alive = _undecided(look.compare, a, b, error_a, error_b, query, looks)
         parts.append(_survivors(x, w_v[group], w_o[head], look, query, alive, position * card.heads + head))
     return Survivors.join(parts)
+
+
+def _unit(matrices: Tensor) -> Tensor:
+    """Each matrix times the power of two that brings its largest entry to about 1.
+
+    A positive factor changes no order, and float32 norms of very small heads do not vanish.
+    """
+    exponent = torch.frexp(matrices.abs().amax((1, 2), keepdim=True)).exponent
+    return torch.ldexp(matrices, -exponent)
 
 
 def _most_moved(a: Tensor, w_o: Tensor, sample: Tensor, count: int) -> Tensor:  # [2, H, count] indices into the sample
@@ -273,6 +286,9 @@ def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, a
     """The rows of the undecided pairs of one head, from float64 products."""
     a = x[query.source_of[alive]].double() @ w_v.double()
     q = a @ w_o.double()
+    some = q.any(1)
+    tied = torch.stack([torch.full_like(alive, owner), alive], 1)[~some]
+    alive, a, q = alive[some], a[some], q[some]
     value = (q * look.targets[query.target_of[alive]].double()).sum(1)
     zero = torch.zeros_like(value)
     return Survivors(
@@ -284,6 +300,7 @@ def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, a
         value=value,
         above=zero,
         below=zero.clone(),
+        tied=tied,
         crowded={owner: w_o.clone()} if _many(len(alive), *w_o.shape) else {},
     )
 
@@ -299,9 +316,11 @@ def _verdicts(
     open_ = torch.stack([rows.above < rows.k, rows.below < rows.k]) & ~hits
     doubtful = open_.any(0).nonzero().squeeze(1)
     if len(doubtful):
-        hits[:, doubtful] = _resolve(weights, look, query, rows.take(doubtful), layers)
+        for some in doubtful.split(_TILE):  # few, unless a model has many equal tokens
+            hits[:, some] = _resolve(weights, look, query, rows.take(some), layers)
     verdict = torch.zeros(2, len(layers) * weights.card.heads, len(query.k), dtype=torch.bool)
     verdict[:, rows.owner.cpu(), rows.pair.cpu()] = hits.cpu()
+    verdict[:, rows.tied[:, 0].cpu(), rows.tied[:, 1].cpu()] = True
     return verdict.view(2, len(layers), weights.card.heads, -1).transpose(0, 1)
 
 

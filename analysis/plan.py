@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis import __version__
 from analysis.checkpoint import Checkpoint
-from analysis.errors import HeadError, RelationError
+from analysis.errors import HeadError, SettingError, StoreError
 from analysis.heads import HeadId, ModelCard
 from analysis.progress import Progress, silent
 from analysis.provenance import Provenance, libraries, now
@@ -86,7 +86,7 @@ def plan(
     settings = settings or Settings.default(card.vocabulary)
     for k in (settings.k_copying, settings.k_standard):
         if not 1 <= k < card.vocabulary:
-            raise RelationError(f"k = {k} makes no sense", f"Choose 1 to {card.vocabulary - 1}.")
+            raise SettingError(f"k = {k} makes no sense", f"Choose 1 to {card.vocabulary - 1}.")
     chosen = card.layers if layers is None else tuple(sorted(set(layers)))
     for layer in chosen:
         if layer not in card.layers:
@@ -98,11 +98,11 @@ def function_scores(
     checkpoint: Checkpoint, wanted: FunctionPlan, store: Store, device: str = "auto", progress: Progress = silent
 ) -> Scores:
     """The function map, from the store when it is there; what had to be computed is kept layer by layer."""
-    kept_result = store.get(wanted.key)
-    if kept_result is not None:
-        return _renamed(Scores.from_parquet(kept_result), wanted)
+    finished = stored_scores(wanted, store)
+    if finished is not None:
+        return finished
     vocabulary = Vocabulary.open(checkpoint.folder)
-    kept = [vocabulary.keep(relation) for relation in wanted.relations]
+    kept = [vocabulary.keep(relation, wanted.model.vocabulary) for relation in wanted.relations]
     usable = [i for i, pairs in enumerate(kept) if len(pairs) >= MIN_PAIRS]
     query = [(kept[i], wanted.settings.k(wanted.relations[i])) for i in usable]
     hits = {layer: store.get(wanted.unit(layer)) for layer in wanted.layers}
@@ -121,9 +121,19 @@ def function_scores(
     scores = Scores.from_hits(arrays, _provenance(wanted, kept, used))
     store.put(wanted.key, scores.to_parquet())
     remember(store, checkpoint.card)
-    for layer in wanted.layers:
-        store.delete(wanted.unit(layer))
     return scores
+
+
+def stored_scores(wanted: FunctionPlan, store: Store) -> Scores | None:
+    """The finished map if the store has it, under the name by which the model was opened now: content decides."""
+    content = store.get(wanted.key)
+    if content is None:
+        return None
+    try:
+        scores = Scores.from_parquet(content)
+    except StoreError:  # written by another version
+        return None
+    return replace(scores, provenance=replace(scores.provenance, model=wanted.model))
 
 
 def _computed(
@@ -172,14 +182,9 @@ def _provenance(wanted: FunctionPlan, kept: Sequence[Sequence[Any]], device: str
     )
 
 
-def _renamed(scores: Scores, wanted: FunctionPlan) -> Scores:
-    """The stored scores under the name by which the model was opened now: content decides, not the name."""
-    return replace(scores, provenance=replace(scores.provenance, model=wanted.model))
-
-
 def remember(store: Store, card: ModelCard) -> None:
     """List the model among those that the store knows."""
-    store.put(f"model/{card.fingerprint}", json.dumps(card.to_dict()).encode())
+    store.put(f"model/{card.fingerprint}/{card.id}", json.dumps(card.to_dict()).encode())
 
 
 def known_models(store: Store) -> list[ModelCard]:

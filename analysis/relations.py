@@ -74,7 +74,8 @@ def _lookup(name: str) -> list[Relation]:
         return [read(path)]
     raise RelationError(
         f"there is no relation or file called {name!r}",
-        f"Built in: {', '.join(builtin())}. A file holds a JSON list of pairs or a two-column CSV.",
+        f"Built in: {', '.join(builtin())}; or a category: {', '.join(CATEGORIES[:-1])}. "
+        "A file holds a JSON list of pairs or a two-column CSV.",
     )
 
 
@@ -215,6 +216,8 @@ def _pair(row: Any) -> tuple[Pair | None, str]:
     source, target = (word.strip() for word in row)
     if not source or not target:
         return None, "an empty word"
+    if not (source + target).isprintable() and any("\ud800" <= c <= "\udfff" for c in source + target):
+        return None, "half of a character (a lone surrogate)"
     if max(len(source), len(target)) > MAX_WORD:
         return None, f"a word of more than {MAX_WORD} characters"
     return (source, target), ""

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from analysis.heads import HeadId
 from analysis.relations import CATEGORIES
 from analysis.scores import KINDS, ONLY_SAMPLE, TAU, Scores
@@ -27,8 +25,13 @@ def _relation_data(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
     data = {key: item[key] for key in ("name", "category", "title", "k", "pairs", "kept", "applicable")}
     for kind in KINDS if item["applicable"] else ():
         best = scores.top(item["name"], _TOP, kind)
-        data[kind] = [{"head": str(head), "score": round(score, 4), "hits": hits} for head, score, hits in best]
+        data[kind] = [{"head": str(head), "score": round(score, 4), "hits": hits} for head, score, hits in best if hits]
     return data
+
+
+def _layers(scores: Scores) -> str:
+    chosen, all_ = len(scores.provenance.settings["layers"]), len(scores.provenance.model.layers)
+    return f"{all_} layers" if chosen == all_ else f"{chosen} of {all_} layers"
 
 
 def _categories(scores: Scores) -> dict[str, dict[str, int]]:
@@ -47,12 +50,12 @@ def map_text(scores: Scores, facts: dict[str, Any]) -> str:
     settings = scores.provenance.settings
     first_mlp = "on" if settings["first_mlp"] else "off"
     lines = [
-        f"{card.id} {card.revision[:12]} · {card.family} · {len(card.layers)} layers × {card.heads} heads",
+        f"{card.id} {card.revision[:12]} · {card.family} · {_layers(scores)} × {card.heads} heads",
         f"k = {settings['k_standard']} (copying {settings['k_copying']}) · first MLP {first_mlp} · "
         f"{card.note or card.dtype}",
         "",
     ]
-    wide = max(len(relation["title"]) for relation in data["relations"])
+    wide = max(len("relation"), *(len(relation["title"]) for relation in data["relations"]))
     lines.append(f"{'relation':{wide}}  {'pairs':>9}  {'best heads: promote':42} suppress")
     for category in CATEGORIES:
         members = [relation for relation in data["relations"] if relation["category"] == category]
@@ -70,7 +73,7 @@ def _relation_line(relation: dict[str, Any], wide: int) -> str:
     start = f"{relation['title']:{wide}}  {pairs:>9}  "
     if not relation["applicable"]:
         return f"{start}not applicable: fewer than 30 pairs are single tokens of this model"
-    promote, suppress = (" ".join(f"{b['head']} {b['score']:.2f}" for b in relation[kind]) for kind in KINDS)
+    promote, suppress = (" ".join(f"{b['head']} {b['score']:.2f}" for b in relation[kind]) or "–" for kind in KINDS)
     return f"{start}{promote:42} {suppress}"
 
 
@@ -121,7 +124,7 @@ def head_text(data: dict[str, Any]) -> str:
     card = data["model"]
     usable = [relation for relation in data["relations"] if relation["applicable"]]
     usable.sort(key=lambda relation: -max(relation[kind]["score"] for kind in KINDS))
-    wide = max((len(relation["title"]) for relation in usable), default=0)
+    wide = max(len("relation"), 0, *(len(relation["title"]) for relation in usable))
     lines = [
         f"{data['head']} of {card['id']} {card['revision'][:12]}",
         "",
@@ -143,8 +146,6 @@ def head_text(data: dict[str, Any]) -> str:
 
 def _score_text(relation: dict[str, Any], kind: str, heads: int) -> str:
     found = relation[kind]
-    if np.isnan(found["score"]):
-        return f"{'not computed':30}"
     rank = f"  rank {found['rank']} of {heads}" if found["hits"] else ""  # among heads without a hit it means nothing
     text = f"{found['score']:.2f}  {found['hits']}/{relation['kept']}{rank}"
     return f"{text:30}"
@@ -193,3 +194,9 @@ def cache_text(data: dict[str, Any]) -> str:
         f"{pruned}{data['folder']}\nresults  {data['store_bytes'] / 1e6:8.1f} MB in {data['entries']} entries\n"
         f"models   {data['models_bytes'] / 1e6:8.1f} MB converted"
     )
+
+
+def relations_text(relations: Sequence[dict[str, Any]]) -> str:
+    """One relation a line, by the name that the command line takes."""
+    lines = [f"{r['category']:12} {r['name']:22} {r['pairs']:5} pairs  {r['sentence']}" for r in relations]
+    return "\n".join(lines)

@@ -19,14 +19,17 @@ from analysis.weights import FirstMlp, Weights
 _CHUNK = 4096  # tokens at once
 
 
+Entries = tuple[tuple[int, float], ...]  # tokens with their entry of M
+
+
 @dataclass(frozen=True)
 class Operation:
     """One salient token of a head; entries are (token, entry of M)."""
 
     token: int
     sigma: float
-    promoted: tuple[tuple[int, float], ...]  # largest first
-    suppressed: tuple[tuple[int, float], ...]  # smallest first
+    promoted: Entries  # largest first
+    suppressed: Entries  # smallest first
 
 
 def salient_operations(
@@ -43,13 +46,24 @@ def salient_operations(
     top = _largest_sigma(weights, mlp, layers, tokens, progress)  # [layer, H, tokens] values and token ids
     found = {}
     for i, layer in enumerate(layers):
-        w_v, w_o = weights.values(layer), weights.outputs(layer)
+        values, ids = top.values[i], top.indices[i]  # [H, tokens]
+        large, small = _extremes(weights, _rows(weights, mlp, layer, ids), entries)  # lists of H · tokens
         for head in range(weights.card.heads):
-            x = _x(weights, mlp, layer, top.indices[i, head])
-            rows = x @ w_v[head // (weights.card.heads // weights.card.kv_heads)] @ w_o[head]
-            found[HeadId(layer, head)] = _operations(weights, rows, top.values[i, head], top.indices[i, head], entries)
+            first = head * ids.shape[1]
+            found[HeadId(layer, head)] = tuple(
+                Operation(int(ids[head, j]), float(values[head, j]), large[first + j], small[first + j])
+                for j in range(ids.shape[1])
+            )
         progress("reading what heads promote", i + 1, len(layers))
     return found
+
+
+def _rows(weights: Weights, mlp: FirstMlp | None, layer: int, ids: Tensor) -> Tensor:  # [H, n] → [H · n, d]
+    """X W_V W_O of each head's own tokens."""
+    card = weights.card
+    x = _x(weights, mlp, layer, ids.flatten()).view(*ids.shape, -1)
+    w_v = weights.values(layer).repeat_interleave(card.heads // card.kv_heads, 0)
+    return (x @ w_v @ weights.outputs(layer)).flatten(0, 1)
 
 
 def _x(weights: Weights, mlp: FirstMlp | None, layer: int, ids: Tensor) -> Tensor:  # [n, d]
@@ -57,10 +71,23 @@ def _x(weights: Weights, mlp: FirstMlp | None, layer: int, ids: Tensor) -> Tenso
     return embedded if mlp is None or layer == weights.card.layers[0] else mlp(embedded)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Top:
+    """The largest values seen so far along the last axis, and the tokens they belong to."""
+
     values: Tensor
     indices: Tensor
+
+    def merged(self, values: Tensor, indices: Tensor, count: int) -> "_Top":
+        """The same after some more were seen."""
+        values = torch.cat([self.values, values], -1)
+        best = values.topk(min(count, values.shape[-1]), dim=-1)
+        return _Top(best.values, torch.cat([self.indices, indices], -1).gather(-1, best.indices))
+
+    def entries(self, sign: int) -> list[Entries]:
+        """Row by row as (token, value)."""
+        rows = zip(self.indices.tolist(), (sign * self.values).tolist(), strict=True)
+        return [tuple(zip(tokens, values, strict=True)) for tokens, values in rows]
 
 
 def _largest_sigma(
@@ -80,10 +107,7 @@ def _largest_sigma(
         for x, chosen in ((embedded, first), (embedded if mlp is None else mlp(embedded), later)):
             for i in chosen:
                 sigma[i] = _sigma(x, *maps[i])
-        values = torch.cat([top.values, sigma], -1)
-        indices = torch.cat([top.indices, ids.to(weights.device).expand_as(sigma)], -1)
-        best = values.topk(min(count, values.shape[-1]), dim=-1)
-        top = _Top(best.values, indices.gather(-1, best.indices))
+        top = top.merged(sigma, ids.to(weights.device).expand_as(sigma), count)
         progress("measuring tokens", min(start + _CHUNK, vocabulary), vocabulary)
     return top
 
@@ -101,23 +125,12 @@ def _sigma(x: Tensor, w_v: Tensor, root: Tensor) -> Tensor:  # [H, n]
     return torch.where(norm > 0, (a @ root).norm(dim=2) / norm, 0.0)
 
 
-def _operations(weights: Weights, rows: Tensor, sigma: Tensor, ids: Tensor, entries: int) -> tuple[Operation, ...]:
-    large, small = _extremes(weights, rows, entries), _extremes(weights, -rows, entries)
-    return tuple(
-        Operation(int(ids[i]), float(sigma[i]), large[i], tuple((token, -value) for token, value in small[i]))
-        for i in range(len(ids))
-    )
-
-
-def _extremes(weights: Weights, rows: Tensor, count: int) -> list[tuple[tuple[int, float], ...]]:
-    """The largest entries of each row of M, over the whole vocabulary."""
-    values = torch.empty(len(rows), 0, device=rows.device)
-    indices = torch.empty(len(rows), 0, dtype=torch.long, device=rows.device)
-    for start in range(0, weights.vocabulary, 4 * _CHUNK):
-        part = rows @ weights.unembed_span(start, min(start + 4 * _CHUNK, weights.vocabulary)).T
-        best = part.topk(min(count, part.shape[1]))
-        values, indices = torch.cat([values, best.values], 1), torch.cat([indices, best.indices + start], 1)
-    best = values.topk(min(count, values.shape[1]))
-    tokens = indices.gather(1, best.indices)
-    pairs = zip(tokens.tolist(), best.values.tolist(), strict=True)
-    return [tuple(zip(row, value, strict=True)) for row, value in pairs]
+def _extremes(weights: Weights, rows: Tensor, count: int) -> tuple[list[Entries], list[Entries]]:
+    """The largest and the smallest entries of each row of M, in one pass over the vocabulary."""
+    none = _Top(rows.new_empty(len(rows), 0), rows.new_empty((len(rows), 0), dtype=torch.long))
+    large = small = none
+    for start in range(0, weights.vocabulary, _CHUNK):
+        part = rows @ weights.unembed_span(start, min(start + _CHUNK, weights.vocabulary)).T
+        ids = torch.arange(start, start + part.shape[1], device=rows.device).expand_as(part)
+        large, small = large.merged(part, ids, count), small.merged(-part, ids, count)
+    return large.entries(1), small.entries(-1)

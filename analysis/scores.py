@@ -94,6 +94,8 @@ class Scores:
     ) -> xr.DataArray:  # [category, sample, layer, head] bool
         """The categories that each head belongs to."""
         names = self.categories()
+        if not names:
+            return self.reduced([]).expand_dims(category=[]) > tau
         parts = [self.reduced(self.items(name), how, kinds) > tau for name in names]
         return xr.concat(parts, pd.Index(names, name="category"))
 

@@ -5,18 +5,22 @@ from pathlib import Path
 
 from analysis import default_model
 from analysis.checkpoint import TOKENIZER_FILES, Checkpoint
-from analysis.errors import ModelError, ModelGated, ModelNotFound
+from analysis.errors import DamagedFile, MissingTensor, ModelError, ModelGated, ModelNotFound, NoSafetensors
+from analysis.progress import Progress, silent
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
+_NOT = ["consolidated*", "*/*"]  # other copies of the same weights
 _FILES = ["config.json", "*.safetensors", "*.safetensors.index.json", *TOKENIZER_FILES]
 
 
-def open_model(name: str, revision: str | None, cache: Path) -> Checkpoint:
+def open_model(name: str, revision: str | None, cache: Path, progress: Progress = silent) -> Checkpoint:
     """Open a model by what a person types: the default model's id, a folder, or a Hugging Face id."""
+    if revision and (name == default_model.ID or Path(name).expanduser().is_dir()):
+        raise ModelNotFound(f"{name} has no revisions", "Only models of the Hugging Face hub have them.")
     if name == default_model.ID:
-        return Checkpoint.open(default_model.folder(cache), name, note=default_model.NOTE)
+        return _open_default(cache, progress)
     folder = Path(name).expanduser()
-    if folder.is_dir():
+    if name and folder.is_dir():
         return Checkpoint.open(folder, folder.resolve().name)
     if _HUB_ID.fullmatch(name) and ".." not in name:
         snapshot = _snapshot(name, revision)
@@ -25,6 +29,15 @@ def open_model(name: str, revision: str | None, cache: Path) -> Checkpoint:
         f"there is no folder or model {name[:200]!r}",
         f"Give {default_model.ID}, a folder with config.json and *.safetensors, or a Hugging Face id such as org/name.",
     )
+
+
+def _open_default(cache: Path, progress: Progress) -> Checkpoint:
+    """The built-in model; a damaged conversion is made anew."""
+    try:
+        return Checkpoint.open(default_model.folder(cache, progress), default_model.ID, note=default_model.NOTE)
+    except (DamagedFile, NoSafetensors, MissingTensor):
+        default_model.forget(cache)
+        return Checkpoint.open(default_model.folder(cache, progress), default_model.ID, note=default_model.NOTE)
 
 
 def _snapshot(name: str, revision: str | None) -> Path:
@@ -42,7 +55,7 @@ def _snapshot(name: str, revision: str | None) -> Path:
 
     at = f"{name} at revision {revision}" if revision else name
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=_FILES))
+        return Path(snapshot_download(name, revision=revision, allow_patterns=_FILES, ignore_patterns=_NOT))
     except GatedRepoError as error:
         raise ModelGated(f"{name} is gated on the hub", "Accept its licence there and set HF_TOKEN.") from error
     except RevisionNotFoundError as error:
@@ -53,7 +66,8 @@ def _snapshot(name: str, revision: str | None) -> Path:
         ) from error
     except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
         raise ModelNotFound(
-            f"{at} is not in the local cache and the hub cannot be reached", "Check the name and the network."
+            f"{at} is no folder here and not in the local cache, and the hub cannot be reached",
+            f"Check the name and the network; the built-in model is {default_model.ID}.",
         ) from error
     except (HfHubHTTPError, OSError) as error:
         raise ModelError(f"{at} could not be downloaded: {type(error).__name__}", "Try again later.") from error

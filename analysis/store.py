@@ -52,8 +52,10 @@ class Store:
         """The value, or nothing when there is none or it is damaged."""
         try:
             content = self._cache.get(key)
-        except (OSError, sqlite3.Error, ValueError, TypeError):
+        except (ValueError, TypeError):  # somebody else's pickle
             content = b""
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(self.folder, error) from error
         if content is None:
             return None
         if hashlib.sha256(content[_DIGEST:]).digest()[:_DIGEST] != content[:_DIGEST]:
@@ -89,7 +91,7 @@ class Store:
 
 
 def _unusable(folder: Path, error: Exception) -> StoreError:
-    return StoreError(
-        f"the store in {folder} cannot be used: {error}",
-        "Check free space and permissions, or choose another folder with HEAD_ATLAS_CACHE.",
-    )
+    hint = "Check free space and permissions, or choose another folder with HEAD_ATLAS_CACHE."
+    if type(error) is sqlite3.DatabaseError:
+        hint = "Its database is damaged; `python -m analysis cache prune --all` starts afresh."
+    return StoreError(f"the store in {folder} cannot be used: {error}", hint)

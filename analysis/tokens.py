@@ -17,6 +17,8 @@ class _Backend(Protocol):
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str: ...
     def id_to_token(self, token: int) -> str | None: ...
     def get_vocab_size(self) -> int: ...
+    def no_padding(self) -> None: ...
+    def no_truncation(self) -> None: ...
 
 
 class Vocabulary:
@@ -24,6 +26,8 @@ class Vocabulary:
 
     def __init__(self, backend: _Backend) -> None:
         self._backend = backend
+        backend.no_padding()  # both may be saved with a tokenizer and would change what one word becomes
+        backend.no_truncation()
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -73,8 +77,12 @@ class Vocabulary:
         # An unknown-word token reads differently from the word it stands for.
         return {word: token for word, token in found.items() if self.text(token).strip().casefold() == word.casefold()}
 
-    def keep(self, relation: Relation) -> tuple[tuple[int, int], ...]:
-        """The relation's pairs in which both words are one token, as tokens, without repeats."""
+    def keep(self, relation: Relation, size: int | None = None) -> tuple[tuple[int, int], ...]:
+        """The relation's pairs in which both words are one token, as tokens, without repeats.
+
+        `size` is the number of embeddings; some tokenizers know tokens that the model was never given.
+        """
         tokens = self.single(word for pair in relation.pairs for word in pair)
+        tokens = {word: token for word, token in tokens.items() if size is None or token < size}
         kept = ((tokens[s], tokens[t]) for s, t in relation.pairs if s in tokens and t in tokens)
         return tuple(dict.fromkeys(kept))

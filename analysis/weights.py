@@ -30,7 +30,9 @@ def open_device(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
-        torch.empty(1, dtype=torch.float64, device=device)  # near ties are decided in float64; Apple's GPUs have none
+        if device.type not in {"cpu", "cuda"}:  # near ties are decided in float64, which Apple's GPUs do not have
+            raise RuntimeError(name)
+        torch.empty(1, device=device)
     except (RuntimeError, AssertionError, TypeError) as error:
         raise DeviceError(f"{name!r} is not a device that we can use here", "Try --device cpu.") from error
     return device

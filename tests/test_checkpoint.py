@@ -93,6 +93,8 @@ def test_truncated_file(folder):
         {"a": {"dtype": "F32", "shape": [4], "data_offsets": [-4, 12]}},
         {"a": {"dtype": "F32", "shape": [2, -2], "data_offsets": [16, 0]}},
         {"a": 7},
+        b'{"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, Infinity]}}',
+        {"a": {"dtype": "F8", "shape": [4], "data_offsets": [8, 4]}},
     ],
 )
 def test_headers_that_lie(folder, header):
@@ -128,6 +130,13 @@ def test_index_that_points_out_of_the_folder(folder):
         {"num_attention_heads": 0},
         {"hidden_size": "wide"},
         {"num_hidden_layers": ...},
+        {"num_hidden_layers": 2},
+        {"num_hidden_layers": 10**9},
+        {"num_attention_heads": 4.7},
+        {"num_attention_heads": True},
+        {"vocab_size": 299},
+        {"intermediate_size": 47},
+        {"rms_norm_eps": "small"},
     ],
 )
 def test_config_that_contradicts_the_tensors(folder, changes):
@@ -210,7 +219,9 @@ def test_numbers_that_are_not_finite(folder):
         weights.outputs(1)
 
 
-@pytest.mark.parametrize("name", ["mlp.down_proj", "mlp.up_proj", "post_attention_layernorm", "self_attn.v_proj"])
+@pytest.mark.parametrize(
+    "name", ["mlp.gate_proj", "mlp.down_proj", "mlp.up_proj", "post_attention_layernorm", "self_attn.v_proj"]
+)
 def test_tensors_of_another_shape(folder, name):
     """Every tensor that will be read is checked, the first MLP and its norm too."""
     from safetensors.torch import load_file, save_file

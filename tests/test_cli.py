@@ -98,10 +98,12 @@ def test_models_and_cache(run, tiny_folder, relation):
     listed = json.loads(run("models", "--json")[1])
     assert [m["results"] for m in listed if m["id"] == tiny_folder.name] == [1]
     assert tiny_folder.name in run("models")[1]
-    assert json.loads(run("cache", "--json")[1])["entries"] == 2
-    assert "MB in 2 entries" in run("cache", "size")[1]
-    assert json.loads(run("cache", "prune", "--json")[1])["pruned"] == 0
-    assert run("cache", "prune", "--model", "nobody")[0] == 1
+    assert json.loads(run("cache", "--json")[1])["entries"] == 5
+    assert "MB in 5 entries" in run("cache", "size")[1]
+    assert json.loads(run("cache", "prune", "--json")[1])["pruned"] == 3  # layers whose result is finished
+    for model in ("nobody", ""):
+        assert run("cache", "prune", "--model", model)[0] == 2
+    assert run("cache", "--all")[0] == 2
     assert json.loads(run("cache", "prune", "--model", tiny_folder.name, "--json")[1])["entries"] == 0
     run("map", tiny_folder, "--relations", relation)
     assert json.loads(run("cache", "prune", "--all", "--json")[1])["entries"] == 0
@@ -118,7 +120,7 @@ def test_models_and_cache(run, tiny_folder, relation):
         (["head", "{tiny}", "seven", "--relations", "{good}"], 5, "'seven' is not a head"),
         (["map", "{tiny}", "--relations", "{good}", "--layers", "2-9"], 5, "no layer 3"),
         (["map", "{tiny}", "--relations", "{good}", "--device", "cuda:3"], 6, "is not a device that we can use"),
-        (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 4, "k = 0 makes no sense"),
+        (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 2, "k = 0 makes no sense"),
     ],
 )
 def test_bad_input_gets_a_reason_a_hint_and_its_own_exit_code(
@@ -136,7 +138,10 @@ def test_bad_input_gets_a_reason_a_hint_and_its_own_exit_code(
     assert message in json.loads(out)["message"]
 
 
-@pytest.mark.parametrize("arguments", [["map"], ["map", "x", "--out", "s.txt"], ["map", "x", "--layers", "a"], []])
+@pytest.mark.parametrize(
+    "arguments",
+    [["map"], ["map", "x", "--out", "s.txt"], ["map", "x", "--layers", "a"], ["map", "x", "--layers", "2-1"], []],
+)
 def test_wrong_usage(run, arguments):
     """Exit code 2, as everywhere."""
     with pytest.raises(SystemExit) as caught:
@@ -156,7 +161,7 @@ def test_an_output_file_that_cannot_be_written(run, tiny_folder, relation, tmp_p
     """The result stays in the store and no half-written file is left."""
     (tmp_path / "s.csv").mkdir()
     code, _, err = run("map", tiny_folder, "--relations", relation, "--out", tmp_path / "s.csv")
-    assert code == 1
+    assert code == 7
     assert "cannot be written" in err
     assert not list(tmp_path.glob(".*part"))
     assert '"from_store": true' in run("map", tiny_folder, "--relations", relation, "--json")[1]
@@ -230,3 +235,45 @@ def test_store_is_usable_from_two_processes(tmp_path):
     one, two = Store(tmp_path), Store(tmp_path)
     one.put("key", b"value")
     assert two.get("key") == b"value"
+
+
+def test_relations_that_do_not_apply_at_all(run, tiny_folder):
+    """Too few single tokens: the table says so, and nothing is counted."""
+    code, out, _ = run("map", tiny_folder, "--relations", "copying")
+    assert code == 0
+    assert "not applicable" in out
+
+
+def test_relations_are_listed_by_name(run):
+    """What --relations takes."""
+    assert "country_capital" in run("relations")[1]
+    assert len(json.loads(run("relations", "--json")[1])) == 20
+
+
+def test_a_damaged_database_can_be_started_afresh(run, tiny_folder, relation, tmp_path):
+    """The error says how, and that way works."""
+    run("map", tiny_folder, "--relations", relation)
+    for path in (tmp_path / "cache" / "store").glob("cache.db*"):
+        path.write_bytes(b"garbage" * 1000)
+    code, _, err = run("map", tiny_folder, "--relations", relation)
+    assert code == 7
+    assert "cache prune --all" in err
+    assert run("cache", "prune", "--all")[0] == 0
+    assert run("map", tiny_folder, "--relations", relation)[0] == 0
+
+
+def test_revisions_belong_to_the_hub(run, tiny_folder, relation):
+    """A revision of a folder would be ignored silently; it is refused."""
+    code, _, err = run("map", tiny_folder, "--revision", "v1", "--relations", relation)
+    assert code == 3
+    assert "no revisions" in err
+
+
+def test_output_that_cannot_be_written(tmp_path, tiny_folder, relation):
+    """A full disk behind `>` and a reader that has gone: no traceback; an old encoding shows ? for →."""
+    environment = os.environ | {"HEAD_ATLAS_CACHE": str(tmp_path / "cache"), "PYTHONIOENCODING": "ascii"}
+    command = f"{sys.executable} -m analysis map {tiny_folder} --relations {relation}"
+    for redirect, code in (("> /dev/full", 7), ("| head -c 1 > /dev/null", 0), ("> /dev/null", 0)):
+        result = subprocess.run(command + redirect, shell=True, env=environment, capture_output=True, text=True)
+        assert result.returncode == code
+        assert "Traceback" not in result.stderr

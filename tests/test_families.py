@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import transformers
 
 from analysis.checkpoint import Checkpoint
 from analysis.families import BY_MODEL_TYPE
@@ -196,12 +197,21 @@ def test_unembedding_of_a_multimodal_wrapper(tmp_path, head):
     assert torch.equal(Weights(Checkpoint.open(folder)).unembed_span(0, 300), tensors[head])
 
 
-def test_tied_models_ignore_a_stray_head(tmp_path):
-    """Some tied checkpoints carry an old lm_head; the config decides."""
+def test_a_head_that_differs_is_used_although_the_config_calls_it_tied(tmp_path):
+    """transformers does not tie an lm_head that differs from the embedding; neither do we."""
     from safetensors.torch import load_file, save_file
 
     folder = tiny_models.save(tiny_models.FAMILIES["llama-tied"].make(), tmp_path)
     tensors = load_file(folder / "model.safetensors")
     save_file(tensors | {"lm_head.weight": torch.randn(300, 32)}, folder / "model.safetensors")
-    weights = Weights(Checkpoint.open(folder))
-    assert torch.equal(weights.unembed_span(0, 300), tensors["model.embed_tokens.weight"])
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(folder).get_output_embeddings().weight
+    assert torch.equal(Weights(Checkpoint.open(folder)).unembed_span(0, 300), theirs)
+
+
+def test_numbers_that_published_configs_leave_out(tmp_path):
+    """Gemma 3's configs rely on transformers' defaults for heads; our row carries the same defaults."""
+    default = transformers.Gemma3TextConfig()
+    row = dict(BY_MODEL_TYPE["gemma3_text"].defaults)
+    assert row == {name: getattr(default, name) for name in row}
+    assert dict(BY_MODEL_TYPE["gemma2"].defaults) == {n: getattr(transformers.Gemma2Config(), n) for n in row}
+    assert dict(BY_MODEL_TYPE["gemma"].defaults) == {n: getattr(transformers.GemmaConfig(), n) for n in row}

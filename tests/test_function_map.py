@@ -128,6 +128,27 @@ def test_near_ties_are_decided_in_float64():
         assert found[:, :, head].tolist() == [list(h) for h in naive_hits(model, relations, 0, head)]
 
 
+@pytest.mark.parametrize("factor", [1e-20, 1e-13, 1e13])
+def test_very_small_and_very_large_heads(factor):
+    """The size of a head does not matter, only its order of entries, even where float32 squares would vanish."""
+    model = HandMade.random(11, vocabulary=300)
+    model.u[150:] = model.u[:150] * (1 + 2e-7)
+    model.w_v, model.w_o = model.w_v * factor, model.w_o * factor
+    relations = [(random_pairs(11, 120, 300), 5)]
+    found = hits_of(model, relations)
+    for layer in model.card.layers:
+        for head in range(model.card.heads):
+            assert found[layer][:, :, head].tolist() == [list(h) for h in naive_hits(model, relations, layer, head)]
+
+
+def test_a_head_of_zeros_ties_everywhere():
+    """A pruned head: nothing is larger than anything, so by the rule for ties every pair is a hit, both ways."""
+    model = HandMade.random(5)
+    model.w_o[1, 2] = 0
+    pairs = random_pairs(5, 50, 600)
+    assert hits_of(model, [(pairs, 1)])[1][0, :, 2].tolist() == [len(pairs)] * 2
+
+
 @pytest.mark.parametrize("family", ["gpt2", "gpt_neox", "llama", "gemma2", "phi", "opt", "gptj"])
 def test_equals_a_naive_loop_on_tiny_models(tmp_path, family):
     """From files of each family, first MLP included."""

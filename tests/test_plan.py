@@ -5,7 +5,7 @@ import pytest
 from analysis import function_map
 from analysis import plan as plans
 from analysis.checkpoint import Checkpoint
-from analysis.errors import DeviceError, HeadError, RelationError
+from analysis.errors import DeviceError, HeadError, SettingError
 from analysis.heads import HeadId
 from analysis.plan import Settings, forget, function_scores, known_models, plan, salience
 from analysis.relations import parse
@@ -73,18 +73,29 @@ def test_a_stopped_run_goes_on_where_it_was(checkpoint, store, computed, monkeyp
     assert computed == [0, 1, 2]
     resumed = function_scores(checkpoint, wanted, store)
     assert computed == [0, 1, 2, 2]
-    assert not list(store.names("unit/"))
     forget(store, checkpoint.card.fingerprint)
     assert function_scores(checkpoint, wanted, store).score.equals(resumed.score)
 
 
-def test_a_damaged_result_is_computed_again(checkpoint, store, computed):
-    """Damage in the store costs time, not truth."""
+@pytest.mark.parametrize("how", ["damaged", "of another version"])
+def test_a_result_that_cannot_be_read_is_put_together_again(checkpoint, store, computed, how):
+    """Damage in the store costs time, not truth; layers that are whole are not computed again."""
     wanted = plan(checkpoint, (RELATION,))
     first = function_scores(checkpoint, wanted, store)
-    store._cache.set(wanted.key, b"damaged")
+    if how == "damaged":
+        store._cache.set(wanted.key, b"damaged")
+        store._cache.set(wanted.unit(1), b"damaged too")
+    else:
+        store.put(wanted.key, b"something else")
     assert function_scores(checkpoint, wanted, store).score.equals(first.score)
-    assert computed == [0, 1, 2] * 2
+    assert computed == ([0, 1, 2, 1] if how == "damaged" else [0, 1, 2])
+
+
+def test_layers_that_are_known_are_not_computed_again(checkpoint, store, computed):
+    """Two of three layers first, then all: the third is what is left to do."""
+    function_scores(checkpoint, plan(checkpoint, (RELATION,), layers=[0, 2]), store)
+    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    assert computed == [0, 2, 1]
 
 
 def test_relations_with_too_few_pairs_are_not_applicable(checkpoint, store, computed):
@@ -106,9 +117,9 @@ def test_what_makes_no_sense_is_refused(checkpoint, store):
     with pytest.raises(HeadError, match="no layer 7"):
         plan(checkpoint, (RELATION,), layers=[7])
     for k in (0, -1, 300):
-        with pytest.raises(RelationError, match=f"k = {k}"):
+        with pytest.raises(SettingError, match=f"k = {k}"):
             plan(checkpoint, (RELATION,), Settings(1, k))
-    for device in ("cuda:7", "nonsense"):
+    for device in ("cuda:7", "nonsense", "meta"):
         with pytest.raises(DeviceError):
             function_scores(checkpoint, plan(checkpoint, (RELATION,)), store, device)
 
@@ -118,7 +129,7 @@ def test_models_are_remembered_and_forgotten(checkpoint, store):
     assert known_models(store) == []
     function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
     assert known_models(store) == [checkpoint.card]
-    assert forget(store, checkpoint.card.fingerprint) == 2
+    assert forget(store, checkpoint.card.fingerprint) == 5  # the card, the result and its three layers
     assert list(store.names()) == []
 
 

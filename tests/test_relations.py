@@ -115,6 +115,7 @@ def test_json_and_csv_mean_the_same():
         (b"[]", "r.json", "holds no pairs"),
         (b"x," + b"y" * 101, "r.csv", "more than 100 characters"),
         (b'"hot,cold', "r.csv", "line 1"),
+        (b'[["\\ud800", "b"]]', "r.json", "line 1: half of a character"),
     ],
 )
 def test_malformed_relations_name_line_and_reason(content, filename, message):
@@ -151,7 +152,9 @@ def test_size_limits(tmp_path):
 def test_no_bytes_break_the_reader(content, filename):
     """Any bytes are a relation or a named error."""
     try:
-        assert parse(content, filename).pairs
+        relation = parse(content, filename)
+        assert relation.pairs
+        assert relation.hash
     except HeadAtlasError as error:
         assert error.hint
 

@@ -60,3 +60,20 @@ def test_a_word_inside_a_word_is_no_word(tmp_path):
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
     tokenizer.decoder = decoders.ByteLevel()
     assert Vocabulary(tokenizer).single(["hot"]) == {}
+
+
+def test_padding_and_truncation_saved_with_a_tokenizer(tmp_path):
+    """Some checkpoints save both; they must not change what one word becomes."""
+    save_tokenizer(tmp_path, 50)
+    tokenizer = Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    tokenizer.enable_padding(length=4)
+    tokenizer.enable_truncation(1)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    assert Vocabulary.open(tmp_path).single(["w3", "w3 w4"]) == {"w3": 3}
+
+
+def test_tokens_without_an_embedding_are_dropped(tmp_path):
+    """A tokenizer may know more tokens than the model has embeddings."""
+    save_tokenizer(tmp_path, 50)
+    relation = parse(b"w1,w2\nw1,w40", "r.csv")
+    assert Vocabulary.open(tmp_path).keep(relation, 40) == ((1, 2),)

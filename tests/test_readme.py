@@ -15,11 +15,11 @@ README = (Path(__file__).parent.parent / "README.md").read_text()
 
 def relation_table(vocabulary: Vocabulary) -> list[str]:
     """The README's table of relations, made from the data."""
-    lines = ["| category | relation | pairs | kept |", "|---|---|---|---|"]
+    lines = ["| category | name | relation | pairs | kept |", "|---|---|---|---|---|"]
     for category in CATEGORIES:
         for relation in (r for r in builtin().values() if r.category == category):
             kept = len(vocabulary.keep(relation))
-            lines.append(f"| {category} | {relation.title} | {len(relation.pairs)} | {kept} |")
+            lines.append(f"| {category} | {relation.name} | {relation.title} | {len(relation.pairs)} | {kept} |")
     return lines
 
 

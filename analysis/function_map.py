@@ -32,7 +32,7 @@ _SIDE = 13  # tokens the head moves most, each way, as a multiple of k
 _SAMPLE = 4096  # rows of U, from the first on, among which those tokens are sought
 _TILE = 4096  # rows of U multiplied at once
 _BLOCK = 1 << 21  # products compared at once
-_GROUP_LAYERS = 16  # looked through before their survivors are counted, so that a stopped run has something to keep
+_GROUP_LAYERS = 32  # looked through before their survivors are counted, so that a stopped run has something to keep
 _GROUP_BYTES = 400_000_000  # survivors held while further layers are looked through
 _UNIT = 2.0**-24  # rounding unit of float32
 _SAFETY = 8.0  # rounding errors of n additions stay below 8·sqrt(n) units but once in 1e13 (Higham & Mary 2019)
@@ -69,7 +69,7 @@ class Query:
         return replace(self, **moved)
 
 
-_PER_ROW = ("owner", "pair", "k", "a", "q", "value", "above", "below")
+_PER_ROW = ("owner", "pair", "k", "at", "value", "above", "below")
 
 
 @dataclass
@@ -79,19 +79,22 @@ class Survivors:
     owner: Tensor  # [n] index into the list of heads (layer · H + head, in the order of the run)
     pair: Tensor  # [n] index into the query's pairs
     k: Tensor  # [n]
-    a: Tensor  # [n, d_head] float64: x W_V
-    q: Tensor  # [n, d] float32
     value: Tensor  # [n] float64: the target's entry, q · u_t
-    above: Tensor  # [n] entries seen that are surely larger
-    below: Tensor  # [n] surely smaller
-    tied: Tensor  # [m, 2] owner and pair of rows that are zero throughout: all entries tie, so both ways a hit
+    above: Tensor  # [n] float64: entries seen that are surely larger
+    below: Tensor  # [n] float64: surely smaller
+    at: Tensor  # [n] where the row's vectors are in a and q, which stay as they are while rows leave
+    a: Tensor  # [m, d_head] float32: x W_V
+    q: Tensor  # [m, d] float32
+    tied: Tensor  # [·, 2] owner and pair of rows that are zero throughout: all entries tie, so both ways a hit
     crowded: dict[int, Tensor] = field(default_factory=dict)  # owner → W_O [d_head, d] of heads with many survivors
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:
         """One after the other."""
-        names = (*_PER_ROW, "tied")
+        names = (*_PER_ROW, "a", "q", "tied")
         joined: dict[str, Any] = {name: torch.cat([getattr(part, name) for part in parts]) for name in names}
+        starts = torch.tensor([0, *(len(part.q) for part in parts[:-1])]).cumsum(0).tolist()
+        joined["at"] = torch.cat([part.at + start for part, start in zip(parts, starts, strict=True)])
         return cls(**joined, crowded={owner: w for part in parts for owner, w in part.crowded.items()})
 
     def __len__(self) -> int:
@@ -104,7 +107,7 @@ class Survivors:
 
     def take(self, chosen: Tensor) -> Self:
         """Only the chosen rows."""
-        return replace(self, **{name: getattr(self, name)[chosen] for name in _PER_ROW})
+        return replace(self, **{name: getattr(self, name).index_select(0, chosen) for name in _PER_ROW})
 
     def undecided(self) -> Tensor:  # [n] bool
         """Rows that can still be a hit one way or the other."""
@@ -146,38 +149,49 @@ def _by_relation(hit: Tensor, query: Query) -> Tensor:  # [2, H, P] bool → [R,
 
 
 class _Compare:
-    """Counts, row by row, how many products with `upper` lie above `high` and how many with `lower` lie below `low`.
+    """Counts, row by row, how many products with some tokens lie above a bound, or above one and below another.
 
-    Its two buffers are kept: fresh memory for every product would cost as much time as the comparison.
+    Its two buffers are kept, and flags are numbers, not bools: both make a comparison several times faster.
     """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._block = _BLOCK if device.type == "cpu" else 64 * _BLOCK  # a GPU wants much to do at once
-        self._buffers: dict[torch.dtype, Tensor] = {}
+        self._buffer = torch.empty(0, device=device)
+        self._product = torch.empty(0, device=device)
 
-    def __call__(self, rows: Tensor, upper: Tensor, lower: Tensor, high: Tensor, low: Tensor) -> tuple[Tensor, Tensor]:
+    def above(self, rows: Tensor, tokens: Tensor, high: Tensor, out: Tensor) -> None:
+        """Products above `high`."""
+        for part, products, _ in self._products(rows, tokens):
+            torch.sum(products.gt_(high[part, None]), 1, out=out[part])
+
+    def both(self, rows: Tensor, tokens: Tensor, high: Tensor, low: Tensor) -> tuple[Tensor, Tensor]:
+        """Products above `high`, products below `low`."""
         above, below = torch.empty_like(high), torch.empty_like(low)
-        step = max(1, self._block // max(len(upper), len(lower)))
-        for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            products, flags = self._room(rows[part], upper)
-            torch.mm(rows[part], upper.T, out=products)
-            # Flags are numbers, not bools: comparing into them and summing them is several times faster.
+        for part, products, flags in self._products(rows, tokens):
             torch.sum(torch.gt(products, high[part, None], out=flags), 1, out=above[part])
-            if lower is not upper:
-                products, flags = self._room(rows[part], lower)
-                torch.mm(rows[part], lower.T, out=products)
-            torch.sum(torch.lt(products, low[part, None], out=flags), 1, out=below[part])
+            torch.sum(products.lt_(low[part, None]), 1, out=below[part])
         return above, below
 
+    def product(self, left: Tensor, right: Tensor) -> Tensor:  # [n, m]
+        """The product left · rightᵀ, in memory that the next call uses again."""
+        size = len(left) * len(right)
+        if self._product.numel() < size:
+            self._product = torch.empty(size, device=self._device)
+        return torch.mm(left, right.T, out=self._product[:size].view(len(left), len(right)))
+
+    def _products(self, rows: Tensor, tokens: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        step = max(1, self._block // len(tokens))
+        for start in range(0, len(rows), step):
+            part = slice(start, start + step)
+            products, flags = self._room(rows[part], tokens)
+            yield part, torch.mm(rows[part], tokens.T, out=products), flags
+
     def _room(self, rows: Tensor, columns: Tensor) -> Tensor:  # [2, n, m]
-        size = len(rows) * len(columns)
-        buffer = self._buffers.get(rows.dtype)
-        if buffer is None or buffer.numel() < 2 * size:
-            buffer = torch.empty(2 * size, dtype=rows.dtype, device=self._device)
-            self._buffers[rows.dtype] = buffer
-        return buffer[: 2 * size].view(2, len(rows), len(columns))
+        size = 2 * len(rows) * len(columns)
+        if self._buffer.numel() < size:
+            self._buffer = torch.empty(size, device=self._device)
+        return self._buffer[:size].view(2, len(rows), len(columns))
 
 
 @dataclass(frozen=True)
@@ -207,24 +221,98 @@ class _Look:
 
 def _eliminate(weights: Weights, query: Query, look: _Look, layer: int, position: int) -> Survivors:
     """The layer's pairs that a look at a few hundred tokens did not decide."""
-    card = weights.card
     w_v, w_o = _unit(weights.values(layer)), _unit(weights.outputs(layer))  # [H_kv, d, d_head], [H, d_head, d]
     x = look.x(weights, layer)
-    a_all = torch.einsum("sd,gde->gse", x, w_v)  # [H_kv, S, d_head]
-    k = int(query.k.max())
-    moved = _most_moved(a_all, w_o, look.sample, _SIDE * k)
-    rounding = _SAFETY * _UNIT * (card.width**0.5 + card.head_dim**0.5)
-    x_norm = rounding * x.norm(dim=1)
-    parts = []
-    for head in range(card.heads):
-        group = head // (card.heads // card.kv_heads)
-        a, b = a_all[group], look.targets @ w_o[head].T  # [S, d_head], [T, d_head]
-        error_a = x_norm * w_v[group].norm()  # [S] of the vector a
-        error_b = rounding * w_o[head].norm() * look.u_norm  # of the vector b of any token
-        looks = _looks(b, look.sample, moved[:, head], w_o[head], k)
-        alive = _undecided(look.compare, a, b, error_a, error_b, query, looks)
-        parts.append(_survivors(x, w_v[group], w_o[head], look, query, alive, position * card.heads + head))
-    return Survivors.join(parts)
+    claims = _first_look(_Layer.of(x, w_v, w_o, look, query), query, look.compare)
+    alive = claims.remaining(look.compare)
+    share, first = weights.card.heads // weights.card.kv_heads, position * weights.card.heads
+    return Survivors.join(
+        [_survivors(x, w_v[h // share], w_o[h], look, query, pairs, first + h) for h, pairs in enumerate(alive)]
+    )
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One layer's heads, multiplied with the sources and with the tokens that are looked at."""
+
+    a: Tensor  # [H_kv, S, d_head] x W_V
+    b: Tensor  # [H, T, d_head] W_O u of the targets
+    moved: Tensor  # [H, 2, n, d_head] the same of the tokens that a head promotes and suppresses most
+    slack: Tensor  # [H, S] bound on the rounding error of the difference of two products
+    k: int  # the largest
+
+    @classmethod
+    def of(cls, x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query) -> Self:
+        heads, dim, d = w_o.shape
+        k, share = int(query.k.max()), heads // len(w_v)
+        a = torch.einsum("sd,gde->gse", x, w_v)
+        b = (look.targets @ w_o.reshape(-1, d).T).view(-1, heads, dim).transpose(0, 1)  # one product for all heads
+        tokens = _most_moved(a, w_o, look.sample, _SIDE * k)
+        moved = torch.stack([look.sample.index_select(0, t.flatten()) @ w.T for t, w in zip(tokens, w_o, strict=True)])
+        b_norm = torch.maximum(b.norm(dim=2).amax(1), moved.norm(dim=2).amax(1))  # [H]
+        error_a = x.norm(dim=1) * w_v.norm(dim=(1, 2)).repeat_interleave(share)[:, None]  # [H, S]
+        error_b = (w_o.norm(dim=(1, 2)) * look.u_norm)[:, None]
+        rounding = 2 * _SAFETY * _UNIT * (d**0.5 + dim**0.5)
+        slack = rounding * (error_a * b_norm[:, None] + error_b * a.norm(dim=2).repeat_interleave(share, 0))
+        return cls(a, b, moved.unflatten(1, (2, -1)), slack, k)
+
+
+def _first_look(layer: _Layer, query: Query, compare: _Compare) -> "_Claims":
+    """Compare every pair's entry with those of a few targets; what may still be a hit becomes a claim."""
+    share = len(layer.b) // len(layer.a)
+    found = []
+    for head, b in enumerate(layer.b):
+        rows = layer.a[head // share].index_select(0, query.source_of)  # faster than [...]
+        value = torch.linalg.vecdot(rows, b.index_select(0, query.target_of))
+        slack = layer.slack[head].index_select(0, query.source_of)
+        above, below = compare.both(rows, b[: _FIRST_LOOK * layer.k], value + slack, value - slack)
+        for way, count in enumerate((above, below)):
+            pair = (count < query.k).nonzero().squeeze(1)
+            sign = 1 - 2 * way
+            high = (value.index_select(0, pair) * sign).add_(slack.index_select(0, pair))
+            found.append((torch.full_like(pair, 2 * head + way), pair, rows.index_select(0, pair).mul_(sign), high))
+    group, pair, rows, high = (torch.cat(column) for column in zip(*found, strict=True))
+    return _Claims(layer, group, pair, query.k.index_select(0, pair), rows, high)
+
+
+@dataclass
+class _Claims:
+    """Pairs of one layer that may still be promoted, or suppressed: then all signs are turned, so that it is the same.
+
+    In the order of their heads, and of one head the promoted first.
+    """
+
+    layer: _Layer
+    group: Tensor  # [n] 2 · head, plus 1 when it is about suppression
+    pair: Tensor  # [n]
+    k: Tensor  # [n]
+    rows: Tensor  # [n, d_head] x W_V, or its opposite
+    high: Tensor  # [n] what an entry has to exceed to be surely larger than the target's
+
+    def remaining(self, compare: _Compare) -> list[Tensor]:  # of each head, indices into P
+        """The pairs of each head for which no look found k larger entries."""
+        layer = self.layer
+        self._drop(compare, layer.moved.flatten(0, 1), 1)
+        self._drop(compare, layer.b[:, : _SECOND_LOOK * layer.k], 2)
+        self._drop(compare, layer.b, 2)
+        heads = self._counts(len(layer.b), 2)
+        return [pairs.unique() for pairs in self.pair.split(heads)]
+
+    def _drop(self, compare: _Compare, tokens: Tensor, groups: int) -> None:
+        """Compare each `groups` groups with their tokens [·, n, d_head]; claims with k larger entries leave."""
+        above = torch.empty_like(self.high)
+        start = 0
+        for mine, count in zip(tokens, self._counts(len(tokens), groups), strict=True):
+            part = slice(start, start := start + count)
+            if count:
+                compare.above(self.rows[part], mine, self.high[part], above[part])
+        left = (above < self.k).nonzero().squeeze(1)
+        for name in ("group", "pair", "k", "rows", "high"):
+            setattr(self, name, getattr(self, name).index_select(0, left))
+
+    def _counts(self, size: int, groups: int) -> list[int]:
+        counts: list[int] = torch.bincount(self.group // groups, minlength=size).tolist()
+        return counts
 
 
 def _unit(matrices: Tensor) -> Tensor:
@@ -236,55 +324,17 @@ def _unit(matrices: Tensor) -> Tensor:
     return torch.ldexp(matrices, -exponent)
 
 
-def _most_moved(a: Tensor, w_o: Tensor, sample: Tensor, count: int) -> Tensor:  # [2, H, count] indices into the sample
+def _most_moved(a: Tensor, w_o: Tensor, sample: Tensor, count: int) -> Tensor:  # [H, 2, count] indices into the sample
     """The tokens that each head promotes and suppresses most for its average source."""
     average = a.mean(1).repeat_interleave(len(w_o) // len(a), 0)  # [H, d_head]
     moved = torch.einsum("he,hed->hd", average, w_o) @ sample.T  # [H, sample]
     count = min(count, sample.shape[0])
-    return torch.stack([moved.topk(count).indices, (-moved).topk(count).indices])
-
-
-def _looks(b: Tensor, sample: Tensor, moved: Tensor, w_o: Tensor, k: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Vectors b of tokens to compare with, in order: where larger and where smaller entries are sought."""
-    first = b[: _FIRST_LOOK * k]
-    yield first, first
-    most, least = (sample[moved] @ w_o.T).unbind(0)
-    yield most, least
-    second = b[: _SECOND_LOOK * k]
-    yield second, second
-    yield b, b
-
-
-def _undecided(
-    compare: _Compare,
-    a: Tensor,
-    b: Tensor,
-    error_a: Tensor,
-    error_b: Tensor,
-    query: Query,
-    looks: Iterator[tuple[Tensor, Tensor]],
-) -> Tensor:  # indices into P
-    """Pairs for which no look found k larger and k smaller entries, rounding allowed for."""
-    alive = torch.arange(len(query.k), device=a.device)
-    rows, targets = a[query.source_of], b[query.target_of]
-    value = (rows * targets).sum(1)
-    slack_a, slack_b = error_a[query.source_of], 2 * error_b * rows.norm(dim=1)
-    b_norm = b.norm(dim=1).max()
-    k = query.k
-    for upper, lower in looks:
-        margin = slack_a * (b_norm + upper.norm(dim=1).max().maximum(lower.norm(dim=1).max())) + slack_b
-        above, below = compare(rows, upper, lower, value + margin, value - margin)
-        chosen = ((above < k) | (below < k)).nonzero().squeeze(1)
-        alive, rows, value, k = alive[chosen], rows[chosen], value[chosen], k[chosen]
-        slack_a, slack_b = slack_a[chosen], slack_b[chosen]
-        if not len(alive):
-            break
-    return alive
+    return torch.stack([moved.topk(count).indices, (-moved).topk(count).indices], 1)
 
 
 def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, alive: Tensor, owner: int) -> Survivors:
     """The rows of the undecided pairs of one head, from float64 products."""
-    a = x[query.source_of[alive]].double() @ w_v.double()
+    a = x.index_select(0, query.source_of[alive]).double() @ w_v.double()
     q = a @ w_o.double()
     some = q.any(1)
     tied = torch.stack([torch.full_like(alive, owner), alive], 1)[~some]
@@ -295,11 +345,12 @@ def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, a
         owner=torch.full_like(alive, owner),
         pair=alive,
         k=query.k[alive],
-        a=a,
-        q=q.float(),
         value=value,
         above=zero,
         below=zero.clone(),
+        at=torch.arange(len(alive), device=alive.device),
+        a=a.float(),
+        q=q.float(),
         tied=tied,
         crowded={owner: w_o.clone()} if _many(len(alive), *w_o.shape) else {},
     )
@@ -350,30 +401,26 @@ def _count_tile(compare: _Compare, rows: Survivors, tile: Tensor) -> None:
     d, u_norm = tile.shape[1], tile.norm(dim=1).max()
     crowded, plain = _split(rows, d)
     if crowded:
-        dim = len(next(iter(rows.crowded.values())))
+        dim = rows.a.shape[1]
         w_o = [rows.crowded[owner] for owner, _ in crowded]
-        b = (tile @ torch.cat(w_o).T).split(dim, dim=1)  # of each crowded head [tile, d_head]
+        b = compare.product(tile, torch.cat(w_o)).split(dim, dim=1)  # of each crowded head [tile, d_head]
         for i, (_, mine) in enumerate(crowded):
-            a = rows.a[mine]
-            scale = a.norm(dim=1) * w_o[i].norm() * u_norm * (d**0.5 + dim**0.5)
-            _add(compare, rows, mine, a.float(), b[i], scale)
+            _add(compare, rows, mine, rows.a, b[i], w_o[i].norm() * u_norm * (d**0.5 + dim**0.5))
     for some in plain.split(_TILE):
-        q = rows.q[some]
-        _add(compare, rows, some, q, tile, q.norm(dim=1) * u_norm * d**0.5)
+        _add(compare, rows, some, rows.q, tile, u_norm * d**0.5)
 
 
-def _split(rows: Survivors, d: int) -> tuple[list[tuple[int, slice]], Tensor]:
+def _split(rows: Survivors, d: int) -> tuple[list[tuple[int, Tensor]], Tensor]:
     """The rows of heads that have so many that going through d_head is less work; the indices of all others."""
     owners, counts = rows.owner.unique_consecutive(return_counts=True)
-    plain = torch.ones(len(rows), dtype=torch.bool, device=rows.owner.device)
-    crowded, start = [], 0
-    for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
-        w_o = rows.crowded.get(owner)
-        if w_o is not None and _many(count, len(w_o), d):
-            crowded.append((owner, slice(start, start + count)))
-            plain[start : start + count] = False
-        start += count
-    return crowded, plain.nonzero().squeeze(1)
+    crowded, plain = [], []
+    parts = torch.arange(len(rows), device=rows.owner.device).split(counts.tolist())
+    for owner, mine in zip(owners.tolist(), parts, strict=True):
+        if owner in rows.crowded and _many(len(mine), rows.a.shape[1], d):
+            crowded.append((owner, mine))
+        else:
+            plain.append(mine)
+    return crowded, torch.cat(plain) if plain else rows.owner[:0]
 
 
 def _many(count: int, d_head: int, d: int) -> bool:
@@ -381,31 +428,53 @@ def _many(count: int, d_head: int, d: int) -> bool:
     return count * d > d_head * d + count * d_head
 
 
-def _add(
-    compare: _Compare, rows: Survivors, chosen: slice | Tensor, left: Tensor, right: Tensor, scale: Tensor
-) -> None:
-    margin = _SAFETY * _UNIT * scale
-    value = rows.value[chosen]
-    above, below = compare(left, right, right, (value + margin).float(), (value - margin).float())
-    rows.above[chosen] += above
-    rows.below[chosen] += below
+def _add(compare: _Compare, rows: Survivors, chosen: Tensor, vectors: Tensor, tokens: Tensor, scale: Tensor) -> None:
+    """Count for the chosen rows, whose vectors have these products with the tokens."""
+    left = vectors.index_select(0, rows.at.index_select(0, chosen))
+    margin = (_SAFETY * _UNIT) * scale * left.norm(dim=1)
+    value = rows.value.index_select(0, chosen)
+    above, below = compare.both(left, tokens, (value + margin).float(), (value - margin).float())
+    rows.above.index_add_(0, chosen, above.double())
+    rows.below.index_add_(0, chosen, below.double())
 
 
 def _resolve(
     weights: Weights, look: _Look, query: Query, rows: Survivors, layers: Sequence[int]
 ) -> Tensor:  # [2, n] bool
-    """The hits of the few rows that float32 could not decide, in float64 over the whole vocabulary."""
-    heads = weights.card.heads
-    q = torch.empty_like(rows.q, dtype=torch.float64)
-    for owner in rows.owner.unique().tolist():
-        mine = rows.owner == owner
-        q[mine] = rows.a[mine] @ weights.outputs(layers[owner // heads])[owner % heads].double()
-    value = (q * look.targets[query.target_of[rows.pair]].double()).sum(1)
+    """The hits of the few rows that float32 could not decide: float64 for the entries near the target's."""
+    q = _exact_vectors(weights, look, query, rows, layers)
+    value = torch.linalg.vecdot(q, look.targets[query.target_of[rows.pair]].double())
+    left, norm = q.float(), q.norm(dim=1)
     above, below = torch.zeros_like(value), torch.zeros_like(value)
     for tile in _tiles(weights):
-        u = tile.double()
-        tie = _TIE * q.norm(dim=1) * u.norm(dim=1).max()
-        more, less = look.compare(q, u, u, value + tie, value - tie)
+        u_norm = tile.norm(dim=1).max()
+        margin = _SAFETY * _UNIT * tile.shape[1] ** 0.5 * norm * u_norm
+        tie = _TIE * norm * u_norm
+        more, less = look.compare.both(left, tile, (value + margin).float(), (value - margin).float())
         above += more
         below += less
+        near = (look.compare.product(left, tile).sub_(value[:, None]).abs_() <= 2 * margin[:, None]).nonzero()
+        for row, token in (part.unbind(1) for part in near.split(max(1, _BLOCK // tile.shape[1]))):
+            difference = torch.linalg.vecdot(q[row], tile[token].double()) - value[row]
+            above.index_add_(0, row, (difference > tie[row]).double())
+            below.index_add_(0, row, (difference < -tie[row]).double())
     return torch.stack([above < rows.k, below < rows.k])
+
+
+def _exact_vectors(
+    weights: Weights, look: _Look, query: Query, rows: Survivors, layers: Sequence[int]
+) -> Tensor:  # [n, d] float64
+    """The rows' vectors q once more, unrounded; each head scaled as a whole so that none vanishes in float32."""
+    card = weights.card
+    q = torch.empty(len(rows), card.width, dtype=torch.float64, device=rows.q.device)
+    owners, start = rows.owner // card.heads, 0
+    for index, count in zip(*(part.tolist() for part in owners.unique_consecutive(return_counts=True)), strict=True):
+        layer, mine = layers[index], slice(start, start := start + count)
+        w_v, w_o = weights.values(layer), weights.outputs(layer)
+        x = look.x(weights, layer).index_select(0, query.source_of[rows.pair[mine]]).double()
+        heads = rows.owner[mine] % card.heads
+        for head in heads.unique().tolist():
+            of_head = heads == head
+            pair = _unit(w_v[head // (card.heads // card.kv_heads)][None])[0], _unit(w_o[head][None])[0]
+            q[mine][of_head] = x[of_head] @ pair[0].double() @ pair[1].double()
+    return q

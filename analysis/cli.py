@@ -20,7 +20,17 @@ from analysis import __version__, default_model, report
 from analysis.checkpoint import Checkpoint
 from analysis.errors import HeadAtlasError, SettingError, StoreError
 from analysis.heads import HeadId
-from analysis.plan import Settings, forget, function_scores, known_models, plan, remember, salience, stored_scores
+from analysis.plan import (
+    Settings,
+    forget,
+    function_scores,
+    known_models,
+    layers_salience,
+    plan,
+    remember,
+    salience,
+    stored_scores,
+)
 from analysis.progress import ShownProgress
 from analysis.relations import builtin, choose
 from analysis.scores import Scores
@@ -97,6 +107,9 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("head", help="inspect one head", **shown)
     command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
     command.set_defaults(run=_head)
+    command = commands.add_parser("salience", help="the tokens on which every head acts most", **shown)
+    command.add_argument("--out", type=Path, metavar="FILE.json.gz", help="write them all to a file")
+    command.set_defaults(run=_salience)
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=[common])
     command.set_defaults(run=_models)
     command = commands.add_parser("relations", help="list the built-in relations by name", parents=[common])
@@ -170,6 +183,11 @@ def _write(path: Path, scores: Scores) -> None:
     files = {path: scores.to_csv().encode() if path.suffix.lower() == ".csv" else scores.to_parquet()}
     if path.suffix.lower() == ".csv":
         files[path.with_suffix(".provenance.json")] = scores.provenance.to_json().encode()
+    _write_files(files)
+
+
+def _write_files(files: dict[Path, bytes]) -> None:
+    """Each file whole or not at all."""
     for target, content in files.items():
         part = target.with_name(f".{target.name}.part")
         try:
@@ -192,6 +210,20 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
         progress.close()
     data = report.head_data(scores, head, operations)
     return json.dumps(data) if options.json else report.head_text(data)
+
+
+def _salience(options: argparse.Namespace, progress: ShownProgress) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        card = checkpoint.card
+        found = layers_salience(checkpoint, card.layers, store, options.device, not options.no_first_mlp, progress)
+        progress.close()
+    if options.out:
+        _write_files({options.out: report.salience_file(card, found)})
+    data = {"model": card.to_dict(), "heads": len(card.layers) * card.heads, "out": str(options.out or "") or None}
+    where = f"written to {options.out}, " if options.out else ""
+    text = f"salient tokens of {data['heads']} heads of {card.id}: {where}kept in the store {cache_folder() / 'store'}"
+    return json.dumps(data) if options.json else text
 
 
 def _models(options: argparse.Namespace, progress: ShownProgress) -> str:

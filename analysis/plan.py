@@ -201,44 +201,72 @@ def forget(store: Store, fingerprint: str) -> int:
     return len(keys)
 
 
+Salience = list[dict[str, Any]]  # a head's salient tokens, each with what it promotes and suppresses
+
+
 def salience(
     checkpoint: Checkpoint, head: HeadId, store: Store, device: str = "auto",
     first_mlp: bool = True, progress: Progress = silent,
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> Salience:  # fmt: skip
     """A head's salient operations with their tokens' texts; the whole layer is computed and kept at once."""
-    key = f"salience/{checkpoint.card.fingerprint}/{SALIENCE_VERSION}/{head.layer}/{int(first_mlp)}"
-    content = store.get(key)
+    return layers_salience(checkpoint, [head.layer], store, device, first_mlp, progress)[head.layer][head.head]
+
+
+def layers_salience(
+    checkpoint: Checkpoint, layers: Sequence[int], store: Store, device: str = "auto",
+    first_mlp: bool = True, progress: Progress = silent,
+) -> dict[int, list[Salience]]:  # fmt: skip
+    """The salient operations of every head of some layers; those that are not stored are computed in one pass."""
+    card = checkpoint.card
+    kept = {layer: store.get(_salience_key(card.fingerprint, layer, first_mlp)) for layer in layers}
+    absent = [layer for layer, content in kept.items() if content is None]
+    found = {layer: json.loads(content) for layer, content in kept.items() if content is not None}
+    for layer, content in _salience_of(checkpoint, absent, device, first_mlp, progress).items() if absent else ():
+        found[layer] = content
+        store.put(_salience_key(card.fingerprint, layer, first_mlp), json.dumps(content).encode())
+        remember(store, card)
+    return {layer: found[layer] for layer in layers}
+
+
+def stored_salience(store: Store, fingerprint: str, head: HeadId, first_mlp: bool = True) -> Salience | None:
+    """A head's salient operations if they were computed before."""
+    content = store.get(_salience_key(fingerprint, head.layer, first_mlp))
     if content is None:
-        content = json.dumps(_salience_of_layer(checkpoint, head.layer, device, first_mlp, progress)).encode()
-        store.put(key, content)
-        remember(store, checkpoint.card)
-    found: list[list[dict[str, Any]]] = json.loads(content)
-    return found[head.head]
+        return None
+    layer: list[Salience] = json.loads(content)
+    return layer[head.head]
 
 
-def _salience_of_layer(
-    checkpoint: Checkpoint, layer: int, device: str, first_mlp: bool, progress: Progress
-) -> list[list[dict[str, Any]]]:
+def _salience_key(fingerprint: str, layer: int, first_mlp: bool) -> str:
+    return f"salience/{fingerprint}/{SALIENCE_VERSION}/{layer}/{int(first_mlp)}"
+
+
+def _salience_of(
+    checkpoint: Checkpoint, layers: Sequence[int], device: str, first_mlp: bool, progress: Progress
+) -> dict[int, list[Salience]]:
     from analysis.salience import salient_operations
     from analysis.weights import Weights, memory_of, open_device
 
     vocabulary, weights = Vocabulary.open(checkpoint.folder), Weights(checkpoint, open_device(device))
     with memory_of(weights.device):
-        found = salient_operations(weights, [layer], first_mlp=first_mlp, progress=progress)
+        found = salient_operations(weights, layers, first_mlp=first_mlp, progress=progress)
 
     def named(entries: Sequence[tuple[int, float]]) -> list[dict[str, Any]]:
         return [{"token": token, "text": vocabulary.text(token), "value": value} for token, value in entries]
 
-    return [
-        [
-            {
-                "token": operation.token,
-                "text": vocabulary.text(operation.token),
-                "sigma": operation.sigma,
-                "promoted": named(operation.promoted),
-                "suppressed": named(operation.suppressed),
-            }
-            for operation in found[HeadId(layer, head)]
+    return {
+        layer: [
+            [
+                {
+                    "token": operation.token,
+                    "text": vocabulary.text(operation.token),
+                    "sigma": operation.sigma,
+                    "promoted": named(operation.promoted),
+                    "suppressed": named(operation.suppressed),
+                }
+                for operation in found[HeadId(layer, head)]
+            ]
+            for head in range(checkpoint.card.heads)
         ]
-        for head in range(checkpoint.card.heads)
-    ]
+        for layer in layers
+    }

@@ -1,9 +1,11 @@
 """Scores as plain data for scripts and as text for a terminal."""
 
+import gzip
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from analysis.heads import HeadId
+from analysis.heads import HeadId, ModelCard
 from analysis.relations import CATEGORIES
 from analysis.scores import KINDS, ONLY_SAMPLE, TAU, Scores
 
@@ -117,6 +119,22 @@ def _mate(scores: Scores, head: HeadId) -> dict[str, Any]:
         "kind": best[3],
         "score": best[0],
     }
+
+
+def salience_file(card: ModelCard, found: dict[int, list[list[dict[str, Any]]]]) -> bytes:
+    """All heads' salient tokens as compressed JSON; the same bytes each time they are made of the same numbers."""
+    layers = {
+        layer: [[_shortened(operation) for operation in head] for head in heads] for layer, heads in found.items()
+    }
+    content = json.dumps({"model": card.to_dict(), "layers": layers}, ensure_ascii=False, separators=(",", ":"))
+    return gzip.compress(content.encode(), mtime=0)
+
+
+def _shortened(operation: dict[str, Any]) -> dict[str, Any]:
+    """Texts only, for what is promoted and suppressed, and three decimals."""
+    kinds = ("promoted", "suppressed")
+    texts = {kind: [{"text": entry["text"]} for entry in operation[kind]] for kind in kinds}
+    return {"text": operation["text"], "sigma": round(operation["sigma"], 3), **texts}
 
 
 def head_text(data: dict[str, Any]) -> str:

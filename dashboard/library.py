@@ -1,11 +1,15 @@
 """The results that a page can show: those that ship with the project and those in the store."""
 
+import gzip
+import json
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from analysis.errors import ModelNotFound
-from analysis.heads import ModelCard
+from analysis.heads import HeadId, ModelCard
+from analysis.plan import Salience, stored_salience
 from analysis.scores import Missing, Scores
 from analysis.store import Store
 
@@ -16,6 +20,15 @@ def shipped() -> tuple[Scores, ...]:
     folder = files("analysis") / "data" / "results"
     found = sorted((file for file in folder.iterdir() if file.name.endswith(".parquet")), key=lambda file: file.name)
     return tuple(Scores.from_parquet(file.read_bytes()) for file in found)
+
+
+@cache
+def shipped_salience() -> dict[str, dict[str, Any]]:
+    """By fingerprint; made by `python -m analysis salience MODEL --out analysis/data/results/MODEL.salience.json.gz`."""
+    folder = files("analysis") / "data" / "results"
+    found = (file.read_bytes() for file in folder.iterdir() if file.name.endswith(".salience.json.gz"))
+    contents = [json.loads(gzip.decompress(content)) for content in found]
+    return {content["model"]["fingerprint"]: content["layers"] for content in contents}
 
 
 class Library:
@@ -42,6 +55,14 @@ class Library:
                 f"there is no map of {model}{version} here", f"Compute it: python -m analysis map {model}"
             )
         return max(found, key=_fullness)
+
+    def salience(self, card: ModelCard, head: HeadId) -> Salience | None:
+        """A head's salient tokens, if they were ever computed."""
+        layers = shipped_salience().get(card.fingerprint)
+        if layers is not None:
+            ours: Salience = layers[str(head.layer)][head.head]
+            return ours
+        return stored_salience(self._store, card.fingerprint, head)
 
     def _all(self) -> Iterator[Scores]:
         yield from shipped()

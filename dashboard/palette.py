@@ -25,8 +25,15 @@ _PAPER = {
 }
 _SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
 _SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
-_EMPTY = {False: "#eef0f3", True: "#23272f"}  # a head with nothing to show; by dark
-_MISSING = {False: "#ffffff", True: "#0f1115"}
+_EMPTY = {False: "#eceff3", True: "#262b33"}  # a head with nothing to show; by dark
+# Without a score, by reason: never seen (there is a score), not computed, not applicable, failed; by dark
+_MISSING = {
+    False: ("#ffffff", "#ffffff", "#dfe3e8", "#f3c1bd"),
+    True: ("#14171c", "#14171c", "#3a404a", "#6b2d2a"),
+}
+_INK = {False: "#1f2933", True: "#e4e7eb"}  # text
+_FAINT = {False: "#5f6b7a", True: "#9aa5b1"}  # text of less weight
+_ACCENT = {False: "#3b5bdb", True: "#748ffc"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,10 @@ class Colours:
     category: dict[str, str]
     several: tuple[str, str, str]  # 2, 3, 4 and more categories
     empty: str
-    missing: str
+    missing: tuple[str, str, str, str]  # by `Missing`
+    ink: str
+    faint: str
+    accent: str
 
     def tint(self, category: str, step: int) -> str:
         """A faint version of a category's colour, stronger with every step up to TINTS - 1."""
@@ -48,7 +58,7 @@ def colours(palette: Palette, dark: bool) -> Colours:
     """The colours of a palette on a light or dark page."""
     several = _SEVERAL_DARK if dark else _SEVERAL
     category = _PAPER if palette == "paper" else _OKABE_ITO
-    return Colours(category, several[palette], _EMPTY[dark], _MISSING[dark])
+    return Colours(category, several[palette], _EMPTY[dark], _MISSING[dark], _INK[dark], _FAINT[dark], _ACCENT[dark])
 
 
 def blend(base: str, top: str, share: float) -> str:

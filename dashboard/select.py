@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.heads import HeadId
-from analysis.scores import ONLY_SAMPLE, Scores
+from analysis.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.state import ViewState
 
 ALL = "all"  # the panel that shows every category at once
@@ -24,6 +24,7 @@ class Panel:
     title: str
     value: Floats  # the score that decides, NaN where there is none
     member: Bools  # above τ (and among the best, when only those are asked for)
+    reason: npt.NDArray[np.int8]  # a `Missing` where there is no value
     categories: tuple[str, ...] = ()  # what `belongs` stands for
     belongs: Bools | None = None  # [category, layer, head], of the panel of all categories
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
@@ -47,24 +48,39 @@ def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
     if state.relation in scores.items():
         value = _value(scores, [state.relation], state)
         title = scores.item(state.relation)["title"]
-        return (Panel(state.relation, title, value, _member(value, state)),)
+        return (Panel(state.relation, title, value, _member(value, state), _reason(scores, [state.relation], value)),)
     names = tuple(scores.categories())
     values = [_value(scores, scores.items(name), state) for name in names]
     members = [_member(value, state) for value in values]
-    single = [Panel(n, n.capitalize(), v, m) for n, v, m in zip(names, values, members, strict=True)]
+    single = [
+        Panel(name, name.capitalize(), value, member, _reason(scores, scores.items(name), value))
+        for name, value, member in zip(names, values, members, strict=True)
+    ]
     if not single:
         return ()
-    stacked = np.stack(members)
     best = np.fmax.reduce(values)
-    return (
-        Panel(ALL, "All categories", best, np.logical_or.reduce(members), names, stacked, np.stack(values)),
-        *single,
+    all_ = Panel(
+        key=ALL,
+        title="All categories",
+        value=best,
+        member=np.logical_or.reduce(members),
+        reason=_reason(scores, scores.items(), best),
+        categories=names,
+        belongs=np.stack(members),
+        strengths=np.stack(values),
     )
+    return (all_, *single)
 
 
 def _value(scores: Scores, items: list[str], state: ViewState) -> Floats:
     found = scores.reduced(items, state.how, state.kinds).sel(sample=ONLY_SAMPLE)
     return np.asarray(found.values, dtype=np.float64)
+
+
+def _reason(scores: Scores, items: list[str], value: Floats) -> npt.NDArray[np.int8]:
+    """Why a head has no value: the gravest of its items' reasons."""
+    worst = scores.missing.sel(item=items, sample=ONLY_SAMPLE).max(("item", "kind")).values
+    return np.where(np.isnan(value), worst, Missing.NO).astype(np.int8)
 
 
 def _member(value: Floats, state: ViewState) -> Bools:

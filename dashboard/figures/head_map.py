@@ -1,65 +1,89 @@
-"""The map of heads: one square a head, layers along one side, heads along the other."""
+"""The maps of heads: one square a head, layers along one side, heads along the other, panels beside each other."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
 
+from dashboard.arrange import Arrangement, Box
 from dashboard.palette import TINTS, Colours, colours
 from dashboard.select import Panel
 from dashboard.state import ViewState
 
 Codes = npt.NDArray[np.uint8]
 
-_MISSING = 0  # code of a head without a score
+FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
+_SPECIAL = 7  # codes before those of the categories: 4 for missing scores, 3 for several categories
+_TICK = 22  # pixels between tick labels, at least
 
 
-def head_map(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool = False) -> go.Figure:
-    """A panel as a heat map of small whole numbers: 1 byte a cell, so that big models stay small on the wire.
+def head_maps(
+    panels: Sequence[Panel], state: ViewState, layers: tuple[int, ...], place: Arrangement, dark: bool = False
+) -> go.Figure:
+    """All panels in one figure, so that they zoom together and leave the page as one picture.
 
     x = layer, y = head with head 0 at the top; turned round when the state says transpose.
     """
+    palette = colours(state.palette, dark)
+    layout: dict[str, Any] = _page(state, place, palette)
+    traces = []
+    for number, (panel, box) in enumerate(zip(panels, place.boxes, strict=True), start=1):
+        mark = "" if number == 1 else str(number)
+        traces.append(_trace(panel, state, palette, mark))
+        layout[f"xaxis{mark}"], layout[f"yaxis{mark}"] = _axes(state, layers, panel.value.shape[1], place, box, mark)
+        layout["annotations"].append(_title(panel, box, place, palette))
+    return go.Figure(traces, layout)
+
+
+def _trace(panel: Panel, state: ViewState, palette: Colours, mark: str) -> go.Heatmap:
+    """A heat map of small whole numbers: 1 byte a cell, so that big models stay small on the wire."""
     if state.colour == "scores":
         z: npt.NDArray[Any] = panel.value.astype(np.float32)
-        look = _score_look(panel, colours(state.palette, dark))
+        look = {"colorscale": score_scale(panel.key, palette), "zmin": 0, "zmax": 1}
     else:
-        z, scale = _coded(panel, state, colours(state.palette, dark))
-        look = {"colorscale": scale, "zmin": -0.5, "zmax": len(scale) / 2 - 0.5, "showscale": False}
-    across, down = np.asarray(layers), np.arange(panel.value.shape[1])
-    trace = go.Heatmap(
+        z, shades = _coded(panel, state, palette)
+        scale = [[(i + end) / len(shades), shade] for i, shade in enumerate(shades) for end in (0, 1)]
+        look = {"colorscale": scale, "zmin": -0.5, "zmax": len(shades) - 0.5}
+    gap = 1 if min(panel.value.shape) <= 40 else 0.5
+    return go.Heatmap(
         z=z if state.transpose else np.ascontiguousarray(z.T),
-        x=down if state.transpose else across,
-        y=across if state.transpose else down,
-        xgap=1,
-        ygap=1,
+        xgap=gap,
+        ygap=gap,
+        xaxis=f"x{mark}",
+        yaxis=f"y{mark}",
+        name=panel.title,
+        showscale=False,
         hoverinfo="none",  # the tooltip is the page's own: it names the head in every panel at once
         **look,
     )
-    return go.Figure(trace, _layout(state))
 
 
-def _coded(panel: Panel, state: ViewState, palette: Colours) -> tuple[Codes, list[list[Any]]]:
-    """A code for every cell and the colour scale in which code i has colour i."""
+def score_scale(key: str, palette: Colours) -> list[list[Any]]:
+    """A continuous scale from 0 to 1 in the panel's colour."""
+    return [[0, palette.empty], [1, palette.category.get(key, palette.accent)]]
+
+
+def _coded(panel: Panel, state: ViewState, palette: Colours) -> tuple[Codes, list[str]]:
+    """A code for every cell, and the colour of every code."""
     categories = panel.categories or (panel.key if panel.key in palette.category else "custom",)
-    shades = [palette.missing, *palette.several]
+    shades = [*palette.missing, *palette.several]
     for category in categories:
         shades += [palette.tint(category, step) for step in range(TINTS)] + [palette.category[category]]
     if panel.belongs is not None and panel.strengths is not None:
         codes = _multi_codes(panel, panel.belongs, panel.strengths, state)
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
-    scale = [[(i + end) / len(shades), shade] for i, shade in enumerate(shades) for end in (0, 1)]
-    return codes, scale
+    return np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8), shades
 
 
 def _codes(value: npt.NDArray[np.float64], member: npt.NDArray[np.bool_], tau: float, category: int) -> Codes:
-    """Tints up to τ, the full colour for members, the code for missing where there is no score."""
-    first = 4 + category * (TINTS + 1)
+    """Tints up to τ, the full colour for members."""
+    first = _SPECIAL + category * (TINTS + 1)
     share = np.nan_to_num(value) / tau if tau > 0 else np.nan_to_num(value)
     steps = np.clip(np.floor(share * TINTS), 0, TINTS - 1)
-    codes = first + np.where(member, TINTS, steps)
-    return np.where(np.isnan(value), _MISSING, codes).astype(np.uint8)
+    return (first + np.where(member, TINTS, steps)).astype(np.uint8)
 
 
 def _multi_codes(
@@ -73,26 +97,80 @@ def _multi_codes(
     for category in range(len(panel.categories)):
         mine = only == category
         codes[mine] = _codes(strengths[category], belongs[category], state.tau, category)[mine]
-    several = np.clip(how_many - 1, 0, 3)
-    return np.where(how_many > 1, several, np.where(np.isnan(panel.value), _MISSING, codes)).astype(np.uint8)
+    several = _SPECIAL - 3 + np.clip(how_many - 2, 0, 2)
+    return np.where(how_many > 1, several, codes).astype(np.uint8)
 
 
-def _score_look(panel: Panel, palette: Colours) -> dict[str, Any]:
-    """A continuous scale from 0 to 1 in the panel's colour."""
-    top = palette.category.get(panel.key, palette.category["algorithmic"])
-    return {"colorscale": [[0, palette.empty], [1, top]], "zmin": 0, "zmax": 1, "colorbar": {"thickness": 10, "len": 1}}
+def _axes(
+    state: ViewState, layers: tuple[int, ...], heads: int, place: Arrangement, box: Box, mark: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Both axes of a panel, in cells; every panel follows the first one's zoom."""
+    names: tuple[tuple[str, Sequence[int]], ...] = (("layer", layers), ("head", range(heads)))
+    (across, columns), (down, rows) = names[::-1] if state.transpose else names
+    x_size, y_size = box.width / len(columns), box.height / len(rows)
+    linked = {"matches": "x"} if mark else {}
+    x = {
+        **_axis(across, columns, x_size),
+        "anchor": f"y{mark}",
+        "domain": [box.left / place.width, (box.left + box.width) / place.width],
+        "range": [-0.5, len(columns) - 0.5],
+        **linked,
+    }
+    y = {
+        **_axis(down, rows, y_size),
+        "anchor": f"x{mark}",
+        "domain": [1 - (box.top + box.height) / place.height, 1 - box.top / place.height],
+        "range": [len(rows) - 0.5, -0.5],
+        **({"matches": "y"} if mark else {}),
+    }
+    return x, y
 
 
-def _layout(state: ViewState) -> dict[str, Any]:
-    axis = {"showgrid": False, "zeroline": False, "tickformat": "d", "constrain": "domain", "fixedrange": False}
-    layer, head = {**axis, "title": {"text": "layer"}}, {**axis, "title": {"text": "head"}}
-    down = {"autorange": "reversed", "scaleanchor": "x", "scaleratio": 1}
+def _axis(name: str, numbers: Sequence[int], size: float) -> dict[str, Any]:
+    """Whole-number ticks, as many as there is room for."""
+    step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if step * size >= _TICK or step == 1000)
+    chosen = [i for i, number in enumerate(numbers) if number % step == 0] if step > 1 else list(range(len(numbers)))
     return {
-        "xaxis": head if state.transpose else layer,
-        "yaxis": {**(layer if state.transpose else head), **down},
-        "margin": {"l": 44, "r": 8, "t": 8, "b": 40},
+        "title": {"text": name, "standoff": 2},
+        "tickvals": chosen,
+        "ticktext": [str(numbers[i]) for i in chosen],
+        "ticks": "",
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _title(panel: Panel, box: Box, place: Arrangement, palette: Colours) -> dict[str, Any]:
+    heads = "head" if panel.count == 1 else "heads"
+    return {
+        "text": f"<b>{_plain(panel.title)}</b>  <span style='color:{palette.faint}'>{panel.count} {heads}</span>",
+        "x": box.left / place.width,
+        "y": 1 - (box.top - 6) / place.height,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 13},
+    }
+
+
+def _plain(text: str) -> str:
+    """A title in which nothing is read as markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _page(state: ViewState, place: Arrangement, palette: Colours) -> dict[str, Any]:
+    return {
+        "width": place.width,
+        "height": place.height,
+        "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
+        "annotations": [],
+        "font": {"family": FONT, "size": 11, "color": palette.ink},
+        "showlegend": False,
+        "dragmode": "zoom",
         "template": go.layout.Template(),  # plotly's own would travel with every figure
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "uirevision": f"{state.model} {state.transpose}",  # the zoom stays while colours change
+        "uirevision": f"{state.model} {state.transpose} {state.view}",  # the zoom stays while colours change
     }

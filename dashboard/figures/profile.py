@@ -2,6 +2,7 @@
 
 import plotly.graph_objects as go
 
+from dashboard.figures.head_map import FONT
 from dashboard.palette import colours
 from dashboard.select import Panel, layer_profile
 from dashboard.state import ViewState
@@ -19,7 +20,7 @@ def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool 
             y=row,
             name=name.capitalize(),
             marker={"color": palette.category.get(name, palette.category["custom"])},
-            hovertemplate="layer %{x}: %{y:.0%}",
+            hovertemplate="layer %{x}: %{y:.0%} " + name + "<extra></extra>",
         )
         for name, row in zip(names, rows, strict=True)
     ]
@@ -27,12 +28,14 @@ def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool 
         "barmode": "stack",
         "bargap": 0.15,
         "template": go.layout.Template(),
-        "margin": {"l": 44, "r": 8, "t": 8, "b": 40},
+        "margin": {"l": 40, "r": 8, "t": 6, "b": 34},
+        "height": 150,
+        "font": {"family": FONT, "size": 11, "color": palette.ink},
         "showlegend": False,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "xaxis": {"title": {"text": "layer"}, "tickformat": "d", "showgrid": False},
-        "yaxis": {"tickformat": ".0%", "rangemode": "tozero", "showgrid": False, "zeroline": False},
+        "xaxis": {"title": {"text": "layer", "standoff": 2}, "tickformat": "d", "showgrid": False, "zeroline": False},
+        "yaxis": {"tickformat": ".0%", "rangemode": "tozero", "gridcolor": palette.empty, "zeroline": False, "nticks": 4},
         "uirevision": state.model,
     }
     return go.Figure(bars, layout)

@@ -1,0 +1,52 @@
+"""The numbers behind the maps, packed for the browser: hovering asks no server."""
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from analysis.scores import ONLY_SAMPLE, Scores
+from dashboard.select import Panel
+from dashboard.state import ViewState
+
+BEST = 3  # relations named in a tooltip
+
+
+def packed(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> dict[str, Any]:
+    """Every panel's values and every head's best relations. Arrays run over layers, then heads."""
+    card = scores.provenance.model
+    best, kind = _best(scores, state)
+    order = np.argsort(-best, axis=0, kind="stable")[:BEST] if len(best) else np.zeros((0, *best.shape[1:]), int)
+    return {
+        "model": f"{card.id}@{card.fingerprint[:8]}",
+        "layers": list(card.layers),
+        "heads": card.heads,
+        "transpose": state.transpose,
+        "tau": state.tau,
+        "panels": [
+            {
+                "key": panel.key,
+                "title": panel.title,
+                "value": _bytes(panel.value.astype("<f4")),
+                "member": _bytes(panel.member.astype("u1")),
+                "reason": _bytes(panel.reason.astype("u1")) if panel.reason.any() else "",
+            }
+            for panel in panels
+        ],
+        "relations": [scores.item(name)["title"] for name in scores.items()],
+        "best": _bytes(order.astype("u1")),
+        "best_score": _bytes(np.take_along_axis(best, order, 0).astype("<f4")),
+        "best_kind": _bytes(np.take_along_axis(kind, order, 0).astype("u1")),
+    }
+
+
+def _best(scores: Scores, state: ViewState) -> tuple[Any, Any]:
+    """Of each relation and head the larger of its kinds, and which it is; [relation, layer, head]."""
+    chosen = scores.score.sel(item=scores.items(), kind=list(state.kinds), sample=ONLY_SAMPLE).values
+    filled = np.nan_to_num(chosen, nan=-1.0)
+    which = filled.argmax(axis=1) if state.kind == "both" else np.full_like(filled[:, 0], state.kind == "suppress")
+    return filled.max(axis=1), which
+
+
+def _bytes(array: Any) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()

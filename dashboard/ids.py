@@ -1,0 +1,46 @@
+"""The names of the page's parts, each written once. The scripts in assets/ know those that are marked."""
+
+# What decides the view
+ADDRESS = "address"  # the query string the page was opened with, or went back to (scripts)
+SCREEN = "screen"  # width in pixels and whether the page is dark (scripts)
+PINS = "pins"  # names of the pinned heads (scripts)
+QUERY = "query"  # the view's own query string, without pins (scripts)
+
+# Controls
+MODEL = "model"
+VIEW = "view"
+HOW = "how"
+KIND = "kind"
+COLOUR = "colour"
+RELATION = "relation"
+TAU = "tau"
+TOP = "top"
+TRANSPOSE = "transpose"  # (scripts)
+PALETTE = "palette"
+THEME = "theme"
+EMBED = "embed"
+
+# What is shown
+PROVIDER = "provider"
+PAGE = "page"
+NOTICES = "notices"
+SENTENCE = "sentence"
+MAPS = "maps"  # (scripts)
+FRAME = "frame"  # around the maps: the scripts draw outlines in it and it takes the keyboard (scripts)
+HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard (scripts)
+LEGEND = "legend"
+PROFILE = "profile"
+COUNTS = "counts"
+ABSENT = "absent"
+INSPECTOR = "inspector"
+TABLE = "table"  # (scripts)
+TABLE_FRAME = "table-frame"
+TITLE = "title"
+
+# Tools
+SEARCH = "search"  # (scripts)
+COPY = "copy"  # (scripts)
+HELP = "help"  # (scripts)
+HELP_OPEN = "help-open"
+DOWNLOADS = "downloads"
+LIVE = "live"  # announcements for screen readers (scripts)

@@ -1,0 +1,1 @@
+"""Pieces of the page, as functions of what they show."""

@@ -1,0 +1,176 @@
+"""One head from all sides, and several side by side: cards of equal build, so that the eye can compare rows."""
+
+from typing import Any
+
+import numpy as np
+from dash import html
+
+from analysis.heads import HeadId, ModelCard
+from analysis.report import printable
+from analysis.scores import ONLY_SAMPLE, TAU, Scores
+from dashboard.palette import Colours, colours
+from dashboard.select import head_scores
+from dashboard.state import ViewState
+
+Salience = list[dict[str, Any]]
+
+_TOKENS = 8  # salient tokens shown
+
+
+def inspector(
+    scores: Scores, heads: tuple[HeadId, ...], salience: dict[HeadId, Salience | None], state: ViewState, dark: bool
+) -> list[Any]:
+    """A card for each pinned head; with several, relations stand in the same order in all of them."""
+    if not heads:
+        return [_invitation()]
+    palette = colours(state.palette, dark)
+    order = _order(scores, heads)
+    return [_card(scores, head, order, salience.get(head), palette) for head in heads]
+
+
+def _invitation() -> html.Div:
+    return html.Div(
+        [
+            html.H2("No head pinned"),
+            html.P(
+                "Hover over a square to see what the head does. Click to pin it here, shift-click to compare several, "
+                "or press / and type a name such as 10.7."
+            ),
+        ],
+        className="card invitation",
+    )
+
+
+def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
+    """Relations by the best score that any of the heads has."""
+    best: dict[str, float] = {}
+    for head in heads:
+        for row in head_scores(scores, head):
+            value = -1.0 if np.isnan(row["best"]) else row["best"]
+            best[row["name"]] = max(best.get(row["name"], -1.0), value)
+    return sorted(best, key=lambda name: -best[name])
+
+
+def _card(scores: Scores, head: HeadId, order: list[str], salience: Salience | None, palette: Colours) -> html.Section:
+    rows = {row["name"]: row for row in head_scores(scores, head)}
+    card = scores.provenance.model
+    return html.Section(
+        [
+            html.Header(
+                [
+                    html.H2(str(head)),
+                    html.Span(_roles(scores, head), className="roles"),
+                    html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
+                ]
+            ),
+            _relations(scores, head, [rows[name] for name in order], palette),
+            _salient(card, head, salience),
+            _mates(scores, head),
+            _provenance(scores),
+        ],
+        className="card head-card",
+        **{"aria-label": f"Head {head}"},
+    )
+
+
+def _roles(scores: Scores, head: HeadId) -> str:
+    flags = scores.classified(TAU).sel(sample=ONLY_SAMPLE, layer=head.layer, head=head.head)
+    names = [name.capitalize() for name, flag in zip(flags.category.values, flags.values, strict=True) if flag]
+    return " · ".join(names) or "Unclassified"
+
+
+def _relations(scores: Scores, head: HeadId, rows: list[dict[str, Any]], palette: Colours) -> html.Table:
+    """Bars to the right for what the head promotes, to the left for what it suppresses."""
+    shown = [row for row in rows if row["applicable"]]
+    body = [_relation_row(scores, head, row, palette) for row in shown]
+    header = html.Tr(
+        [
+            html.Th("Relation", scope="col"),
+            html.Th("suppresses", scope="col", className="left"),
+            html.Th("promotes", scope="col"),
+            html.Th("hits / pairs", scope="col", className="num"),
+        ]
+    )
+    return html.Table([html.Thead(header), html.Tbody(body)], className="relations")
+
+
+def _relation_row(scores: Scores, head: HeadId, row: dict[str, Any], palette: Colours) -> html.Tr:
+    colour = palette.category.get(row["category"], palette.category["custom"])
+    kind = "suppress" if row["suppress"] > row["promote"] else "promote"
+    hits = row[f"{kind}_hits"]
+    told = "not computed" if np.isnan(hits) else f"{int(hits)} / {row['kept']}"
+    rank = "" if np.isnan(hits) or not hits else f"rank {scores.rank(row['name'], head, kind)}"
+    name = "strong" if row["best"] > TAU else ""
+    return html.Tr(
+        [
+            html.Th(row["title"], scope="row"),
+            html.Td(_bar(row["suppress"], colour), className="left"),
+            html.Td(_bar(row["promote"], colour)),
+            html.Td([told, html.Small(rank)], className="num"),
+        ],
+        className=name,
+    )
+
+
+def _bar(score: float, colour: str) -> html.Span:
+    share = 0.0 if np.isnan(score) else score
+    text = "" if not share else f"{share:.2f}"
+    return html.Span([html.I(style={"width": f"{100 * share:.1f}%", "background": colour}), html.Span(text)], className="bar")
+
+
+def _salient(card: ModelCard, head: HeadId, salience: Salience | None) -> html.Div:
+    title = html.H3("Salient tokens")
+    if salience is None:
+        command = html.Code(f"python -m analysis salience {card.id}")
+        return html.Div([title, html.P(["Not computed for this model. Compute them: ", command])])
+    body = [
+        html.Tr(
+            [
+                html.Td(_token(operation["text"])),
+                html.Td(f"{operation['sigma']:.2f}", className="num"),
+                html.Td([_token(entry["text"]) for entry in operation["promoted"]]),
+                html.Td([_token(entry["text"]) for entry in operation["suppressed"]]),
+            ]
+        )
+        for operation in salience[:_TOKENS]
+    ]
+    names = ("token", "σ", "promotes", "suppresses")
+    header = html.Tr([html.Th(name, scope="col", className="num" if name == "σ" else "") for name in names])
+    hint = "The tokens whose vector the head stretches most (σ), and what it then makes more and less likely."
+    return html.Div([title, html.P(hint, className="hint"), html.Table([html.Thead(header), html.Tbody(body)], className="tokens")])
+
+
+def _token(text: str) -> html.Code:
+    """A token as text: no markup, no control or direction-changing characters, spaces visible."""
+    return html.Code(html.Bdi(printable(text)), className="token")
+
+
+def _mates(scores: Scores, head: HeadId) -> html.Div | None:
+    mates = scores.provenance.model.group_mates(head)
+    if not mates:
+        return None
+    buttons = [html.Button(str(mate), className="mate", **{"data-pin": str(mate)}) for mate in mates]
+    return html.Div(
+        [
+            html.H3("Shares its value matrix with"),
+            html.P(buttons, className="mates"),
+        ]
+    )
+
+
+def _provenance(scores: Scores) -> html.Details:
+    """Where the numbers come from."""
+    facts = scores.provenance
+    card, settings = facts.model, facts.settings
+    rows = {
+        "model": f"{card.id} ({card.family}, {len(card.layers)} × {card.heads} heads)",
+        "fingerprint": card.fingerprint[:16],
+        "weights": card.note or card.dtype,
+        "method": f"{facts.method} map, version {facts.version}",
+        "settings": f"k = {settings['k_standard']}, copying {settings['k_copying']}; "
+        f"first MLP {'on' if settings['first_mlp'] else 'off'}",
+        "computed": f"{facts.date} on {facts.device}",
+        "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
+    }
+    body = [html.Tr([html.Th(name, scope="row"), html.Td(value)]) for name, value in rows.items()]
+    return html.Details([html.Summary("Provenance"), html.Table(html.Tbody(body), className="provenance")])

@@ -1,0 +1,78 @@
+"""What the colours mean, in words, and the counts beside them."""
+
+from typing import Any
+
+from dash import html
+
+from analysis.scores import Scores
+from dashboard.palette import TINTS, Colours, colours
+from dashboard.select import Panel
+from dashboard.state import ViewState
+
+
+def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]:
+    """The colours that the maps on the page use, most telling first."""
+    palette = colours(state.palette, dark)
+    if state.colour == "scores":
+        return _score_legend(panels, palette)
+    named = panels[0].categories or tuple(panel.key for panel in panels)
+    keys = [key if key in palette.category else "custom" for key in named]
+    titles = {panel.key: panel.title for panel in panels}
+    entries = [_entry(palette.category[key], titles.get(name, name)) for key, name in zip(keys, named, strict=True)]
+    if panels[0].belongs is not None:
+        most = int(panels[0].belongs.sum(0).max(initial=0))
+        words = ("2 categories", "3 categories", "4 or more")
+        entries += [
+            _entry(palette.several[i], words[i]) for i in range(3) if i + 2 <= max(most, 2) and i + 2 <= len(named)
+        ]
+    tints = [palette.tint(keys[0], step) for step in range(TINTS)]
+    entries.append(_ramp(tints, f"below τ = {state.tau:g}: the stronger the tint, the nearer"))
+    entries.append(_entry(palette.empty, "Unclassified, score 0"))
+    return entries + _missing(panels, palette)
+
+
+def _score_legend(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
+    key = panels[-1].key
+    top = palette.category.get(key, palette.accent)
+    return [_ramp([palette.empty, top], "score 0 to 1, in each panel's colour", ends=True), *_missing(panels, palette)]
+
+
+def _missing(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
+    """Only the reasons that occur."""
+    words = {1: "not computed", 2: "not applicable", 3: "failed"}
+    present = sorted({int(code) for panel in panels for code in set(panel.reason.ravel().tolist()) if code})
+    return [_entry(palette.missing[code], words[code], "swatch outlined") for code in present]
+
+
+def _entry(colour: str, words: str, name: str = "swatch") -> html.Span:
+    return html.Span([html.I(className=name, style={"background": colour}), words], className="legend-entry")
+
+
+def _ramp(shades: list[str], words: str, ends: bool = False) -> html.Span:
+    gradient = {"background": f"linear-gradient(90deg, {', '.join(shades)})"}
+    bar = [html.I(className="ramp", style=gradient)]
+    return html.Span([*(["0 ", *bar, " 1"] if ends else bar), words], className="legend-entry")
+
+
+def counts(panels: tuple[Panel, ...], scores: Scores, state: ViewState, dark: bool) -> list[Any]:
+    """How many heads each panel's question is true of."""
+    palette = colours(state.palette, dark)
+    card = scores.provenance.model
+    total = len(card.layers) * card.heads
+    rows = []
+    for panel in panels:
+        colour = palette.category.get(panel.key, palette.faint)
+        bar = html.Span(html.I(style={"width": f"{100 * panel.count / total:.1f}%", "background": colour}), className="bar")
+        rows.append(html.Tr([html.Th(panel.title, scope="row"), html.Td(bar), html.Td(f"{panel.count}", className="num")]))
+    caption = html.Caption(f"Heads above τ, of {total:,}")
+    return [html.Table([caption, html.Tbody(rows)], className="counts")]
+
+
+def not_applicable(scores: Scores) -> list[Any]:
+    """The relations that say nothing about this model, with the reason."""
+    items = [item for item in scores.provenance.items if not item["applicable"]]
+    if not items:
+        return []
+    least = scores.provenance.settings.get("min_pairs", 30)
+    names = ", ".join(f"{item['title']} ({item['kept']} of {item['pairs']} pairs)" for item in items)
+    return [html.B("Not applicable to this model: "), f"{names}. At least {least} pairs must be single tokens of it."]

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from analysis.errors import ModelNotFound
+from analysis.errors import ModelNotFound, StoreError
 from analysis.heads import HeadId, ModelCard
 from analysis.plan import Salience, stored_salience
 from analysis.scores import Missing, Scores
@@ -36,6 +36,7 @@ class Library:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._read: dict[str, Scores] = {}  # by key; a key stands for its content
 
     def models(self) -> list[ModelCard]:
         """The models that have a map, each once."""
@@ -67,9 +68,20 @@ class Library:
     def _all(self) -> Iterator[Scores]:
         yield from shipped()
         for key in self._store.names("result/"):
-            content = self._store.get(key)
-            if content is not None:
-                yield Scores.from_parquet(content)
+            scores = self._read.get(key) or self._open(key)
+            if scores is not None:
+                yield scores
+
+    def _open(self, key: str) -> Scores | None:
+        """A result of the store; damaged ones and those of another version are passed over."""
+        content = self._store.get(key)
+        try:
+            scores = None if content is None else Scores.from_parquet(content)
+        except StoreError:
+            return None
+        if scores is not None:
+            self._read[key] = scores
+        return scores
 
 
 def _fullness(scores: Scores) -> tuple[int, str]:

@@ -1,0 +1,465 @@
+// What happens in the browser alone: outlines, tooltip, pins, keyboard, the address, pictures.
+// Texts reach the page through textContent only, so a token can never become markup.
+(function () {
+  "use strict";
+  const byId = (id) => document.getElementById(id);
+  const setData = (id, data) => window.dash_clientside.set_props(id, { data });
+  const MAX_PINS = 8;
+
+  // ---- The numbers behind the maps -------------------------------------------------------------------------------
+  let view = null; // unpacked heads store
+  let pins = [];
+  let cursor = null; // [row, column] = [index of the layer, head] under the pointer or the keyboard
+  let cursorPanel = 0;
+
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const floats = (text) => new Float32Array(bytes(text).buffer);
+
+  function unpack(packed) {
+    return {
+      ...packed,
+      panels: packed.panels.map((panel) => ({
+        ...panel,
+        value: floats(panel.value),
+        member: bytes(panel.member),
+        reason: panel.reason ? bytes(panel.reason) : null,
+      })),
+      best: bytes(packed.best),
+      best_score: floats(packed.best_score),
+      best_kind: bytes(packed.best_kind),
+    };
+  }
+
+  const size = () => view.layers.length * view.heads;
+  const nameOf = ([row, column]) => `L${view.layers[row]}H${column}`;
+
+  function cellOf(name) {
+    const match = /^\s*[La]?(\d{1,4})\s*(?:\.h|H|[.,:]\s*)\s*(\d{1,4})\s*$/i.exec(name || "");
+    if (!match || !view) return null;
+    const row = view.layers.indexOf(Number(match[1]));
+    const column = Number(match[2]);
+    return row >= 0 && column < view.heads ? [row, column] : null;
+  }
+
+  function rankOf(panel, index) {
+    const value = panel.value[index];
+    let rank = 1;
+    for (let i = 0; i < panel.value.length; i++) if (panel.value[i] > value) rank++;
+    return rank;
+  }
+
+  // ---- Where a head is on the screen ------------------------------------------------------------------------------
+  const graph = () => document.querySelector("#maps .js-plotly-plot");
+
+  function axesOf(number) {
+    const layout = graph() && graph()._fullLayout;
+    const mark = number === 0 ? "" : String(number + 1);
+    return layout && layout[`xaxis${mark}`] ? [layout[`xaxis${mark}`], layout[`yaxis${mark}`]] : null;
+  }
+
+  function boxOf(number, [row, column]) {
+    const axes = axesOf(number);
+    if (!axes) return null;
+    const [x, y] = view.transpose ? [column, row] : [row, column];
+    const [ax, ay] = axes;
+    const left = ax.l2p(x - 0.5), right = ax.l2p(x + 0.5);
+    const top = Math.min(ay.l2p(y - 0.5), ay.l2p(y + 0.5)), bottom = Math.max(ay.l2p(y - 0.5), ay.l2p(y + 0.5));
+    if (right <= 0 || left >= ax._length || bottom <= 0 || top >= ay._length) return null;
+    return { left: ax._offset + left, top: ay._offset + top, width: right - left, height: bottom - top };
+  }
+
+  function cellAt(event) {
+    const gd = graph();
+    if (!gd || !view) return null;
+    const origin = gd.getBoundingClientRect();
+    const px = event.clientX - origin.left, py = event.clientY - origin.top;
+    for (let number = 0; number < view.panels.length; number++) {
+      const axes = axesOf(number);
+      if (!axes) return null;
+      const [ax, ay] = axes;
+      const x = px - ax._offset, y = py - ay._offset;
+      if (x < 0 || y < 0 || x >= ax._length || y >= ay._length) continue;
+      const across = Math.round(ax.p2l(x)), down = Math.round(ay.p2l(y));
+      const cell = view.transpose ? [down, across] : [across, down];
+      const inside = cell[0] >= 0 && cell[0] < view.layers.length && cell[1] >= 0 && cell[1] < view.heads;
+      return inside ? { cell, number } : null;
+    }
+    return null;
+  }
+
+  // ---- Outlines and tooltip -------------------------------------------------------------------------------------
+  function layer(name) {
+    const frame = byId("frame");
+    let found = frame.querySelector(`:scope > .${name}`);
+    if (!found) {
+      found = document.createElement("div");
+      found.className = `outlines ${name}`;
+      found.setAttribute("aria-hidden", "true");
+      frame.appendChild(found);
+    }
+    return found;
+  }
+
+  function outline(holder, cells) {
+    const gd = graph();
+    if (!gd || !view) return;
+    const dx = gd.offsetLeft, dy = gd.offsetTop;
+    const boxes = [];
+    for (const cell of cells)
+      for (let number = 0; number < view.panels.length; number++) {
+        const box = boxOf(number, cell);
+        if (box) boxes.push(box);
+      }
+    while (holder.children.length < boxes.length) holder.appendChild(document.createElement("i"));
+    for (let i = 0; i < holder.children.length; i++) {
+      const style = holder.children[i].style;
+      if (i >= boxes.length) {
+        style.display = "none";
+        continue;
+      }
+      const box = boxes[i];
+      style.display = "block";
+      style.transform = `translate(${box.left + dx - 2}px, ${box.top + dy - 2}px)`;
+      style.width = `${box.width + 4}px`;
+      style.height = `${box.height + 4}px`;
+    }
+  }
+
+  const drawCursor = () => outline(layer("cursor"), cursor ? [cursor] : []);
+  const drawPins = () => outline(layer("pinned"), pins.map(cellOf).filter(Boolean));
+
+  const REASONS = ["", "not computed", "not applicable", "failed"];
+
+  function described(panel, index) {
+    if (panel.reason && panel.reason[index]) return REASONS[panel.reason[index]];
+    const value = panel.value[index];
+    return value > 0 ? `${value.toFixed(2)}, rank ${rankOf(panel, index)} of ${size()}` : "0";
+  }
+
+  function does(index) {
+    const names = view.panels.filter((panel) => panel.key !== "all" && panel.member[index]).map((panel) => panel.title);
+    return names.join(" · ") || "Unclassified";
+  }
+
+  function bestRelations(index) {
+    const found = [];
+    for (let i = 0; i * size() < view.best.length; i++) {
+      const at = i * size() + index;
+      if (view.best_score[at] > 0)
+        found.push([view.relations[view.best[at]], view.best_score[at], view.best_kind[at] ? "suppresses" : "promotes"]);
+    }
+    return found;
+  }
+
+  function element(kind, name, text) {
+    const made = document.createElement(kind);
+    if (name) made.className = name;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  function tooltip() {
+    let tip = byId("tooltip");
+    if (!tip) {
+      tip = element("div");
+      tip.id = "tooltip";
+      tip.setAttribute("role", "tooltip");
+      document.body.appendChild(tip);
+    }
+    return tip;
+  }
+
+  function showTooltip(cell, number, x, y) {
+    const tip = tooltip();
+    const index = cell[0] * view.heads + cell[1];
+    const panel = view.panels[number] || view.panels[0];
+    const heading = element("div", "tip-head");
+    heading.append(element("b", "", nameOf(cell)), element("span", "", does(index)));
+    const score = element("div", "tip-score", `${panel.title}: ${described(panel, index)}`);
+    const list = element("ul");
+    for (const [title, value, verb] of bestRelations(index)) {
+      const item = element("li");
+      item.append(element("span", "", `${verb} ${title}`), element("b", "", value.toFixed(2)));
+      list.appendChild(item);
+    }
+    tip.replaceChildren(heading, score, list);
+    tip.style.display = "block";
+    const width = tip.offsetWidth, height = tip.offsetHeight;
+    const left = x + 18 + width > innerWidth ? x - width - 14 : x + 18;
+    const top = Math.min(Math.max(8, y - height / 2), innerHeight - height - 8);
+    tip.style.transform = `translate(${Math.max(4, left)}px, ${top}px)`;
+  }
+
+  const hideTooltip = () => (tooltip().style.display = "none");
+
+  function moved(event) {
+    const found = cellAt(event);
+    const same = found && cursor && found.cell[0] === cursor[0] && found.cell[1] === cursor[1];
+    cursor = found ? found.cell : null;
+    cursorPanel = found ? found.number : 0;
+    if (!same) drawCursor();
+    if (found) showTooltip(found.cell, found.number, event.clientX, event.clientY);
+    else hideTooltip();
+  }
+
+  function left() {
+    cursor = null;
+    drawCursor();
+    hideTooltip();
+  }
+
+  // ---- Pins -----------------------------------------------------------------------------------------------------
+  function setPins(next) {
+    pins = next.slice(0, MAX_PINS);
+    drawPins();
+    setData("pins", pins);
+  }
+
+  function pin(name, several) {
+    const had = pins.includes(name);
+    if (several) {
+      if (!had && pins.length >= MAX_PINS) return announce(`${MAX_PINS} heads are pinned; unpin one first.`);
+      setPins(had ? pins.filter((other) => other !== name) : [...pins, name]);
+    } else setPins(had && pins.length === 1 ? [] : [name]);
+    announce(`${name} ${pins.includes(name) ? "pinned" : "unpinned"}`);
+  }
+
+  function announce(text) {
+    byId("live").textContent = text;
+  }
+
+  // ---- Keyboard --------------------------------------------------------------------------------------------------
+  const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+  function step(key) {
+    const [dx, dy] = STEPS[key];
+    const [dr, dc] = view.transpose ? [dy, dx] : [dx, dy];
+    const from = cursor || cellOf(pins[0]) || [0, 0];
+    const start = cursor || pins.length;
+    const clamp = (value, top) => Math.min(Math.max(value, 0), top - 1);
+    cursor = start ? [clamp(from[0] + dr, view.layers.length), clamp(from[1] + dc, view.heads)] : from;
+    focusCell();
+  }
+
+  function focusCell() {
+    drawCursor();
+    const index = cursor[0] * view.heads + cursor[1];
+    announce(`${nameOf(cursor)}, ${does(index)}, ${described(view.panels[0], index)}`);
+    const box = boxOf(0, cursor);
+    const origin = graph().getBoundingClientRect();
+    if (box) showTooltip(cursor, 0, origin.left + box.left + box.width, origin.top + box.top + box.height / 2);
+  }
+
+  function typing(target) {
+    return target.closest && target.closest("input, textarea, select, [contenteditable], .ag-root");
+  }
+
+  function keyed(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !view) return;
+    const inFrame = event.target.id === "frame";
+    if (inFrame && event.key in STEPS) step(event.key);
+    else if (inFrame && (event.key === "Enter" || event.key === " ") && cursor) pin(nameOf(cursor), event.shiftKey);
+    else if (event.key === "Enter" && event.target.id === "search") search(event.target);
+    else if (event.key === "Enter" && event.target.closest(".ag-row"))
+      pin(event.target.closest(".ag-row").getAttribute("row-id"), event.shiftKey);
+    else if (event.key === "Escape" && !document.querySelector("[role=dialog]")) escaped(event);
+    else if (typing(event.target)) return;
+    else if (event.key === "/") byId("search").focus();
+    else if (event.key === "?") window.dash_clientside.set_props("help", { opened: true });
+    else if (event.key === "t") byId("transpose").click();
+    else if (event.key === "c") copyLink();
+    else return;
+    event.preventDefault();
+  }
+
+  function escaped(event) {
+    document.querySelectorAll("details.menu[open]").forEach((menu) => menu.removeAttribute("open"));
+    left();
+    if (typing(event.target)) event.target.blur();
+    else if (pins.length) {
+      setPins([]);
+      announce("Pins cleared");
+    }
+  }
+
+  function search(input) {
+    const cell = cellOf(input.value);
+    if (!cell) {
+      const last = view.layers[view.layers.length - 1];
+      notify(`There is no head ${input.value.slice(0, 40)} here: layers go to ${last}, heads to ${view.heads - 1}.`);
+      return;
+    }
+    cursor = cell;
+    setPins([nameOf(cell), ...pins.filter((name) => name !== nameOf(cell))].slice(0, Math.max(1, pins.length)));
+    byId("frame").focus();
+    focusCell();
+  }
+
+  let notified;
+  function notify(text) {
+    let note = byId("note");
+    if (!note) {
+      note = element("div");
+      note.id = "note";
+      document.body.appendChild(note);
+    }
+    note.textContent = text;
+    note.className = "shown";
+    announce(text);
+    clearTimeout(notified);
+    notified = setTimeout(() => (note.className = ""), 3500);
+  }
+
+  // ---- The address -----------------------------------------------------------------------------------------------
+  function withPins(query) {
+    if (!pins.length) return query;
+    return `${query}${query ? "&" : "?"}pin=${pins.join(".")}`;
+  }
+
+  function part(search, key) {
+    return new URLSearchParams(search).get(key) || "";
+  }
+
+  async function copyLink() {
+    const parts = withPins(view ? lastQuery : location.search);
+    const named = part(parts, "model") ? parts : `?model=${view.model}${parts.replace("?", "&")}`;
+    const link = location.origin + location.pathname + named;
+    try {
+      await navigator.clipboard.writeText(link);
+    } catch {
+      const field = element("textarea", "", link);
+      document.body.appendChild(field);
+      field.select();
+      document.execCommand("copy");
+      field.remove();
+    }
+    const button = byId("copy");
+    button.textContent = "Copied";
+    notify("Link copied");
+    setTimeout(() => (button.textContent = "Copy link"), 1600);
+  }
+
+  let lastQuery = "";
+
+  // ---- Pictures ---------------------------------------------------------------------------------------------------
+  async function picture(button) {
+    const dark = isDark() ? "dark=1" : "dark=0";
+    const figure = await (await fetch(button.dataset.figure + dark)).json();
+    const holder = element("div", "unseen");
+    document.body.appendChild(holder);
+    await window.Plotly.newPlot(holder, figure.data, figure.layout, { staticPlot: true });
+    const { width, height } = figure.layout;
+    const filename = document.title.replace(/[^\w.-]+/g, "-");
+    await window.Plotly.downloadImage(holder, { format: button.dataset.picture, width, height, scale: 2, filename });
+    window.Plotly.purge(holder);
+    holder.remove();
+  }
+
+  // ---- The screen -------------------------------------------------------------------------------------------------
+  let theme = new URLSearchParams(location.search).get("theme") || "system";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => theme === "dark" || (theme !== "light" && system.matches);
+
+  function screenSize() {
+    const main = document.querySelector("main");
+    const style = main && getComputedStyle(main);
+    const inner = main ? main.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) : 0;
+    return { width: Math.floor(inner > 100 ? inner : innerWidth - 48), dark: isDark() };
+  }
+
+  let told = "";
+  function tellScreen() {
+    const now = screenSize();
+    if (JSON.stringify(now) === told) return;
+    told = JSON.stringify(now);
+    setData("screen", now);
+  }
+
+  let waiting;
+  addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(tellScreen, 150);
+  });
+  system.addEventListener("change", () => {
+    window.dash_clientside.set_props("provider", { forceColorScheme: isDark() ? "dark" : "light" });
+    tellScreen();
+  });
+  addEventListener("popstate", () => setData("address", location.search));
+  document.addEventListener("keydown", keyed);
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest("[data-pin], [data-unpin], [data-picture], #copy");
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      if (!menu.contains(event.target) || event.target.closest("a, button")) menu.removeAttribute("open");
+    });
+    if (!target) return;
+    if (target.id === "copy") copyLink();
+    else if (target.dataset.picture) picture(target);
+    else if (target.dataset.pin) pin(target.dataset.pin, true);
+    else setPins(pins.filter((name) => name !== target.dataset.unpin));
+  });
+  document.addEventListener("mouseover", (event) => {
+    const row = event.target.closest && event.target.closest(".ag-row");
+    if (!row || !view) return;
+    cursor = cellOf(row.getAttribute("row-id"));
+    drawCursor();
+  });
+
+  let listening = null;
+  function listen() {
+    const gd = graph();
+    if (!gd || gd === listening || !gd.on) return;
+    listening = gd;
+    gd.addEventListener("mousemove", moved);
+    gd.addEventListener("mouseleave", left);
+    gd.on("plotly_click", (event) => {
+      const found = cellAt(event.event);
+      if (found) pin(nameOf(found.cell), event.event.shiftKey);
+    });
+    gd.on("plotly_afterplot", () => {
+      drawCursor();
+      drawPins();
+    });
+  }
+
+  // ---- What the page calls -----------------------------------------------------------------------------------------
+  window.dash_clientside = window.dash_clientside || {};
+  window.dash_clientside.atlas = {
+    open: () => location.search,
+    theme(chosen) {
+      if (theme !== chosen && told) theme = chosen; // the first call carries the default, not the address's wish
+      document.documentElement.setAttribute("data-mantine-color-scheme", isDark() ? "dark" : "light");
+      const now = screenSize();
+      told = JSON.stringify(now);
+      return [now, isDark() ? "dark" : "light"];
+    },
+    write(query, chosen) {
+      if (query === null || query === undefined) return;
+      pins = chosen || [];
+      lastQuery = query;
+      const next = withPins(query) || location.pathname;
+      if ((location.search || location.pathname) === next) return;
+      const bare = (search) => `${part(search, "model").split("@")[0]} ${part(search, "view")}`;
+      const same = bare(query) === bare(location.search) || (!part(query, "model") && !part(location.search, "model"));
+      const isNew = !same || part(query, "view") !== part(location.search, "view");
+      history[isNew ? "pushState" : "replaceState"](null, "", next);
+    },
+    title(text) {
+      if (text) document.title = text;
+    },
+    draw(figure, packed, chosen) {
+      if (!figure || !packed) return;
+      view = unpack(packed);
+      pins = chosen || [];
+      requestAnimationFrame(() => {
+        listen();
+        drawCursor();
+        drawPins();
+      });
+    },
+    select: (chosen) => ({ ids: chosen || [] }),
+    pick(cell) {
+      if (cell && cell.rowId) pin(cell.rowId, true);
+    },
+    help: () => true,
+  };
+})();

@@ -1,0 +1,57 @@
+"""The web application: one page, its exports, nothing that computes."""
+
+from pathlib import Path
+from typing import Any
+
+from dash import Dash
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+
+from dashboard import callbacks, exports
+from dashboard.library import Library
+from dashboard.panels.page import page
+
+ASSETS = Path(__file__).parent.parent / "assets"
+
+_INDEX = """<!DOCTYPE html>
+<html lang="en">
+<head>
+{%metas%}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Head Atlas</title>
+<link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">
+<script src="/assets/before/theme.js"></script>
+{%css%}
+</head>
+<body>
+{%app_entry%}
+<footer>{%config%}{%scripts%}{%renderer%}</footer>
+</body>
+</html>"""
+
+
+def create_app(library: Library) -> FastAPI:
+    """The server, ready for uvicorn."""
+    server = FastAPI(title="Head Atlas", docs_url=None, redoc_url=None, openapi_url=None)
+    server.add_middleware(GZipMiddleware, minimum_size=500)
+    server.include_router(exports.routes(library))
+    app = dash_app(library, server)
+    server.state.dash = app
+    return server
+
+
+def dash_app(library: Library, server: Any) -> Dash:
+    """The page on a server."""
+    app = Dash(
+        "head-atlas",
+        server=server,
+        assets_folder=str(ASSETS),
+        assets_path_ignore=["before"],
+        index_string=_INDEX,
+        title="Head Atlas",
+        update_title="",
+        add_log_handler=False,
+    )
+    app.layout = page()
+    callbacks.register(app, library)
+    return app

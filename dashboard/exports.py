@@ -1,0 +1,191 @@
+"""What a person takes away: tables, a stand-alone page, a figure, a script. Each says where its numbers come from."""
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote_plus
+
+import pandas as pd
+import plotly.graph_objects as go
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fastapi import APIRouter, Request, Response
+
+from analysis.scores import Scores
+from dashboard.arrange import arrange
+from dashboard.figures.head_map import head_maps
+from dashboard.figures.picture import picture
+from dashboard.library import Library
+from dashboard.view import View, open_view
+
+PICTURE_WIDTH = 1240
+
+
+def view_frame(view: View) -> pd.DataFrame:
+    """This view in long format, one row a head and panel: the number that decides, and whether the head belongs."""
+    card, frames = view.scores.provenance.model, []
+    for panel in view.panels:
+        layers, heads = panel.value.shape
+        frames.append(
+            pd.DataFrame(
+                {
+                    "item": panel.key,
+                    "kind": view.state.kind,
+                    "sample": view.state.how,
+                    "layer": [layer for layer in card.layers for _ in range(heads)],
+                    "head": list(range(heads)) * layers,
+                    "score": panel.value.ravel(),
+                    "rank": panel.strongest.ravel(),
+                    "member": panel.member.ravel(),
+                }
+            )
+        )
+    frame = pd.concat(frames, ignore_index=True)
+    frame.insert(0, "model", card.id)
+    frame.insert(1, "revision", card.revision)
+    frame.insert(2, "method", view.scores.provenance.method)
+    frame["tau"] = view.state.tau
+    return _with_provenance(frame, view.scores)
+
+
+def scores_frame(view: View) -> pd.DataFrame:
+    """Everything in long format."""
+    return _with_provenance(view.scores.to_frame(), view.scores)
+
+
+def _with_provenance(frame: pd.DataFrame, scores: Scores) -> pd.DataFrame:
+    """Columns that say which weights and which method, on every row: a CSV has no other place that readers keep."""
+    facts = scores.provenance
+    frame["fingerprint"] = facts.model.fingerprint
+    frame["method_version"] = facts.version
+    frame["computed"] = facts.date
+    return frame
+
+
+def _csv(frame: pd.DataFrame) -> bytes:
+    return frame.to_csv(index=False).encode()
+
+
+def _view_parquet(view: View) -> bytes:
+    table = pa.Table.from_pandas(view_frame(view), preserve_index=False)
+    metadata = {b"head-atlas": view.scores.provenance.to_json().encode(), b"head-atlas-view": view.named.to_query().encode()}
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> go.Figure:
+    """The maps with title, legend and provenance, as they leave the page."""
+    card = view.scores.provenance.model
+    columns, rows = len(card.layers), card.heads
+    place = arrange(len(view.panels), *((rows, columns) if view.state.transpose else (columns, rows)), width)
+    figure = head_maps(view.panels, view.state, card.layers, place, dark)
+    return picture(figure, view.panels, view.state, view.scores.provenance, dark)
+
+
+def _page(view: View) -> bytes:
+    """One file that opens without a network; the provenance is in it as JSON."""
+    figure = view_picture(view)
+    content = figure.to_html(include_plotlyjs=True, full_html=True, config={"displaylogo": False})
+    facts = view.scores.provenance.to_json().replace("<", "\\u003c")
+    extra = f'<title>{_escaped(view.title)}</title><script type="application/json" id="provenance">{facts}</script>'
+    return content.replace("<head>", f"<head>{extra}", 1).encode()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def reproduce(view: View) -> str:
+    """A script that computes this view again from the weights and compares."""
+    facts = view.scores.provenance
+    card, settings = facts.model, facts.settings
+    revision = f" --revision {card.revision}" if len(card.revision) == 40 else ""
+    mlp = "" if settings["first_mlp"] else " --no-first-mlp"
+    items = [item["name"] for item in facts.items]
+    view_items = (
+        {view.state.relation: [view.state.relation]}
+        if view.state.relation
+        else {category: view.scores.items(category) for category in view.scores.categories()}
+    )
+    return _SCRIPT.format(
+        title=json.dumps(view.title),
+        address=json.dumps("/" + view.named.to_query()),
+        fingerprint=json.dumps(card.fingerprint),
+        provenance=json.dumps(facts.to_json()),
+        command=json.dumps(
+            f"map {card.id}{revision} --k {settings['k_standard']} --k-copying {settings['k_copying']}{mlp} --out scores.parquet"
+        ),
+        items=json.dumps(items),
+        panels=json.dumps(view_items),
+        kinds=json.dumps(list(view.state.kinds)),
+        how=json.dumps("min" if view.state.how == "always" else "max"),
+        tau=json.dumps(view.state.tau),
+    )
+
+
+_SCRIPT = '''"""Compute a view of Head Atlas again. Run it where Head Atlas is installed: python reproduce.py"""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+
+TITLE = {title}
+ADDRESS = {address}
+FINGERPRINT = {fingerprint}  # of the weights that the view was made from
+PROVENANCE = json.loads({provenance})
+
+command = {command}
+subprocess.run([sys.executable, "-m", "analysis", *command.split()], check=True)
+scores = pd.read_parquet("scores.parquet")
+panels = {panels}  # panel: its relations
+for panel, items in panels.items():
+    chosen = scores[scores["item"].isin(items) & scores["kind"].isin({kinds})]
+    best = chosen.groupby(["item", "layer", "head"])["score"].max()  # the larger of the kinds
+    value = best.groupby(["layer", "head"]).agg({how})
+    above = value[value > {tau}].sort_values(ascending=False)
+    print(f"{{panel}}: {{len(above)}} heads above {tau}")
+    print(above.head(10).to_string())
+'''
+
+
+def routes(library: Library) -> APIRouter:
+    """The addresses of the exports; each takes the query string of a view."""
+    router = APIRouter(prefix="/export", include_in_schema=False)
+    kinds: dict[str, tuple[str, Callable[[View], bytes]]] = {
+        "view.csv": ("text/csv; charset=utf-8", lambda view: _csv(view_frame(view))),
+        "scores.csv": ("text/csv; charset=utf-8", lambda view: _csv(scores_frame(view))),
+        "view.parquet": ("application/vnd.apache.parquet", _view_parquet),
+        "scores.parquet": ("application/vnd.apache.parquet", lambda view: view.scores.to_parquet()),
+        "page.html": ("text/html; charset=utf-8", _page),
+        "reproduce.py": ("text/x-python; charset=utf-8", lambda view: reproduce(view).encode()),
+    }
+    for name, (media, make) in kinds.items():
+        router.add_api_route(f"/{name}", _endpoint(library, name, media, make), methods=["GET"])
+
+    def figure(request: Request) -> Response:
+        query, dark = _split(request.url.query)
+        view = open_view(library, query)
+        return Response(view_picture(view, dark=dark).to_json(), media_type="application/json")
+
+    router.add_api_route("/figure.json", figure, methods=["GET"])
+    return router
+
+
+def _split(query: str) -> tuple[str, bool]:
+    """The view's part of a figure's address, and whether it shall be dark."""
+    parts = [part for part in query.split("&") if part and not part.startswith("dark=")]
+    return "?" + "&".join(parts), "dark=1" in query.split("&")
+
+
+def _endpoint(library: Library, name: str, media: str, make: Callable[[View], bytes]) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        view = open_view(library, "?" + request.url.query)
+        stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in unquote_plus(view.state.model))
+        headers: dict[str, Any] = {"Content-Disposition": f'attachment; filename="{stem}-{name}"'}
+        return Response(make(view), media_type=media, headers=headers)
+
+    return endpoint

@@ -1,0 +1,74 @@
+"""The maps as a picture that stands alone: title, legend and provenance are in it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from analysis.provenance import Provenance
+from dashboard.palette import Colours, colours
+from dashboard.select import Panel
+from dashboard.state import ViewState
+
+_ABOVE, _BELOW = 64, 52  # pixels for title and legend, and for the provenance
+_PAPER = {False: "#ffffff", True: "#14171c"}
+
+
+def picture(
+    figure: go.Figure, panels: Sequence[Panel], state: ViewState, provenance: Provenance, dark: bool = False
+) -> go.Figure:
+    """The same maps on paper of their own."""
+    palette = colours(state.palette, dark)
+    height = figure.layout.height
+    figure.update_layout(
+        height=height + _ABOVE + _BELOW,
+        margin={"l": 8, "r": 8, "t": _ABOVE, "b": _BELOW, "autoexpand": False},
+        width=figure.layout.width + 16,
+        paper_bgcolor=_PAPER[dark],
+        showlegend=True,
+        legend={"orientation": "h", "x": 0, "y": 1 + 2 / height, "yanchor": "bottom", "itemclick": False, "bgcolor": "rgba(0,0,0,0)"},
+    )
+    figure.add_traces([_swatch(colour, name) for colour, name in _swatches(panels, state, palette)])
+    for text, y, anchor, size in ((_heading(state, provenance), 1 + 34 / height, "bottom", 15), (_source(provenance), -12 / height, "top", 10)):
+        figure.add_annotation(
+            text=text, x=0, y=y, xref="paper", yref="paper", xanchor="left", yanchor=anchor, showarrow=False,
+            font={"size": size}, align="left",
+        )  # fmt: skip
+    return figure
+
+
+def _swatch(colour: str, name: str) -> go.Scatter:
+    """A legend entry; it draws nothing."""
+    return go.Scatter(
+        x=[None], y=[None], mode="markers", name=name, marker={"color": colour, "symbol": "square", "size": 11},
+        xaxis="x", yaxis="y",
+    )  # fmt: skip
+
+
+def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> list[tuple[str, str]]:
+    names = panels[0].categories or tuple(panel.key for panel in panels)
+    found = [(palette.category.get(name, palette.category["custom"]), name.replace("_", " ").capitalize()) for name in names]
+    if state.colour == "scores":
+        return [(colour, f"{name}, score 1") for colour, name in found] + [(palette.empty, "score 0")]
+    several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(names) - 1))]
+    return [*found, *several, (palette.empty, "Unclassified")]
+
+
+def _heading(state: ViewState, provenance: Provenance) -> str:
+    what = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}[state.kind]
+    rule = "any relation" if state.how == "any" else "always: every relation"
+    return f"<b>{_plain(provenance.model.id)}</b>: heads that {what} ({rule}, τ = {state.tau:g})"
+
+
+def _source(provenance: Provenance) -> str:
+    card = provenance.model
+    settings: dict[str, Any] = provenance.settings
+    return (
+        f"Head Atlas {provenance.atlas} · function map from the weights, version {provenance.version} · "
+        f"fingerprint {card.fingerprint[:16]} · k = {settings['k_standard']} (copying {settings['k_copying']}) · "
+        f"{_plain(card.note or card.dtype)} · {provenance.date[:10]}"
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

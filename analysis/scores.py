@@ -36,7 +36,7 @@ class Missing(IntEnum):
     FAILED = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each is itself: a view may remember what it derived from it
 class Scores:
     """The scores of one method on one model. Missing is NaN with a reason, never 0."""
 

@@ -12,22 +12,30 @@
   let cursor = null; // [row, column] = [index of the layer, head] under the pointer or the keyboard
   let cursorPanel = 0;
 
-  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  function bytes(text) {
+    const raw = atob(text), found = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) found[i] = raw.charCodeAt(i);
+    return found;
+  }
   const floats = (text) => new Float32Array(bytes(text).buffer);
 
+  function lazily(holder, key, read) {
+    const text = holder[key]; // unpacked when first asked for: painting comes before hovering
+    let found;
+    Object.defineProperty(holder, key, { get: () => (found ??= read(text)) });
+  }
+
   function unpack(packed) {
-    return {
-      ...packed,
-      panels: packed.panels.map((panel) => ({
-        ...panel,
-        value: floats(panel.value),
-        member: bytes(panel.member),
-        reason: panel.reason ? bytes(panel.reason) : null,
-      })),
-      best: bytes(packed.best),
-      best_score: floats(packed.best_score),
-      best_kind: bytes(packed.best_kind),
-    };
+    const found = { ...packed, panels: packed.panels.map((panel) => ({ ...panel })) };
+    for (const panel of found.panels) {
+      lazily(panel, "value", floats);
+      lazily(panel, "member", bytes);
+      lazily(panel, "reason", (text) => (text ? bytes(text) : null));
+    }
+    lazily(found, "best", bytes);
+    lazily(found, "best_score", floats);
+    lazily(found, "best_kind", bytes);
+    return found;
   }
 
   const size = () => view.layers.length * view.heads;
@@ -73,7 +81,7 @@
     if (!gd || !view) return null;
     const origin = gd.getBoundingClientRect();
     const px = event.clientX - origin.left, py = event.clientY - origin.top;
-    for (let number = 0; number < view.panels.length; number++) {
+    for (let number = 0; number < view.figure.data.length; number++) {
       const axes = axesOf(number);
       if (!axes) return null;
       const [ax, ay] = axes;
@@ -106,7 +114,7 @@
     const dx = gd.offsetLeft, dy = gd.offsetTop;
     const boxes = [];
     for (const cell of cells)
-      for (let number = 0; number < view.panels.length; number++) {
+      for (let number = 0; number < view.figure.data.length; number++) {
         const box = boxOf(number, cell);
         if (box) boxes.push(box);
       }
@@ -415,10 +423,109 @@
       const found = cellAt(event.event);
       if (found) pin(nameOf(found.cell), event.event.shiftKey);
     });
-    gd.on("plotly_afterplot", () => {
-      drawCursor();
-      drawPins();
+    gd.on("plotly_afterplot", afterPlot);
+  }
+
+  // ---- Drawing --------------------------------------------------------------------------------------------------
+  // plotly takes a tenth of a second for five big maps. When only colours change they are painted at once on a canvas
+  // above the maps; plotly follows when nothing has changed for a moment, and the canvas goes.
+  let shown = null; // the figure that the screen shows
+  let waitingFigure = null; // the figure that plotly has still to draw
+  let followUp;
+
+  const shape = ({ data, layout }) =>
+    JSON.stringify([data.length, layout.width, layout.height, layout.uirevision, layout.font.color]);
+
+  function show(figure) {
+    const before = shown;
+    shown = figure;
+    clearTimeout(followUp);
+    if (before && shape(before) === shape(figure) && graph() && graph()._fullLayout) {
+      waitingFigure = figure;
+      paint();
+      followUp = setTimeout(() => window.dash_clientside.set_props("maps", { figure }), 300);
+      return;
+    }
+    waitingFigure = null;
+    window.dash_clientside.set_props("maps", { figure });
+    whenDrawn(() => {
+      listen();
+      afterPlot();
     });
+  }
+
+  function afterPlot() {
+    const drawn = graph().data && shown && graph().data[0] && graph().data[0].z;
+    const follows = drawn && waitingFigure && sameCodes(drawn, waitingFigure.data[0].z);
+    if (follows) waitingFigure = null;
+    if (waitingFigure) paint();
+    else canvases().replaceChildren();
+    drawCursor();
+    drawPins();
+    document.dispatchEvent(new Event("atlas-painted"));
+  }
+
+  const sameCodes = (one, other) => (one.bdata || one._inputArray?.bdata) === other.bdata;
+
+  const canvases = () => layer("recoloured");
+
+  function paint() {
+    const holder = canvases(), gd = graph();
+    const paper = getComputedStyle(byId("frame")).backgroundColor;
+    const painted = waitingFigure.data.map((trace, number) => painting(trace, number, paper));
+    for (const canvas of painted) {
+      canvas.style.left = `${canvas.atLeft + gd.offsetLeft}px`;
+      canvas.style.top = `${canvas.atTop + gd.offsetTop}px`;
+    }
+    holder.replaceChildren(...painted);
+    document.dispatchEvent(new Event("atlas-painted"));
+  }
+
+  function painting(trace, number, paper) {
+    const [ax, ay] = axesOf(number);
+    const [rows, columns] = trace.z.shape.split(", ").map(Number);
+    const codes = trace.z.dtype === "u1" ? bytes(trace.z.bdata) : floats(trace.z.bdata);
+    const colourOf = colouring(trace);
+    const canvas = element("canvas"), scale = window.devicePixelRatio || 1;
+    [canvas.atLeft, canvas.atTop] = [ax._offset, ay._offset];
+    [canvas.width, canvas.height] = [Math.round(ax._length * scale), Math.round(ay._length * scale)];
+    [canvas.style.width, canvas.style.height] = [`${ax._length}px`, `${ay._length}px`];
+    const pen = canvas.getContext("2d");
+    pen.scale(scale, scale);
+    pen.fillStyle = paper;
+    pen.fillRect(0, 0, ax._length, ay._length);
+    const edges = (axis, count) => Array.from({ length: count + 1 }, (_, i) => Math.round(axis.l2p(i - 0.5) * scale) / scale);
+    const xs = edges(ax, columns), ys = edges(ay, rows);
+    const gap = trace.xgap;
+    const byColour = new Map(); // one colour at a time: changing the pen is what costs
+    for (let i = 0; i < codes.length; i++) {
+      const colour = colourOf(codes[i]);
+      if (!colour) continue;
+      if (!byColour.has(colour)) byColour.set(colour, []);
+      byColour.get(colour).push(i);
+    }
+    for (const [colour, cells] of byColour) {
+      pen.fillStyle = colour;
+      for (const i of cells) {
+        const x = i % columns, y = (i / columns) | 0;
+        pen.fillRect(xs[x], ys[y], xs[x + 1] - xs[x] - gap, ys[y + 1] - ys[y] - gap);
+      }
+    }
+    return canvas;
+  }
+
+  function colouring({ z, colorscale }) {
+    if (z.dtype === "u1") return (code) => colorscale[2 * code][1];
+    const parse = (colour) => [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    const low = parse(colorscale[0][1]), high = parse(colorscale[1][1]);
+    return (value) =>
+      Number.isNaN(value) ? null : `rgb(${low.map((from, i) => Math.round(from + (high[i] - from) * value)).join()})`;
+  }
+
+  function whenDrawn(work, patience = 600) {
+    // The picture's library arrives after the page: ask again, frame by frame, for some seconds.
+    if (graph() && graph()._fullLayout && graph().on) work();
+    else if (patience) requestAnimationFrame(() => whenDrawn(work, patience - 1));
   }
 
   // ---- What the page calls -----------------------------------------------------------------------------------------
@@ -434,7 +541,7 @@
     },
     write(query, chosen) {
       if (query === null || query === undefined) return;
-      pins = chosen || [];
+      pins = chosen || pins;
       lastQuery = query;
       const next = withPins(query) || location.pathname;
       if ((location.search || location.pathname) === next) return;
@@ -446,15 +553,14 @@
     title(text) {
       if (text) document.title = text;
     },
-    draw(figure, packed, chosen) {
-      if (!figure || !packed) return;
+    draw(packed) {
+      if (!packed) return;
       view = unpack(packed);
+      show(view.figure);
+    },
+    pin(chosen) {
       pins = chosen || [];
-      requestAnimationFrame(() => {
-        listen();
-        drawCursor();
-        drawPins();
-      });
+      drawPins();
     },
     select: (chosen) => ({ ids: chosen || [] }),
     pick(cell) {

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 30, 34  # pixels around each panel: tick labels, title
-LARGEST, SMALLEST = 26, 2  # pixels of a cell's side
-_ROWS_BEFORE_TALL = 760  # pixels: more height than this is worth less than larger cells
+LARGEST = 26  # pixels of a cell's side
+_TALLEST, _MOST_ROWS = 760, 2  # pixels and rows of panels beyond which larger cells are not worth scrolling
 
 
 @dataclass(frozen=True)
@@ -26,27 +26,34 @@ class Arrangement:
     cell: float  # pixels of a cell's side
     boxes: tuple[Box, ...]
 
+    @property
+    def rows(self) -> int:
+        """Rows of panels."""
+        return len({box.top for box in self.boxes})
 
-def arrange(count: int, columns: int, rows: int, width: int) -> Arrangement:
+
+def arrange(count: int, columns: int, rows: int, width: int, largest: int = LARGEST) -> Arrangement:
     """Place `count` panels of columns × rows cells.
 
     Tall or square maps stand in one row and wide ones in two, because that is where their cells are largest without
     the figure outgrowing a screen; on a narrow screen they stand below each other.
     """
-    options = [_with(beside, count, columns, rows, width) for beside in range(1, max(1, count) + 1)]
-    fitting = [option for option in options if option.height <= _ROWS_BEFORE_TALL and option.cell >= SMALLEST]
+    options = [_with(beside, count, columns, rows, width, largest) for beside in range(1, max(1, count) + 1)]
+    fitting = [option for option in options if option.rows <= _MOST_ROWS and option.height <= _TALLEST]
     if width < 640 or not fitting:
         legible = [option for option in options if option.cell >= min(9, options[0].cell)]
         return min(legible, key=lambda option: option.height)
     return max(fitting, key=lambda option: (round(option.cell, 1), -option.height))
 
 
-def _with(beside: int, count: int, columns: int, rows: int, width: int) -> Arrangement:
+def _with(beside: int, count: int, columns: int, rows: int, width: int, largest: int) -> Arrangement:
     across = width // beside
-    cell = min((across - LEFT - RIGHT) / max(columns, 1), LARGEST)
+    cell = min((across - LEFT - RIGHT) / max(columns, 1), largest)
     inner_width, inner_height = max(8, int(cell * columns)), max(8, round(cell * rows))
     boxes = tuple(
-        Box((i % beside) * across + LEFT, (i // beside) * (inner_height + TOP + BOTTOM) + TOP, inner_width, inner_height)
+        Box(
+            (i % beside) * across + LEFT, (i // beside) * (inner_height + TOP + BOTTOM) + TOP, inner_width, inner_height
+        )
         for i in range(count)
     )
     height = -(-count // beside) * (inner_height + TOP + BOTTOM)

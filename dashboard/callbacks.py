@@ -1,15 +1,17 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
+import math
+from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote
 
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 from dash.exceptions import PreventUpdate
 
-from dashboard import ids
-from dashboard.arrange import arrange
+from dashboard import hover, ids
+from dashboard.arrange import LARGEST, arrange
 from dashboard.figures.head_map import head_maps
 from dashboard.figures.profile import profile
-from dashboard.hover import packed
 from dashboard.library import Library
 from dashboard.panels.controls import model_choices, relation_choices
 from dashboard.panels.inspector import inspector
@@ -34,74 +36,101 @@ CONTROLS = {
 }
 
 
+EMBEDDED = "embedded"  # the page's class without what surrounds the maps
+
+PAINT: dict[str, Any] = {
+    "output": {
+        "painted": {"heads": Output(ids.HEADS, "data"), "query": Output(ids.QUERY, "data")},
+        "controls": {key: Output(*where) for key, where in CONTROLS.items()},
+        "choices": {"models": Output(ids.MODEL, "data"), "relations": Output(ids.RELATION, "data")},
+        "pins": Output(ids.PINS, "data"),
+        "notices": Output(ids.NOTICES, "children"),
+        "page": Output(ids.PAGE, "className"),
+    },
+    "inputs": {
+        "address": Input(ids.ADDRESS, "data"),
+        "screen": Input(ids.SCREEN, "data"),
+        "controls": {key: Input(*where) for key, where in CONTROLS.items()},
+        "page": State(ids.PAGE, "className"),
+    },
+}
+DESCRIBE: dict[str, Any] = {
+    "output": {
+        "profile": Output(ids.PROFILE, "figure"),
+        "legend": Output(ids.LEGEND, "children"),
+        "counts": Output(ids.COUNTS, "children"),
+        "title": Output(ids.TITLE, "data"),
+        "sentence": Output(ids.SENTENCE, "children"),
+        "absent": Output(ids.ABSENT, "children"),
+        "downloads": Output(ids.DOWNLOADS, "children"),
+        "rows": Output(ids.TABLE, "rowData"),
+        "columns": Output(ids.TABLE, "columnDefs"),
+        "no_table": Output(ids.TABLE_FRAME, "hidden"),
+    },
+    "inputs": {"query": Input(ids.QUERY, "data"), "screen": Input(ids.SCREEN, "data")},
+}
+INSPECT: dict[str, Any] = {
+    "output": Output(ids.INSPECTOR, "children"),
+    "inputs": {
+        "pins": Input(ids.PINS, "data"),
+        "query": Input(ids.QUERY, "data"),
+        "screen": Input(ids.SCREEN, "data"),
+    },
+}
+
+
 def register(app: Dash, library: Library) -> None:
     """Connect the page's parts."""
-
-    @app.callback(
-        output={
-            "shown": {
-                "maps": Output(ids.MAPS, "figure"),
-                "profile": Output(ids.PROFILE, "figure"),
-                "legend": Output(ids.LEGEND, "children"),
-                "counts": Output(ids.COUNTS, "children"),
-                "heads": Output(ids.HEADS, "data"),
-                "query": Output(ids.QUERY, "data"),
-                "title": Output(ids.TITLE, "data"),
-                "notices": Output(ids.NOTICES, "children"),
-                "sentence": Output(ids.SENTENCE, "children"),
-                "absent": Output(ids.ABSENT, "children"),
-                "downloads": Output(ids.DOWNLOADS, "children"),
-                "rows": Output(ids.TABLE, "rowData"),
-                "columns": Output(ids.TABLE, "columnDefs"),
-                "no_table": Output(ids.TABLE_FRAME, "hidden"),
-                "relations": Output(ids.RELATION, "data"),
-                "models": Output(ids.MODEL, "data"),
-                "page": Output(ids.PAGE, "className"),
-            },
-            "controls": {key: Output(*where) for key, where in CONTROLS.items()},
-            "pins": Output(ids.PINS, "data"),
-            "embed": Output(ids.EMBED, "data"),
-        },
-        inputs={
-            "address": Input(ids.ADDRESS, "data"),
-            "screen": Input(ids.SCREEN, "data"),
-            "controls": {key: Input(*where) for key, where in CONTROLS.items()},
-            "embed": State(ids.EMBED, "data"),
-        },
-    )
-    def draw(address: Any, screen: Any, controls: dict[str, Any], embed: Any) -> dict[str, Any]:
-        if address is None or screen is None:
-            raise PreventUpdate
-        opened = f"{ids.ADDRESS}.data" in ctx.triggered_prop_ids
-        view = open_view(library, str(address)) if opened else view_of_controls(library, controls | {"embed": bool(embed)})
-        set_controls = control_values(view) if opened else dict.fromkeys(CONTROLS, no_update)
-        return {
-            "shown": shown(library, view, *read_screen(screen)),
-            "controls": set_controls,
-            "pins": [str(head) for head in view.state.pins] if opened else no_update,
-            "embed": view.state.embed,
-        }
-
-    @app.callback(
-        Output(ids.INSPECTOR, "children"),
-        Input(ids.PINS, "data"),
-        Input(ids.QUERY, "data"),
-        State(ids.SCREEN, "data"),
-    )
-    def inspect(pins: Any, query: Any, screen: Any) -> list[Any]:
-        if query is None:
-            raise PreventUpdate
-        return inspected(library, query, pins, read_screen(screen)[1])
-
+    app.callback(**PAINT)(lambda **values: paint(library, set(ctx.triggered_prop_ids), **values))
+    app.callback(**DESCRIBE)(lambda **values: describe(library, **values))
+    app.callback(**INSPECT)(lambda **values: inspect(library, **values))
     _register_scripts(app)
+
+
+def paint(
+    library: Library, changed: set[str], address: Any, screen: Any, controls: dict[str, Any], page: Any
+) -> dict[str, Any]:
+    """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
+    if address is None or screen is None:
+        raise PreventUpdate
+    opened = f"{ids.ADDRESS}.data" in changed
+    asked = controls | {"embed": page == EMBEDDED}
+    view = open_view(library, str(address)) if opened else view_of_controls(library, asked)
+    another = opened or f"{ids.MODEL}.value" in changed
+    return {
+        "painted": painted(view, *read_screen(screen)),
+        "controls": control_values(view) if opened else _unchanged(CONTROLS),
+        "choices": choices(library, view) if another else _unchanged(("models", "relations")),
+        "pins": [str(head) for head in view.state.pins] if opened else no_update,
+        "notices": [html.Div(notice, className="notice") for notice in view.notices],
+        "page": (EMBEDDED if view.state.embed else "") if opened else no_update,
+    }
+
+
+def describe(library: Library, query: Any, screen: Any) -> dict[str, Any]:
+    """Everything around the maps."""
+    if query is None or screen is None:
+        raise PreventUpdate
+    return described(open_view(library, str(query)), read_screen(screen)[1])
+
+
+def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
+    """The cards of the pinned heads; a browser may send anything as pins."""
+    if query is None or screen is None:
+        raise PreventUpdate
+    names = ".".join(str(pin) for pin in pins) if isinstance(pins, list) else ""
+    view = open_view(library, f"{query or '?'}&pin={quote(names)}" if names else str(query))
+    heads, card = view.state.pins, view.scores.provenance.model
+    salience = {head: library.salience(card, head) for head in heads}
+    return inspector(view.scores, heads, salience, view.state, read_screen(screen)[1])
 
 
 def read_screen(screen: Any) -> tuple[int, bool]:
     """The page's width in pixels and whether it is dark; a browser may say anything."""
     fields = screen if isinstance(screen, dict) else {}
     width = fields.get("width")
-    sane = isinstance(width, (int, float)) and width == width
-    return (int(min(max(width, 280), 4000)) if sane else 1240), bool(fields.get("dark"))
+    sane = isinstance(width, (int, float)) and math.isfinite(width)
+    return int(min(max(float(width or 0), 280), 4000)) if sane else 1240, bool(fields.get("dark"))
 
 
 def control_values(view: View) -> dict[str, Any]:
@@ -113,32 +142,42 @@ def control_values(view: View) -> dict[str, Any]:
     }
 
 
-def shown(library: Library, view: View, width: int, dark: bool) -> dict[str, Any]:
-    """Everything on the page but the inspector."""
-    state, scores, panels = view.state, view.scores, view.panels
+def choices(library: Library, view: View) -> dict[str, Any]:
+    """What the model and relation pickers offer."""
+    return {"models": model_choices(library.models()), "relations": relation_choices(view.scores)}
+
+
+def _unchanged(names: Iterable[str]) -> dict[str, Any]:
+    return dict.fromkeys(names, no_update)
+
+
+def painted(view: View, width: int, dark: bool) -> dict[str, Any]:
+    """The maps with the numbers behind them."""
+    state, scores = view.state, view.scores
     card = scores.provenance.model
     in_table = state.view == "table"
-    drawn = panels[:1] if in_table else panels
-    columns_rows = (card.heads, len(card.layers)) if state.transpose else (len(card.layers), card.heads)
-    place = arrange(len(drawn), *columns_rows, width)
+    drawn = view.panels[:1] if in_table else view.panels
+    cells = (card.heads, len(card.layers)) if state.transpose else (len(card.layers), card.heads)
+    place = arrange(len(drawn), *cells, width, largest=14 if in_table else LARGEST)
+    figure = head_maps(drawn, state, card.layers, place, dark)
+    return {"heads": {**hover.packed(scores, view.panels, state), "figure": figure}, "query": view.query}
+
+
+def described(view: View, dark: bool) -> dict[str, Any]:
+    """Legend, profile, counts, table, downloads."""
+    state, scores, panels = view.state, view.scores, view.panels
+    in_table = state.view == "table"
     return {
-        "maps": head_maps(drawn, state, card.layers, place, dark),
-        "profile": profile(panels[0], state, card.layers, dark),
+        "profile": profile(panels[0], state, scores.provenance.model.layers, dark),
         "legend": legend(panels, state, dark),
         "counts": counts(panels, scores, state, dark),
-        "heads": packed(scores, drawn, state),
-        "query": view.query,
         "title": view.title,
-        "notices": [html.Div(notice, className="notice") for notice in view.notices],
         "sentence": sentence(view),
         "absent": not_applicable(scores),
         "downloads": downloads(view.named.to_query()),
-        "rows": rows(scores, panels, state) if in_table else [],
-        "columns": columns(scores, panels) if in_table else [],
+        "rows": rows(scores, panels, state) if in_table else no_update,
+        "columns": columns(scores, panels) if in_table else no_update,
         "no_table": not in_table,
-        "relations": relation_choices(scores),
-        "models": model_choices(library.models()),
-        "page": "embedded" if state.embed else "",
     }
 
 
@@ -153,22 +192,11 @@ def sentence(view: View) -> list[Any]:
         what = ["the right words of ", html.B("any"), " relation of the category"]
     else:
         what = ["the right words of ", html.B("every"), " relation of the category"]
-    return [
-        f"Each square is one attention head of {view.scores.provenance.model.id}; it is coloured when, by its weights "
-        f"alone, it {does} ",
-        *what,
-        f" for more than {state.tau:.0%} of the word pairs.",
-    ]
-
-
-def inspected(library: Library, query: str, pins: Any, dark: bool) -> list[Any]:
-    """The cards of the pinned heads."""
-    view = open_view(library, str(query))
-    names = ".".join(str(pin) for pin in pins) if isinstance(pins, list) else ""
-    heads = open_view(library, f"{query or '?'}&pin={names}").state.pins if names else ()
-    card = view.scores.provenance.model
-    salience = {head: library.salience(card, head) for head in heads}
-    return inspector(view.scores, heads, salience, view.state, dark)
+    start = f"Each square is one attention head of {view.scores.provenance.model.id}; "
+    if state.colour == "scores":
+        return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
+    end = f" for more than {state.tau:.0%} of the word pairs."
+    return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
 
 
 def _register_scripts(app: Dash) -> None:
@@ -186,7 +214,8 @@ def _register_scripts(app: Dash) -> None:
     )
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("title", Input(ids.TITLE, "data"))
-    script("draw", Input(ids.MAPS, "figure"), Input(ids.HEADS, "data"), Input(ids.PINS, "data"))
+    script("draw", Input(ids.HEADS, "data"))
+    script("pin", Input(ids.PINS, "data"))
     script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
     script("help", Output(ids.HELP, "opened"), Input(ids.HELP_OPEN, "n_clicks"), prevent_initial_call=True)

@@ -23,7 +23,7 @@ PICTURE_WIDTH = 1240
 
 
 def view_frame(view: View) -> pd.DataFrame:
-    """This view in long format, one row a head and panel: the number that decides, and whether the head belongs."""
+    """The view in long format, one row a head and panel: the number that decides, and whether the head belongs."""
     card, frames = view.scores.provenance.model, []
     for panel in view.panels:
         layers, heads = panel.value.shape
@@ -69,7 +69,10 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 def _view_parquet(view: View) -> bytes:
     table = pa.Table.from_pandas(view_frame(view), preserve_index=False)
-    metadata = {b"head-atlas": view.scores.provenance.to_json().encode(), b"head-atlas-view": view.named.to_query().encode()}
+    metadata = {
+        b"head-atlas": view.scores.provenance.to_json().encode(),
+        b"head-atlas-view": view.named.to_query().encode(),
+    }
     sink = io.BytesIO()
     pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
     return sink.getvalue()
@@ -81,7 +84,7 @@ def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> 
     columns, rows = len(card.layers), card.heads
     place = arrange(len(view.panels), *((rows, columns) if view.state.transpose else (columns, rows)), width)
     figure = head_maps(view.panels, view.state, card.layers, place, dark)
-    return picture(figure, view.panels, view.state, view.scores.provenance, dark)
+    return picture(go.Figure(figure), view.panels, view.state, view.scores.provenance, dark)
 
 
 def _page(view: View) -> bytes:
@@ -90,7 +93,8 @@ def _page(view: View) -> bytes:
     content = figure.to_html(include_plotlyjs=True, full_html=True, config={"displaylogo": False})
     facts = view.scores.provenance.to_json().replace("<", "\\u003c")
     extra = f'<title>{_escaped(view.title)}</title><script type="application/json" id="provenance">{facts}</script>'
-    return content.replace("<head>", f"<head>{extra}", 1).encode()
+    page: str = content.replace("<head>", f"<head>{extra}", 1)
+    return page.encode()
 
 
 def _escaped(text: str) -> str:
@@ -115,7 +119,8 @@ def reproduce(view: View) -> str:
         fingerprint=json.dumps(card.fingerprint),
         provenance=json.dumps(facts.to_json()),
         command=json.dumps(
-            f"map {card.id}{revision} --k {settings['k_standard']} --k-copying {settings['k_copying']}{mlp} --out scores.parquet"
+            f"map {card.id}{revision} --k {settings['k_standard']} --k-copying {settings['k_copying']}{mlp} "
+            "--out scores.parquet"
         ),
         items=json.dumps(items),
         panels=json.dumps(view_items),

@@ -22,7 +22,6 @@ def packed(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> dict[
         "layers": list(card.layers),
         "heads": card.heads,
         "transpose": state.transpose,
-        "tau": state.tau,
         "panels": [
             {
                 "key": panel.key,

@@ -18,7 +18,6 @@ TOP = "top"
 TRANSPOSE = "transpose"  # (scripts)
 PALETTE = "palette"
 THEME = "theme"
-EMBED = "embed"
 
 # What is shown
 PROVIDER = "provider"

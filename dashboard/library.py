@@ -24,7 +24,10 @@ def shipped() -> tuple[Scores, ...]:
 
 @cache
 def shipped_salience() -> dict[str, dict[str, Any]]:
-    """By fingerprint; made by `python -m analysis salience MODEL --out analysis/data/results/MODEL.salience.json.gz`."""
+    """By fingerprint; made by `python -m analysis salience MODEL --out analysis/data/results/MODEL.salience.json.gz`.
+
+    Layers are named by their number as text.
+    """
     folder = files("analysis") / "data" / "results"
     found = (file.read_bytes() for file in folder.iterdir() if file.name.endswith(".salience.json.gz"))
     contents = [json.loads(gzip.decompress(content)) for content in found]

@@ -1,6 +1,7 @@
 """From scores and a view's state to what each panel shows: arrays and counts, no pictures."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy.typing as npt
 
 from analysis.heads import HeadId
 from analysis.scores import ONLY_SAMPLE, Missing, Scores
-from dashboard.state import ViewState
+from dashboard.state import How, ViewState
 
 ALL = "all"  # the panel that shows every category at once
 
@@ -46,25 +47,24 @@ class Panel:
 def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
     """All categories first, then one panel a category; a single panel when one relation is asked for."""
     if state.relation in scores.items():
-        value = _value(scores, [state.relation], state)
-        title = scores.item(state.relation)["title"]
-        return (Panel(state.relation, title, value, _member(value, state), _reason(scores, [state.relation], value)),)
+        value, reason = _value(scores, (state.relation,), state.how, state.kinds)
+        return (Panel(state.relation, scores.item(state.relation)["title"], value, _member(value, state), reason),)
     names = tuple(scores.categories())
-    values = [_value(scores, scores.items(name), state) for name in names]
-    members = [_member(value, state) for value in values]
-    single = [
-        Panel(name, name.capitalize(), value, member, _reason(scores, scores.items(name), value))
-        for name, value, member in zip(names, values, members, strict=True)
-    ]
-    if not single:
+    if not names:
         return ()
+    found = [_value(scores, tuple(scores.items(name)), state.how, state.kinds) for name in names]
+    values, members = [value for value, _ in found], [_member(value, state) for value, _ in found]
+    single = [
+        Panel(name, name.capitalize(), value, member, reason)
+        for name, member, (value, reason) in zip(names, members, found, strict=True)
+    ]
     best = np.fmax.reduce(values)
     all_ = Panel(
         key=ALL,
         title="All categories",
         value=best,
         member=np.logical_or.reduce(members),
-        reason=_reason(scores, scores.items(), best),
+        reason=np.where(np.isnan(best), np.maximum.reduce([reason for _, reason in found]), Missing.NO).astype(np.int8),
         categories=names,
         belongs=np.stack(members),
         strengths=np.stack(values),
@@ -72,15 +72,17 @@ def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
     return (all_, *single)
 
 
-def _value(scores: Scores, items: list[str], state: ViewState) -> Floats:
-    found = scores.reduced(items, state.how, state.kinds).sel(sample=ONLY_SAMPLE)
-    return np.asarray(found.values, dtype=np.float64)
+@lru_cache(maxsize=128)
+def _value(
+    scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]
+) -> tuple[Floats, npt.NDArray[np.int8]]:
+    """The number that decides for each head, and why there is none: the gravest of its items' reasons.
 
-
-def _reason(scores: Scores, items: list[str], value: Floats) -> npt.NDArray[np.int8]:
-    """Why a head has no value: the gravest of its items' reasons."""
-    worst = scores.missing.sel(item=items, sample=ONLY_SAMPLE).max(("item", "kind")).values
-    return np.where(np.isnan(value), worst, Missing.NO).astype(np.int8)
+    Remembered, because a change of τ asks for the same numbers again.
+    """
+    value = np.asarray(scores.reduced(items, how, kinds).sel(sample=ONLY_SAMPLE).values, dtype=np.float64)
+    worst = scores.missing.sel(item=list(items), sample=ONLY_SAMPLE).max(("item", "kind")).values
+    return value, np.where(np.isnan(value), worst, Missing.NO).astype(np.int8)
 
 
 def _member(value: Floats, state: ViewState) -> Bools:

@@ -26,10 +26,20 @@ def picture(
         width=figure.layout.width + 16,
         paper_bgcolor=_PAPER[dark],
         showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1 + 2 / height, "yanchor": "bottom", "itemclick": False, "bgcolor": "rgba(0,0,0,0)"},
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": 1 + 2 / height,
+            "yanchor": "bottom",
+            "itemclick": False,
+            "bgcolor": "rgba(0,0,0,0)",
+        },
     )
     figure.add_traces([_swatch(colour, name) for colour, name in _swatches(panels, state, palette)])
-    for text, y, anchor, size in ((_heading(state, provenance), 1 + 34 / height, "bottom", 15), (_source(provenance), -12 / height, "top", 10)):
+    for text, y, anchor, size in (
+        (_heading(state, provenance), 1 + 34 / height, "bottom", 15),
+        (_source(provenance), -12 / height, "top", 10),
+    ):
         figure.add_annotation(
             text=text, x=0, y=y, xref="paper", yref="paper", xanchor="left", yanchor=anchor, showarrow=False,
             font={"size": size}, align="left",
@@ -47,7 +57,9 @@ def _swatch(colour: str, name: str) -> go.Scatter:
 
 def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> list[tuple[str, str]]:
     names = panels[0].categories or tuple(panel.key for panel in panels)
-    found = [(palette.category.get(name, palette.category["custom"]), name.replace("_", " ").capitalize()) for name in names]
+    found = [
+        (palette.category.get(name, palette.category["custom"]), name.replace("_", " ").capitalize()) for name in names
+    ]
     if state.colour == "scores":
         return [(colour, f"{name}, score 1") for colour, name in found] + [(palette.empty, "score 0")]
     several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(names) - 1))]

@@ -1,33 +1,31 @@
 """Where in the network: the share of heads of each category, layer by layer."""
 
-import plotly.graph_objects as go
-
-from dashboard.figures.head_map import FONT
+from dashboard.figures.head_map import FONT, Figure, packed
 from dashboard.palette import colours
 from dashboard.select import Panel, layer_profile
 from dashboard.state import ViewState
 
 
-def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool = False) -> go.Figure:
+def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool = False) -> Figure:
     """Stacked bars over the layers; a head of two categories counts in both."""
     shares = layer_profile(panel)
     palette = colours(state.palette, dark)
     names = panel.categories or (panel.key,)
     rows = shares if panel.belongs is not None else shares[None]
     bars = [
-        go.Bar(
-            x=list(layers),
-            y=row,
-            name=name.capitalize(),
-            marker={"color": palette.category.get(name, palette.category["custom"])},
-            hovertemplate="layer %{x}: %{y:.0%} " + name + "<extra></extra>",
-        )
+        {
+            "type": "bar",
+            "x": list(layers),
+            "y": packed(row),
+            "name": name,
+            "marker": {"color": palette.category.get(name, palette.category["custom"])},
+            "hovertemplate": "layer %{x}: %{y:.0%}<extra></extra>",
+        }
         for name, row in zip(names, rows, strict=True)
     ]
     layout = {
         "barmode": "stack",
         "bargap": 0.15,
-        "template": go.layout.Template(),
         "margin": {"l": 40, "r": 8, "t": 6, "b": 34},
         "height": 150,
         "font": {"family": FONT, "size": 11, "color": palette.ink},
@@ -35,7 +33,13 @@ def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool 
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "xaxis": {"title": {"text": "layer", "standoff": 2}, "tickformat": "d", "showgrid": False, "zeroline": False},
-        "yaxis": {"tickformat": ".0%", "rangemode": "tozero", "gridcolor": palette.empty, "zeroline": False, "nticks": 4},
+        "yaxis": {
+            "tickformat": ".0%",
+            "rangemode": "tozero",
+            "gridcolor": palette.empty,
+            "zeroline": False,
+            "nticks": 4,
+        },
         "uirevision": state.model,
     }
-    return go.Figure(bars, layout)
+    return {"data": bars, "layout": layout}

@@ -17,16 +17,14 @@ def controls() -> html.Div:
     return html.Div(
         [
             _labelled(
-                "Head does",
+                "Category rule",
                 "Any: at least one relation of the category scores above τ. Always: every relation does.",
                 _segments(ids.HOW, default.how, (("any", "Any"), ("always", "Always"))),
             ),
             _labelled(
-                "of it",
+                "Effect",
                 "Promote: the head lifts the right token to the top. Suppress: it pushes it to the bottom.",
-                _segments(
-                    ids.KIND, default.kind, (("both", "Both"), ("promote", "Promote"), ("suppress", "Suppress"))
-                ),
+                _segments(ids.KIND, default.kind, (("both", "Both"), ("promote", "Promote"), ("suppress", "Suppress"))),
             ),
             _labelled(
                 "Colour by",

@@ -63,10 +63,13 @@ def _card(scores: Scores, head: HeadId, order: list[str], salience: Salience | N
                     html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
                 ]
             ),
-            _relations(scores, head, [rows[name] for name in order], palette),
-            _salient(card, head, salience),
-            _mates(scores, head),
-            _provenance(scores),
+            html.Div(
+                [
+                    html.Div(_relations(scores, head, [rows[name] for name in order], palette)),
+                    html.Div([_salient(card, head, salience), _mates(scores, head), _provenance(scores)]),
+                ],
+                className="head-body",
+            ),
         ],
         className="card head-card",
         **{"aria-label": f"Head {head}"},
@@ -115,7 +118,9 @@ def _relation_row(scores: Scores, head: HeadId, row: dict[str, Any], palette: Co
 def _bar(score: float, colour: str) -> html.Span:
     share = 0.0 if np.isnan(score) else score
     text = "" if not share else f"{share:.2f}"
-    return html.Span([html.I(style={"width": f"{100 * share:.1f}%", "background": colour}), html.Span(text)], className="bar")
+    return html.Span(
+        [html.I(style={"width": f"{100 * share:.1f}%", "background": colour}), html.Span(text)], className="bar"
+    )
 
 
 def _salient(card: ModelCard, head: HeadId, salience: Salience | None) -> html.Div:
@@ -137,7 +142,9 @@ def _salient(card: ModelCard, head: HeadId, salience: Salience | None) -> html.D
     names = ("token", "σ", "promotes", "suppresses")
     header = html.Tr([html.Th(name, scope="col", className="num" if name == "σ" else "") for name in names])
     hint = "The tokens whose vector the head stretches most (σ), and what it then makes more and less likely."
-    return html.Div([title, html.P(hint, className="hint"), html.Table([html.Thead(header), html.Tbody(body)], className="tokens")])
+    return html.Div(
+        [title, html.P(hint, className="hint"), html.Table([html.Thead(header), html.Tbody(body)], className="tokens")]
+    )
 
 
 def _token(text: str) -> html.Code:

@@ -32,9 +32,10 @@ def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]
 
 
 def _score_legend(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
-    key = panels[-1].key
-    top = palette.category.get(key, palette.accent)
-    return [_ramp([palette.empty, top], "score 0 to 1, in each panel's colour", ends=True), *_missing(panels, palette)]
+    return [
+        _ramp([palette.empty, palette.accent], "score: the share of word pairs, in each panel's colour", ends=True),
+        *_missing(panels, palette),
+    ]
 
 
 def _missing(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
@@ -51,7 +52,8 @@ def _entry(colour: str, words: str, name: str = "swatch") -> html.Span:
 def _ramp(shades: list[str], words: str, ends: bool = False) -> html.Span:
     gradient = {"background": f"linear-gradient(90deg, {', '.join(shades)})"}
     bar = [html.I(className="ramp", style=gradient)]
-    return html.Span([*(["0 ", *bar, " 1"] if ends else bar), words], className="legend-entry")
+    scale = [html.Span("0"), *bar, html.Span("1")] if ends else bar
+    return html.Span([*scale, words], className="legend-entry")
 
 
 def counts(panels: tuple[Panel, ...], scores: Scores, state: ViewState, dark: bool) -> list[Any]:
@@ -62,8 +64,12 @@ def counts(panels: tuple[Panel, ...], scores: Scores, state: ViewState, dark: bo
     rows = []
     for panel in panels:
         colour = palette.category.get(panel.key, palette.faint)
-        bar = html.Span(html.I(style={"width": f"{100 * panel.count / total:.1f}%", "background": colour}), className="bar")
-        rows.append(html.Tr([html.Th(panel.title, scope="row"), html.Td(bar), html.Td(f"{panel.count}", className="num")]))
+        bar = html.Span(
+            html.I(style={"width": f"{100 * panel.count / total:.1f}%", "background": colour}), className="bar"
+        )
+        rows.append(
+            html.Tr([html.Th(panel.title, scope="row"), html.Td(bar), html.Td(f"{panel.count}", className="num")])
+        )
     caption = html.Caption(f"Heads above τ, of {total:,}")
     return [html.Table([caption, html.Tbody(rows)], className="counts")]
 

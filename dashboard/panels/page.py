@@ -25,7 +25,6 @@ def page() -> dmc.MantineProvider:
     return dmc.MantineProvider(
         [
             *(dcc.Store(id=name) for name in (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE)),
-            dcc.Store(id=ids.EMBED, data=False),
             html.A("Skip to the maps", href=f"#{ids.FRAME}", className="skip"),
             html.Div([_header(), _main()], id=ids.PAGE),
             _help(),
@@ -43,7 +42,9 @@ def page() -> dmc.MantineProvider:
 def _header() -> html.Header:
     return html.Header(
         [
-            html.A([_logo(), html.Span("Head Atlas")], href="/", className="brand", **{"aria-label": "Head Atlas, start"}),
+            html.A(
+                [_logo(), html.Span("Head Atlas")], href="/", className="brand", **{"aria-label": "Head Atlas, start"}
+            ),
             dmc.Select(
                 id=ids.MODEL, data=[], size="xs", w=230, allowDeselect=False, searchable=True, **{"aria-label": "Model"}
             ),
@@ -87,7 +88,7 @@ def _main() -> html.Main:
                     id=ids.MAPS,
                     config={"displayModeBar": False, "doubleClick": "reset", "scrollZoom": False},
                     responsive=False,
-                    style={"minHeight": "320px"},
+                    style={"minHeight": "160px"},
                 ),
                 id=ids.FRAME,
                 className="frame",
@@ -99,7 +100,13 @@ def _main() -> html.Main:
             html.Div(
                 [
                     html.Section(
-                        [html.H2("By layer"), dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False})],
+                        [
+                            html.H2("By layer"),
+                            html.P(
+                                "Share of a layer's heads; a head of two categories counts in both.", className="hint"
+                            ),
+                            dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False}),
+                        ],
                         className="card profile",
                     ),
                     html.Section([html.H2("Counts"), html.Div(id=ids.COUNTS)], className="card"),
@@ -148,7 +155,9 @@ def downloads(query: str) -> list[Any]:
     )
     links = [html.A(words, href=href, download=True, **{"data-export": name}) for name, words, href in files]
     pictures = [
-        html.Button(f"Picture, {kind.upper()}", **{"data-picture": kind, "data-figure": f"/export/figure.json{query}{mark}"})
+        html.Button(
+            f"Picture, {kind.upper()}", **{"data-picture": kind, "data-figure": f"/export/figure.json{query}{mark}"}
+        )
         for kind in ("png", "svg")
     ]
     return [*pictures, *links]

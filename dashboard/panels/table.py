@@ -10,7 +10,7 @@ from dashboard import ids
 from dashboard.select import Panel
 from dashboard.state import ViewState
 
-_NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter", "width": 118}
+_NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter", "width": 136}
 _TWO_DIGITS = {"valueFormatter": {"function": "params.value == null ? '–' : d3.format('.2f')(params.value)"}}
 
 
@@ -23,7 +23,12 @@ def table() -> dag.AgGrid:
         getRowId="params.data.name",
         defaultColDef={"sortable": True, "resizable": True, "filter": True, "suppressHeaderMenuButton": False},
         dashGridOptions={
-            "rowSelection": {"mode": "multiRow", "headerCheckbox": False, "enableClickSelection": False},
+            "rowSelection": {
+                "mode": "multiRow",
+                "checkboxes": False,
+                "headerCheckbox": False,
+                "enableClickSelection": False,
+            },
             "rowHeight": 30,
             "headerHeight": 34,
             "animateRows": False,
@@ -39,8 +44,8 @@ def columns(scores: Scores, panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
     """Name, place, what it does, the panels' scores, then every relation."""
     return [
         {"field": "name", "headerName": "Head", "pinned": "left", "width": 110, "filter": "agTextColumnFilter"},
-        {"field": "layer", "headerName": "Layer", **_NUMBER, "width": 92},
-        {"field": "head", "headerName": "Head no.", **_NUMBER, "width": 104},
+        {"field": "layer", "headerName": "Layer", **_NUMBER, "width": 96},
+        {"field": "head", "headerName": "In layer", **_NUMBER, "width": 110},
         {"field": "does", "headerName": "Categories", "width": 170, "filter": "agTextColumnFilter"},
         {"field": "best", "headerName": "Best relation", "width": 200, "filter": "agTextColumnFilter"},
         {"field": "best_kind", "headerName": "Kind", "width": 110, "filter": "agTextColumnFilter"},
@@ -80,5 +85,3 @@ def _does(panels: tuple[Panel, ...], layer: int, head: int) -> str:
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) or value < 0 else round(float(value), 4)
-
-

@@ -1,0 +1,108 @@
+"""How fast the page feels, in a real browser: five panels of 80 × 64 heads, and the first screen.
+
+Times are taken inside the page, from the event to the frame that shows its effect.
+"""
+
+import gzip
+import time
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page
+
+from analysis.store import Store
+from tests.browser.harness import cell, drawn, open_browser, open_page, serve
+from tests.synthetic import BIG, fill
+
+_HOVER = """async (points) => {
+    const gd = document.querySelector("#maps .js-plotly-plot"), times = [];
+    for (const [x, y] of points) {
+        await new Promise(requestAnimationFrame);
+        const start = performance.now();
+        gd.dispatchEvent(new MouseEvent("mousemove", { clientX: x, clientY: y, bubbles: true }));
+        document.querySelector("#frame > .cursor").getBoundingClientRect();  // layout is part of it
+        times.push(performance.now() - start);
+    }
+    return times;
+}"""
+
+_CHANGE = """([id, props]) => new Promise((resolve) => {
+    const start = performance.now();
+    const done = () => requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start), 0));
+    document.addEventListener("atlas-painted", done, { once: true });
+    window.dash_clientside.set_props(id, props);
+})"""
+
+
+def percentile(times: list[float], share: float = 0.95) -> float:
+    """The value that this share of the times does not exceed."""
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))]
+
+
+def hover(page: Page) -> list[float]:
+    """From moving the pointer to outlines and tooltip in place, over heads of all five panels."""
+    points = [cell(page, (7 * i) % 80, (11 * i) % 64, i % 5) for i in range(200)]
+    times: list[float] = page.evaluate(_HOVER, points)
+    return times
+
+
+def changes(page: Page, control: str, values: list[object]) -> list[float]:
+    """From setting a control to the new colours on the screen, one after the other."""
+    times = []
+    for value in values:
+        times.append(page.evaluate(_CHANGE, [control, {"value": value}]))
+        page.wait_for_timeout(600)
+    return times
+
+
+def payload(browser: Browser, address: str) -> int:
+    """Compressed bytes of the answer that carries all figures of the page."""
+    sizes = []
+    page = browser.new_page()
+    page.on(
+        "response",
+        lambda answer: (
+            sizes.append(len(gzip.compress(answer.body())))
+            if "_dash-update-component" in answer.url and answer.status == 200
+            else None
+        ),
+    )
+    page.goto(address)
+    drawn(page)
+    page.wait_for_timeout(500)
+    return sum(sizes)
+
+
+def first_map(browser: Browser, address: str) -> float:
+    """Seconds from opening the address to the map, the browser having been there before."""
+    context = browser.new_context()
+    page = context.new_page()
+    for _ in range(2):
+        start = time.perf_counter()
+        page.goto(address)
+        page.wait_for_selector("#maps .heatmaplayer image", state="attached")
+        seconds = time.perf_counter() - start
+    context.close()
+    return seconds
+
+
+def table(scratch: Path) -> str:
+    """One line a promise."""
+    store = Store(scratch / "store")
+    fill(store)
+    store.close()
+    with serve(scratch) as address, open_browser() as browser:
+        page = open_page(browser, f"{address}/?model={BIG}")
+        hovering = hover(page)
+        taus = changes(page, "tau", [0.05 + 0.02 * i for i in range(40)])
+        rules = changes(page, "how", ["always", "any"] * 20)
+        size = payload(browser, f"{address}/?model={BIG}")
+        starts = sorted(first_map(browser, address) for _ in range(5))
+    rows = [
+        ("outline and tooltip on hover", f"{percentile(hovering):.1f} ms p95", "16 ms"),
+        ("τ changed, on screen", f"{percentile(taus):.0f} ms p95", "150 ms"),
+        ("Any / Always, on screen", f"{percentile(rules):.0f} ms p95", "150 ms"),
+        ("figures and numbers of the page, compressed", f"{size / 1e3:.0f} kB", "300 kB"),
+        ("first map of the default model, warm", f"{starts[len(starts) // 2]:.2f} s", "2 s"),
+    ]
+    lines = [f"| {what} | {value} | {bar} |" for what, value, bar in rows]
+    return "\n".join(["| 5 panels of 80 × 64 heads | measured | bar |", "|---|---|---|", *lines])

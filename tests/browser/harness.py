@@ -1,0 +1,99 @@
+"""A real browser and a real server process, for tests, measurements and pictures alike."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).parent.parent.parent
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+def find_browser() -> str | None:
+    """An installed Chrome or Chromium: the one named by $CHROME, else the first on the path."""
+    named = os.environ.get("CHROME")
+    return named or next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """The installed browser, without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def serve(cache: Path, *arguments: str) -> Iterator[str]:
+    """`python app.py` on a free port with its own cache; gives the address once it answers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, str(ROOT / "app.py"), "--port", str(port), *arguments]
+    environment = {**os.environ, "HEAD_ATLAS_CACHE": str(cache)}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _await(address, process)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _await(address: str, process: "subprocess.Popen[bytes]") -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError(f"app.py ended with {process.returncode}")
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("app.py does not answer")
+
+
+def open_page(browser: Browser, address: str, *, width: int = 1280, height: int = 800, dark: bool = False) -> Page:
+    """A page with its maps drawn; what the console complains about is in `page.complaints`."""
+    scheme = "dark" if dark else "light"
+    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    complaints: list[str] = []
+    page.complaints = complaints
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(address)
+    drawn(page)
+    return page
+
+
+def drawn(page: Page) -> None:
+    """Wait until the maps are on the screen and the scripts know them."""
+    page.wait_for_selector("#maps .heatmaplayer image", state="attached", timeout=20_000)
+    page.wait_for_selector("#inspector > *", timeout=20_000)
+    page.wait_for_selector("#frame > .pinned", state="attached", timeout=20_000)
+
+
+def cell(page: Page, layer: int, head: int, panel: int = 0) -> tuple[float, float]:
+    """The middle of a head's square, in the window's pixels. Layers by their place, untransposed maps."""
+    return tuple(
+        page.evaluate(
+            """([layer, head, panel]) => {
+                const gd = document.querySelector("#maps .js-plotly-plot"), mark = panel ? panel + 1 : "";
+                const x = gd._fullLayout["xaxis" + mark], y = gd._fullLayout["yaxis" + mark];
+                const box = gd.getBoundingClientRect();
+                return [box.left + x._offset + x.l2p(layer), box.top + y._offset + y.l2p(head)];
+            }""",
+            [layer, head, panel],
+        )
+    )

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 30, 34  # pixels around each panel: tick labels, title
-LARGEST = 26  # pixels of a cell's side
+LARGEST, _COMFORTABLE = 26, 14  # pixels of a cell's side: no larger; from here on height counts more than size
 _TALLEST, _MOST_ROWS = 760, 2  # pixels and rows of panels beyond which larger cells are not worth scrolling
 
 
@@ -43,6 +43,9 @@ def arrange(count: int, columns: int, rows: int, width: int, largest: int = LARG
     if width < 640 or not fitting:
         legible = [option for option in options if option.cell >= min(9, options[0].cell)]
         return min(legible, key=lambda option: option.height)
+    comfortable = [option for option in fitting if option.cell >= min(_COMFORTABLE, largest)]
+    if comfortable:
+        return min(comfortable, key=lambda option: option.height)
     return max(fitting, key=lambda option: (round(option.cell, 1), -option.height))
 
 

@@ -80,7 +80,7 @@ def open_page(browser: Browser, address: str, *, width: int = 1280, height: int 
 def drawn(page: Page) -> None:
     """Wait until the maps are on the screen and the scripts know them."""
     page.wait_for_selector("#maps .heatmaplayer image", state="attached", timeout=20_000)
-    page.wait_for_selector("#inspector > *", timeout=20_000)
+    page.wait_for_selector("#inspector > *", state="attached", timeout=20_000)
     page.wait_for_selector("#frame > .pinned", state="attached", timeout=20_000)
 
 

@@ -1,16 +1,20 @@
+import plotly.graph_objects as go
+
 from dashboard.figures.profile import profile
 from dashboard.palette import colours
 from dashboard.select import panels
 from dashboard.state import ViewState
+from tests.dashboard.test_head_map import unpacked
 from tests.test_scores import HITS, make_scores
 
 
 def test_bars_are_shares_of_each_layers_heads():
-    """One stack a layer, one colour a category."""
+    """One stack a layer, one colour a category; plotly knows every property."""
     all_, algorithmic, _ = panels(make_scores(HITS), ViewState())
     figure = profile(all_, ViewState(), (0, 1, 2))
-    assert [bar.name for bar in figure.data] == ["Algorithmic", "Knowledge"]
-    assert list(figure.data[0].y) == [0.5, 0.5, 0.0]
-    assert figure.data[1].marker.color == colours("okabe-ito", False).category["knowledge"]
-    (bar,) = profile(algorithmic, ViewState(), (0, 1, 2)).data
-    assert list(bar.y) == [0.5, 0.5, 0.0]
+    assert [bar["name"] for bar in figure["data"]] == ["algorithmic", "knowledge"]
+    assert unpacked(figure["data"][0]["y"]).tolist() == [0.5, 0.5, 0.0]
+    assert figure["data"][1]["marker"]["color"] == colours("okabe-ito", False).category["knowledge"]
+    (bar,) = profile(algorithmic, ViewState(), (0, 1, 2))["data"]
+    assert unpacked(bar["y"]).tolist() == [0.5, 0.5, 0.0]
+    go.Figure(figure)

@@ -64,7 +64,8 @@ def test_profile_is_the_share_of_a_layers_heads(scores):
 @given(st.lists(st.one_of(st.just(float("nan")), st.floats(0, 1)), min_size=1, max_size=12))
 def test_ranks_agree_with_counting(values):
     """A head's rank is one more than the number of heads with a larger value."""
-    panel = Panel("x", "x", np.array([values]), np.zeros((1, len(values)), bool))
+    shape = (1, len(values))
+    panel = Panel("x", "x", np.array([values]), np.zeros(shape, bool), np.zeros(shape, np.int8))
     for value, rank in zip(values, panel.strongest[0], strict=True):
         larger = sum(v > (-1 if np.isnan(value) else value) for v in values)
         assert rank == larger + 1

@@ -1,0 +1,47 @@
+import pytest
+
+from analysis.store import Store
+from tests.browser.harness import find_browser, open_browser, open_page, serve
+from tests.synthetic import fill
+
+
+def pytest_collection_modifyitems(items):
+    """Without a browser these tests are skipped, and the report says so."""
+    if find_browser() is None:
+        reason = "no Chrome or Chromium is installed (Debian: apt install chromium; else name one in $CHROME)"
+        for item in items:
+            if "tests/browser" in str(item.path):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory):
+    """The real server process with the default model, a big one and a hostile one."""
+    cache = tmp_path_factory.mktemp("cache")
+    store = Store(cache / "store")
+    fill(store)
+    store.close()
+    with serve(cache) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with open_browser() as found:
+        yield found
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open an address; at the end nothing may have been complained about in the console."""
+    pages = []
+
+    def opened(path="/", **options):
+        page = open_page(browser, address + path, **options)
+        pages.append(page)
+        return page
+
+    yield opened
+    for page in pages:
+        assert page.complaints == []
+        page.context.close()

@@ -1,0 +1,342 @@
+"""What people do, in a real browser against the real server."""
+
+import re
+from urllib.parse import parse_qs, urlparse
+
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from dashboard.library import shipped
+from tests.browser.harness import cell, drawn
+from tests.synthetic import BIG, HOSTILE, ODD
+
+
+def query(page):
+    return {key: value[0] for key, value in parse_qs(urlparse(page.url).query).items()}
+
+
+def pinned(page):
+    return page.locator(".head-card h2").all_text_contents()
+
+
+def click(page, layer, head, **options):
+    page.mouse.move(*cell(page, layer, head))
+    page.mouse.click(*cell(page, layer, head), **options)
+
+
+def outlines(page, name):
+    return page.locator(f"#frame > .{name} > i:visible").count()
+
+
+def wait_for_query(page, key, value):
+    page.wait_for_function(
+        "([key, value]) => new URLSearchParams(location.search).get(key) === value", arg=[key, value]
+    )
+
+
+def test_first_screen_is_a_finished_map(visit):
+    """No form, no computation: the default model's panels, a sentence, a legend, counts."""
+    page = visit()
+    assert page.locator("#maps .heatmaplayer image").count() == 5
+    expect(page.locator("#sentence")).to_contain_text("Each square is one attention head")
+    expect(page.locator("#legend")).to_contain_text("Knowledge")
+    expect(page.locator("#counts")).to_contain_text("of 270")
+    expect(page).to_have_title(re.compile("smollm2-135m-instruct · Function map"))
+    assert urlparse(page.url).query == ""
+
+
+def test_hover_outlines_the_head_in_every_panel(visit):
+    """And says its name, score, rank and best relations, without asking the server."""
+    page = visit()
+    page.wait_for_timeout(500)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.mouse.move(*cell(page, 23, 4, panel=2))
+    expect(page.locator("#tooltip")).to_contain_text("L23H4")
+    expect(page.locator("#tooltip")).to_contain_text("Knowledge: 0.65, rank 1 of 270")
+    expect(page.locator("#tooltip")).to_contain_text("promotes country → capital")
+    assert outlines(page, "cursor") == 5
+    assert requests == []
+    page.mouse.move(5, 5)
+    expect(page.locator("#tooltip")).to_be_hidden()
+    assert outlines(page, "cursor") == 0
+
+
+def test_click_pins_and_changes_the_address(visit):
+    """Click pins one, shift-click adds, the address names both, Escape clears."""
+    page = visit()
+    click(page, 23, 4)
+    expect(page.locator(".head-card")).to_have_count(1)
+    expect(page.locator(".head-card")).to_contain_text("26 / 40")
+    page.keyboard.down("Shift")
+    click(page, 24, 5)
+    page.keyboard.up("Shift")
+    expect(page.locator(".head-card")).to_have_count(2)
+    assert pinned(page) == ["L23H4", "L24H5"]
+    assert query(page)["pin"] == "L23H4.L24H5"
+    assert outlines(page, "pinned") == 10
+    page.keyboard.press("Escape")
+    expect(page.locator(".head-card")).to_have_count(0)
+    assert "pin" not in query(page)
+
+
+def test_a_deep_link_restores_the_view_and_so_does_reload(visit):
+    """Every control, the pins, the colours."""
+    path = "/?how=always&kind=promote&colour=scores&tau=0.3&top=5&transpose=1&palette=paper&theme=dark&pin=L3H2"
+    page = visit(path)
+    for _ in range(2):
+        expect(page.locator("#how input:checked")).to_have_value("always")
+        expect(page.locator("#kind input:checked")).to_have_value("promote")
+        expect(page.locator("#colour input:checked")).to_have_value("scores")
+        expect(page.locator("#palette input:checked")).to_have_value("paper")
+        expect(page.locator("#transpose")).to_be_checked()
+        expect(page.locator("#top")).to_have_value("5")
+        expect(page.locator("#tau [role=slider]")).to_have_attribute("aria-valuenow", "0.3")
+        assert pinned(page) == ["L3H2"]
+        expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
+        assert query(page)["model"].startswith("smollm2-135m-instruct@")
+        before = query(page)
+        page.reload()
+        drawn(page)
+        assert query(page) == before
+
+
+def test_controls_change_map_counts_and_address(visit):
+    """Any to Always; a relation; back to the categories."""
+    page = visit()
+    page.locator("#how").get_by_text("Always").click()
+    wait_for_query(page, "how", "always")
+    expect(page.locator("#counts")).to_contain_text("Knowledge0")
+    page.locator("#how").get_by_text("Any").click()
+    page.locator("#relation").click()
+    page.get_by_role("option", name="country → capital").click()
+    wait_for_query(page, "relation", "country_capital")
+    page.wait_for_function("document.querySelectorAll('#maps .heatmaplayer image').length === 1")
+    expect(page.locator("#sentence")).to_contain_text("country → capital")
+
+
+def test_painted_at_once_and_plotly_follows(visit):
+    """A moved τ recolours the maps; when it rests the canvas is gone and plotly's picture is the same."""
+    page = visit()
+    page.locator("#tau [role=slider]").focus()
+    before = page.locator("#maps .heatmaplayer image").first.get_attribute("href")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    wait_for_query(page, "tau", "0.2")
+    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 5")
+    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 0")
+    assert page.locator("#maps .heatmaplayer image").first.get_attribute("href") != before
+
+
+def test_back_and_forward(visit):
+    """Model and view make history; a slider does not."""
+    page = visit()
+    page.locator("#view").get_by_text("Table").click()
+    wait_for_query(page, "view", "table")
+    expect(page.locator("#table")).to_be_visible()
+    page.locator("#how").get_by_text("Always").click()
+    wait_for_query(page, "how", "always")
+    page.go_back()
+    expect(page.locator("#table")).to_be_hidden()
+    expect(page.locator("#how input:checked")).to_have_value("any")
+    page.go_forward()
+    expect(page.locator("#table")).to_be_visible()
+    expect(page.locator("#how input:checked")).to_have_value("always")
+
+
+def test_choosing_another_model(visit):
+    """The picker lists what is here; the map and the title follow."""
+    page = visit()
+    page.locator("#model").click()
+    page.get_by_role("option", name=BIG).click()
+    expect(page).to_have_title(re.compile(BIG))
+    expect(page.locator("#counts")).to_contain_text("5,120")
+    assert query(page)["model"].startswith(BIG)
+    page.go_back()
+    expect(page).to_have_title(re.compile("smollm2"))
+
+
+def test_two_people_do_not_affect_each_other(visit):
+    """Each page is its address."""
+    one, other = visit("/?pin=L1H1"), visit("/?pin=L2H2&how=always")
+    click(one, 5, 5)
+    expect(one.locator(".head-card h2")).to_have_text("L5H5")
+    assert pinned(other) == ["L2H2"]
+    other.reload()
+    drawn(other)
+    assert (pinned(other), pinned(one)) == (["L2H2"], ["L5H5"])
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/?model=nobody/nothing", "nobody/nothing"),
+        ("/?tau=lots", "lots"),
+        ("/?pin=L999H0", "L999H0"),
+        ("/?colour=%3Cscript%3Ealert(1)%3C/script%3E", "<script>"),
+        ("/?flavour=sweet", "flavour"),
+    ],
+)
+def test_what_an_address_gets_wrong_is_said(visit, path, said):
+    """A visible notice and a sane view."""
+    page = visit(path)
+    expect(page.locator(".notice").first).to_contain_text(said)
+    assert page.locator("#maps .heatmaplayer image").count() == 5
+
+
+def test_keyboard_only(visit):
+    """Focus the maps, walk, hear, pin, search, transpose, help."""
+    page = visit()
+    page.locator("#frame").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#live")).to_contain_text("L1H1, Unclassified")
+    page.keyboard.press("Enter")
+    expect(page.locator(".head-card h2")).to_have_text("L1H1")
+    page.keyboard.press("/")
+    page.keyboard.type("23.4")
+    page.keyboard.press("Enter")
+    expect(page.locator(".head-card h2")).to_have_text("L23H4")
+    expect(page.locator("#live")).to_contain_text("L23H4, Algorithmic · Knowledge, 0.65, rank")
+    page.keyboard.press("t")
+    wait_for_query(page, "transpose", "1")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("How to read the maps")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert pinned(page) == ["L23H4"]
+
+
+def test_a_head_that_does_not_exist_is_said_by_the_search(visit):
+    """Nothing is pinned."""
+    page = visit()
+    page.locator("#search").fill("99.9")
+    page.locator("#search").press("Enter")
+    expect(page.locator("#note")).to_contain_text("no head 99.9")
+    assert pinned(page) == []
+
+
+def test_copy_link(visit):
+    """The copied link names the checkpoint and the pins; the button says that it worked."""
+    page = visit("/?pin=L23H4")
+    page.locator("#copy").click()
+    expect(page.locator("#copy")).to_have_text("Copied")
+    link = page.evaluate("navigator.clipboard.readText()")
+    fingerprint = shipped()[0].provenance.model.fingerprint[:8]
+    assert f"model=smollm2-135m-instruct@{fingerprint}" in link
+    assert "pin=L23H4" in link
+    page.goto(link)
+    drawn(page)
+    assert pinned(page) == ["L23H4"]
+
+
+def test_the_table_is_linked(visit):
+    """Hovering a row outlines its head, a click pins it, pinned rows are selected."""
+    page = visit("/?view=table&pin=L0H3")
+    row = page.locator('.ag-center-cols-container .ag-row[row-id="L0H3"]')
+    expect(row).to_have_class(re.compile("ag-row-selected"))
+    other = page.locator('.ag-center-cols-container .ag-row[row-id="L0H5"]')
+    other.hover()
+    assert outlines(page, "cursor") == 1
+    other.locator(".ag-cell").first.click()
+    expect(page.locator(".head-card")).to_have_count(2)
+    assert query(page)["pin"] == "L0H3.L0H5"
+
+
+def test_downloads_hold_the_right_numbers(visit, tmp_path):
+    """CSV, Parquet, page and script by link; pictures drawn in the browser."""
+    page = visit("/?how=always")
+    (scores,) = shipped()
+    page.locator("summary", has_text="Download").click()
+    files = {}
+    for name in ("csv", "csv-all", "parquet", "html", "py"):
+        page.locator("summary", has_text="Download").evaluate("button => (button.parentElement.open = true)")
+        with page.expect_download() as download:
+            page.locator(f"[data-export={name}]").click()
+        files[name] = tmp_path / download.value.suggested_filename
+        download.value.save_as(files[name])
+    view = pd.read_csv(files["csv"])
+    assert set(view["sample"]) == {"always"}
+    assert len(pd.read_csv(files["csv-all"])) == scores.score.size
+    assert pd.read_parquet(files["parquet"])["hits"].sum() == scores.hits.sum()
+    assert "plotly" in files["html"].read_text().lower()
+    for kind, start in (("png", b"\x89PNG"), ("svg", b"<svg")):
+        page.locator("summary", has_text="Download").evaluate("button => (button.parentElement.open = true)")
+        with page.expect_download() as download:
+            page.locator(f"[data-picture={kind}]").click()
+        download.value.save_as(tmp_path / f"picture.{kind}")
+        assert (tmp_path / f"picture.{kind}").read_bytes().startswith(start)
+    assert "fingerprint" in (tmp_path / "picture.svg").read_text()
+    other = visit()
+    other.goto(files["html"].as_uri())
+    other.wait_for_selector(".heatmaplayer image", state="attached")
+
+
+def test_markup_is_shown_as_text(visit):
+    """A relation and a token that are HTML: tooltip, inspector, table, and nothing runs."""
+    page = visit(f"/?model={ODD}&pin=L1H0")
+    dialogs = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    expect(page.locator(".head-card")).to_contain_text(HOSTILE)
+    expect(page.locator(".head-card .token").first).to_contain_text("<img")
+    page.mouse.move(*cell(page, 0, 0))
+    expect(page.locator("#tooltip")).to_contain_text(HOSTILE)
+    page.locator("#view").get_by_text("Table").click()
+    expect(page.locator(".ag-cell", has_text=HOSTILE).first).to_be_visible()
+    assert page.locator("img[src=x]").count() == 0
+    assert dialogs == []
+
+
+def test_dark_follows_the_system_and_the_switch(visit):
+    """No flash: the first paint is already dark; the switch goes into the address."""
+    page = visit(dark=True)
+    expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 17, 21)"
+    page.locator("#theme").get_by_text("Light").click()
+    wait_for_query(page, "theme", "light")
+    expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "light")
+
+
+def test_embedded(visit):
+    """Maps and legend without what surrounds them."""
+    page = visit("/?embed=1")
+    expect(page.locator("header.top")).to_be_hidden()
+    expect(page.locator(".controls")).to_be_hidden()
+    expect(page.locator("#legend")).to_be_visible()
+
+
+def test_zoom_is_common_and_stays(visit):
+    """Dragging in one panel zooms all; a changed τ keeps it; a double click resets."""
+    page = visit(f"/?model={BIG}")
+    page.mouse.move(*cell(page, 10, 10))
+    page.mouse.down()
+    page.mouse.move(*cell(page, 30, 30), steps=5)
+    page.mouse.up()
+    ranges = """() => ["xaxis", "xaxis3"].map((name) =>
+        document.querySelector("#maps .js-plotly-plot")._fullLayout[name].range)"""
+    page.wait_for_function(f"({ranges})()[1][0] > 5")
+    first, third = page.evaluate(ranges)
+    assert first == third
+    page.locator("#how").get_by_text("Always").click()
+    wait_for_query(page, "how", "always")
+    page.wait_for_timeout(800)
+    assert page.evaluate(ranges)[0] == first
+
+
+@pytest.mark.parametrize("path", ["/?pin=L23H4", "/?view=table", "/?theme=dark&colour=scores"])
+def test_no_serious_accessibility_violation(visit, path):
+    """axe-core on the main views, light and dark."""
+    page = visit(path)
+    page.wait_for_timeout(800)
+    found = Axe().run(page).response["violations"]
+    serious = [(rule["id"], [node["target"] for node in rule["nodes"]][:3]) for rule in found if rule["impact"] in {"serious", "critical"}]  # fmt: skip  # noqa: E501
+    assert serious == []
+
+
+def test_a_phone(visit):
+    """Nothing is wider than the screen."""
+    page = visit("/?pin=L23H4", width=390, height=800)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

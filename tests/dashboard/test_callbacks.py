@@ -1,0 +1,163 @@
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from dash.exceptions import PreventUpdate
+from starlette.testclient import TestClient
+
+from analysis import default_model
+from dashboard import callbacks, ids
+from dashboard.app import create_app
+from tests.synthetic import BIG, HOSTILE, ODD
+
+SCREEN = {"width": 1240, "dark": False}
+OPENED = {f"{ids.ADDRESS}.data"}
+
+
+def painted(library, query="", changed=OPENED, controls=None, page=""):
+    controls = dict.fromkeys(callbacks.CONTROLS) | (controls or {})
+    return callbacks.paint(library, changed, query, SCREEN, controls, page)
+
+
+def text(part):
+    """A piece of the page as the JSON that the browser gets."""
+    return json.dumps(part, ensure_ascii=False, default=lambda thing: thing.to_plotly_json())
+
+
+def test_opening_an_address_sets_every_control(library):
+    """The controls say what the address says."""
+    found = painted(library, "?how=always&tau=0.4&transpose=1&pin=L3H2&theme=dark")
+    controls = found["controls"]
+    assert (controls["how"], controls["tau"], controls["transpose"], controls["theme"]) == ("always", 0.4, True, "dark")
+    assert controls["model"].startswith(f"{default_model.ID}@")
+    assert found["pins"] == ["L3H2"]
+    assert found["painted"]["query"].endswith("&how=always&tau=0.4&transpose=1&theme=dark")
+
+
+def test_moving_a_control_leaves_the_others_alone(library):
+    """Only maps, numbers and address travel; no control is written back."""
+    found = painted(library, "", {"tau.value"}, {"tau": 0.5, "how": "any"})
+    assert all(value is callbacks.no_update for value in found["controls"].values())
+    assert found["painted"]["query"].endswith("tau=0.5")
+
+
+def test_before_the_browser_has_spoken_nothing_is_drawn(library):
+    """The first call of a page comes before its width is known."""
+    with pytest.raises(PreventUpdate):
+        callbacks.paint(library, set(), None, None, {}, "")
+
+
+def test_the_table_shows_one_map_and_all_rows(library):
+    """One row a head with its scores; the maps shrink to one panel."""
+    query = painted(library, "?view=table")["painted"]
+    assert len(query["heads"]["figure"]["data"]) == 1
+    found = callbacks.describe(library, query["query"], SCREEN)
+    assert len(found["rows"]) == 270
+    best = next(row for row in found["rows"] if row["name"] == "L23H4")
+    assert best["best"] == "country → capital"
+    assert best["does"] == "Algorithmic, Knowledge"
+    assert not found["no_table"]
+
+
+def test_the_inspector_shows_pinned_heads_side_by_side(library):
+    """One card a head, with hits and pairs, salient tokens, mates and provenance."""
+    cards = callbacks.inspect(library, ["L23H4", "L24H5"], "", SCREEN)
+    assert len(cards) == 2
+    content = text(cards[0])
+    for expected in ("26 / 40", "Salient tokens", "L23H3", "Provenance", "rank 1"):
+        assert expected in content
+
+
+def test_hostile_pins_are_ignored(library):
+    """A browser may send anything."""
+    for pins in ("L1H1", [None, {"a": 1}], ["<script>"], 7, ["L1H1"] * 50):
+        assert callbacks.inspect(library, pins, "", SCREEN)
+
+
+def test_markup_in_tokens_and_titles_is_text_everywhere(library):
+    """It appears as a child, which React escapes, never in a property that is read as markup."""
+    heads = painted(library, f"?model={ODD}")["painted"]
+    described = callbacks.describe(library, f"?model={ODD}&view=table", SCREEN)
+    cards = callbacks.inspect(library, ["L1H0"], f"?model={ODD}", SCREEN)
+    assert HOSTILE.replace(" ", "␣") in text(cards)
+    for part in (heads["heads"]["figure"], described["profile"]):
+        assert "<img" not in text(part)
+    for part in (described, cards):
+        assert "dangerously" not in text(part)
+
+
+def test_sizes_that_make_no_sense_are_bounded():
+    """A hostile width does not make a huge figure."""
+    for width in (1e12, -5, float("nan"), "wide", None):
+        assert 280 <= callbacks.read_screen({"width": width})[0] <= 4000
+
+
+def test_a_big_model_is_painted(library):
+    """Five panels, every head with a number."""
+    heads = painted(library, f"?model={BIG}")["painted"]["heads"]
+    assert len(heads["panels"]) == 5
+    assert (len(heads["layers"]), heads["heads"]) == (80, 64)
+
+
+# ---- Contracts: what Dash accepts silently -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def registered(library):
+    server = create_app(library)
+    return server.state.dash, TestClient(server)
+
+
+def outputs(app):
+    """Every output of every callback, as the browser is told."""
+    for entry in app._callback_list:
+        joined = entry["output"].strip(".")
+        yield from (part.split("@")[0] for part in joined.split("...") if part)
+
+
+def test_no_output_is_written_by_two_callbacks(registered):
+    """Dash takes duplicates without a word."""
+    found = [name for name in outputs(registered[0]) if "." in name]
+    assert sorted(found) == sorted(set(found))
+
+
+def test_every_id_and_property_of_a_callback_exists(registered):
+    """A misspelt id or property is found here, not by a user."""
+    app, _ = registered
+    parts = {part.id: part for part in app.layout._traverse() if getattr(part, "id", None)} | {ids.PROVIDER: app.layout}
+    used = {name for name in outputs(app) if "." in name}
+    for entry in app._callback_list:
+        used |= {f"{part['id']}.{part['property']}" for part in (*entry["inputs"], *entry["state"])}
+    for name in used:
+        part, _, prop = name.rpartition(".")
+        assert part in parts, name
+        assert prop in parts[part]._prop_names, name
+
+
+def test_every_callback_argument_has_its_parameter(registered):
+    """Inputs reach functions by name; the names agree."""
+    for spec, function in ((callbacks.PAINT, callbacks.paint), (callbacks.DESCRIBE, callbacks.describe), (callbacks.INSPECT, callbacks.inspect)):  # fmt: skip  # noqa: E501
+        names = set(function.__code__.co_varnames[: function.__code__.co_argcount])
+        assert set(spec["inputs"]) <= names
+        assert names - set(spec["inputs"]) <= {"library", "changed"}
+
+
+def test_every_script_that_the_page_calls_exists():
+    """The names of clientside functions are in assets/atlas.js."""
+    tree = ast.parse(Path(callbacks.__file__).read_text())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "script"]
+    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    exported = source[source.index("dash_clientside.atlas = {") :]
+    assert len(calls) >= 8
+    for call in calls:
+        name = ast.literal_eval(call.args[0])
+        assert f"    {name}(" in exported or f"    {name}:" in exported, name
+
+
+def test_page_and_assets_are_served(registered):
+    """The page, its icon and its scripts; unknown results are no error."""
+    _, client = registered
+    for path in ("/", "/assets/favicon.svg", "/assets/atlas.js", "/assets/before/theme.js", "/_dash-layout"):
+        assert client.get(path).status_code == 200
+    assert "Head Atlas" in client.get("/?model=<script>").text

@@ -1,0 +1,85 @@
+import io
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from starlette.testclient import TestClient
+
+from analysis.scores import Scores
+from dashboard.app import create_app
+from dashboard.exports import reproduce
+from dashboard.view import open_view
+from tests.synthetic import HOSTILE, ODD
+
+
+@pytest.fixture
+def client(library):
+    return TestClient(create_app(library))
+
+
+def test_csv_of_the_view_has_its_numbers_and_its_source(client, library):
+    """What the panels show, with the weights' fingerprint on every row."""
+    answer = client.get("/export/view.csv?how=always&tau=0.1")
+    frame = pd.read_csv(io.BytesIO(answer.content))
+    view = open_view(library, "?how=always&tau=0.1")
+    knowledge = frame[frame["item"] == "knowledge"]
+    panel = next(panel for panel in view.panels if panel.key == "knowledge")
+    assert knowledge["score"].to_numpy() == pytest.approx(panel.value.ravel())
+    assert knowledge["member"].sum() == panel.count
+    assert set(frame["fingerprint"]) == {view.scores.provenance.model.fingerprint}
+    assert 'filename="smollm2-135m-instruct-view.csv"' in answer.headers["content-disposition"]
+
+
+def test_csv_and_parquet_of_everything_agree(client, library):
+    """All scores; the Parquet file is a result that can be opened again."""
+    frame = pd.read_csv(io.BytesIO(client.get("/export/scores.csv").content))
+    scores = Scores.from_parquet(client.get("/export/scores.parquet").content)
+    assert len(frame) == scores.score.size
+    assert frame["score"].to_numpy() == pytest.approx(scores.score.values.ravel(), nan_ok=True)
+    assert scores.provenance == open_view(library, "").scores.provenance
+
+
+def test_parquet_of_the_view_says_where_it_comes_from(client):
+    """Provenance and address are in the file's metadata."""
+    table = pq.read_table(io.BytesIO(client.get("/export/view.parquet?relation=country_capital").content))
+    assert b"relation=country_capital" in table.schema.metadata[b"head-atlas-view"]
+    assert json.loads(table.schema.metadata[b"head-atlas"])["method"] == "function"
+    assert set(table["item"].to_pylist()) == {"country_capital"}
+
+
+def test_the_page_stands_alone_and_markup_stays_text(client):
+    """One file without links to elsewhere; a hostile relation does nothing in it."""
+    text = client.get(f"/export/page.html?model={ODD}").text
+    assert HOSTILE not in text
+    assert '<script src="http' not in text
+    assert '"fingerprint"' in text
+
+
+def test_the_figure_has_title_legend_and_source(client):
+    """What a picture is drawn from."""
+    figure = client.get("/export/figure.json?dark=1").json()
+    texts = " ".join(note["text"] for note in figure["layout"]["annotations"])
+    assert "smollm2-135m-instruct" in texts
+    assert "fingerprint" in texts
+    names = [trace.get("name") for trace in figure["data"]]
+    assert {"Algorithmic", "2 categories", "Unclassified"} <= set(names)
+
+
+def test_reproduce_computes_the_view_again(library, tmp_path):
+    """The script runs and finds the heads that the view shows."""
+    view = open_view(library, "?kind=promote&tau=0.3")
+    (tmp_path / "reproduce.py").write_text(reproduce(view))
+    done = subprocess.run(
+        [sys.executable, "reproduce.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
+    )
+    for panel in view.panels[1:]:
+        assert f"{panel.key}: {panel.count} heads above 0.3" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["view.csv", "scores.parquet", "page.html", "reproduce.py", "figure.json"])
+def test_bad_addresses_are_answered(client, name):
+    """An unknown model or a hostile query gives the default model's file, not an error."""
+    assert client.get(f"/export/{name}?model=../../etc/passwd&tau=%00&pin=<script>").status_code == 200

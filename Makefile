@@ -1,13 +1,13 @@
-# Two commands: `make run` starts the product, `make test` proves it. Both set up what they need, once.
+# Two commands: `make run` starts the product (PORT=8080 make run: on another port), `make test` proves it. Both set up what they need, once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-slow bench lint clean
+.PHONY: run test test-slow bench lint pictures clean
 
 run: $(VENV)/run.stamp
-	@$(BIN)/python app.py
+	@$(BIN)/python app.py $(if $(PORT),--port $(PORT))
 
 test: lint
 	$(BIN)/python -m pytest
@@ -22,6 +22,9 @@ lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+pictures: $(VENV)/test.stamp
+	$(BIN)/python -m tests.browser.pictures
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
@@ -39,4 +42,5 @@ $(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/test.stamp: $(VENV)/run.stamp
 	$(PIP) --editable '.[test]'
+	@./tests/browser/install-chromium
 	@touch $@

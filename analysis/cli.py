@@ -89,16 +89,19 @@ def _parser() -> argparse.ArgumentParser:
     model.add_argument("model", metavar="MODEL", help=f"{default_model.ID}, a folder, or a Hugging Face id")
     model.add_argument("--revision", help="branch, tag or commit on the Hugging Face hub")
     model.add_argument("--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU when there is one)")
-    model.add_argument("--relations", nargs="+", default=[], metavar="NAME-or-FILE", help="names, categories or files")
-    model.add_argument(
+    function = argparse.ArgumentParser(add_help=False)
+    function.add_argument(
+        "--relations", nargs="+", default=[], metavar="NAME-or-FILE", help="names, categories or files"
+    )
+    function.add_argument(
         "--k",
         type=int,
         metavar="N",
         help="targets among the N largest count (default 10, large vocabularies 25)",
     )
-    model.add_argument("--k-copying", type=int, metavar="N", help="the same for copying relations (default 1, or 3)")
+    function.add_argument("--k-copying", type=int, metavar="N", help="the same for copying relations (default 1, or 3)")
     model.add_argument("--no-first-mlp", action="store_true", help="feed raw embeddings to all layers")
-    shown: dict[str, Any] = {"parents": [model, common]}
+    shown: dict[str, Any] = {"parents": [model, function, common]}
 
     command = commands.add_parser("map", help="score every head for every relation", **shown)
     command.add_argument("--layers", type=_layers, metavar="A-B,C", help="only these layers")
@@ -107,8 +110,8 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("head", help="inspect one head", **shown)
     command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
     command.set_defaults(run=_head)
-    command = commands.add_parser("salience", help="the tokens on which every head acts most", **shown)
-    command.add_argument("--out", type=Path, metavar="FILE.json.gz", help="write them all to a file")
+    command = commands.add_parser("salience", help="the tokens on which every head acts most", parents=[model, common])
+    command.add_argument("--out", type=_json_out, metavar="FILE", help="write them all to FILE.json.gz")
     command.set_defaults(run=_salience)
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=[common])
     command.set_defaults(run=_models)
@@ -135,9 +138,17 @@ def _layers(text: str) -> tuple[int, ...]:
 
 
 def _out(text: str) -> Path:
+    return _writable(text, (".parquet", ".csv"))
+
+
+def _json_out(text: str) -> Path:
+    return _writable(text, (".json.gz",))
+
+
+def _writable(text: str, endings: tuple[str, ...]) -> Path:
     path = Path(text)
-    if path.suffix.lower() not in {".parquet", ".csv"}:
-        raise argparse.ArgumentTypeError("the file must end in .parquet or .csv")
+    if not path.name.lower().endswith(endings):
+        raise argparse.ArgumentTypeError(f"the file must end in {' or '.join(endings)}")
     if not path.absolute().parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
     return path

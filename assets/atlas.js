@@ -424,6 +424,7 @@
       if (found) pin(nameOf(found.cell), event.event.shiftKey);
     });
     gd.on("plotly_afterplot", afterPlot);
+    gd.on("plotly_doubleclick", resetZoom);
   }
 
   // ---- Drawing --------------------------------------------------------------------------------------------------
@@ -443,7 +444,7 @@
     if (before && shape(before) === shape(figure) && graph() && graph()._fullLayout) {
       waitingFigure = figure;
       paint();
-      followUp = setTimeout(() => window.dash_clientside.set_props("maps", { figure }), 300);
+      followUp = setTimeout(() => window.dash_clientside.set_props("maps", { figure: zoomed(figure) }), 300);
       return;
     }
     waitingFigure = null;
@@ -452,6 +453,20 @@
       listen();
       afterPlot();
     });
+  }
+
+  const axisNames = (figure) => Object.keys(figure.layout).filter((name) => /^[xy]axis/.test(name));
+
+  function zoomed(figure) {
+    // The same figure with the ranges that a person has zoomed to.
+    const layout = { ...figure.layout };
+    for (const name of axisNames(figure)) layout[name] = { ...layout[name], range: [...graph()._fullLayout[name].range] };
+    return { ...figure, layout };
+  }
+
+  function resetZoom() {
+    const home = axisNames(shown).map((name) => [`${name}.range`, [...shown.layout[name].range]]);
+    window.Plotly.relayout(graph(), Object.fromEntries(home));
   }
 
   function afterPlot() {

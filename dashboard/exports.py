@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 
+from analysis.relations import builtin
 from analysis.scores import Scores
 from dashboard.arrange import arrange
 from dashboard.figures.head_map import head_maps
@@ -107,7 +108,11 @@ def reproduce(view: View) -> str:
     card, settings = facts.model, facts.settings
     revision = f" --revision {card.revision}" if len(card.revision) == 40 else ""
     mlp = "" if settings["first_mlp"] else " --no-first-mlp"
-    items = [item["name"] for item in facts.items]
+    known = builtin()
+    own = [item["name"] for item in facts.items if item["name"] not in known]
+    chosen = [item["name"] for item in facts.items if item["name"] in known]
+    names = [*chosen, *(f"{name}.json" for name in own)]
+    relations = "" if not own and set(chosen) == set(known) else f" --relations {' '.join(names)}"
     view_items = (
         {view.state.relation: [view.state.relation]}
         if view.state.relation
@@ -120,9 +125,9 @@ def reproduce(view: View) -> str:
         provenance=json.dumps(facts.to_json()),
         command=json.dumps(
             f"map {card.id}{revision} --k {settings['k_standard']} --k-copying {settings['k_copying']}{mlp} "
-            "--out scores.parquet"
+            f"--out scores.parquet{relations}"
         ),
-        items=json.dumps(items),
+        own=f"\n# The files of these relations must be in this folder: {json.dumps(own)}" if own else "",
         panels=json.dumps(view_items),
         kinds=json.dumps(list(view.state.kinds)),
         how=json.dumps("min" if view.state.how == "always" else "max"),
@@ -140,7 +145,7 @@ import pandas as pd
 
 TITLE = {title}
 ADDRESS = {address}
-FINGERPRINT = {fingerprint}  # of the weights that the view was made from
+FINGERPRINT = {fingerprint}  # of the weights that the view was made from{own}
 PROVENANCE = json.loads({provenance})
 
 command = {command}

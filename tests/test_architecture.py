@@ -34,6 +34,16 @@ def test_the_dashboard_loads_no_torch():
     assert loaded_by("import " + ", ".join(names)) & {"torch", "transformers"} == set()
 
 
+def test_the_web_process_loads_no_torch():
+    """`app.py` with everything it serves, in a fresh process."""
+    code = (
+        "import app; from pathlib import Path; import tempfile; from analysis.store import Store\n"
+        "from dashboard.library import Library\n"
+        "with tempfile.TemporaryDirectory() as folder: app.create_app(Library(Store(Path(folder))))"
+    )
+    assert loaded_by(code) & {"torch", "transformers"} == set()
+
+
 def test_every_other_module_is_known_to_load_torch():
     """A new module is on one side of the fence or the other, by decision."""
     names = {path.stem for path in (ROOT / "analysis").glob("*.py")} - {"__init__", "__main__"}

@@ -1,7 +1,9 @@
+import gzip
 import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -10,7 +12,8 @@ import pytest
 from analysis import default_model, sources
 from analysis.checkpoint import Checkpoint
 from analysis.cli import main
-from analysis.plan import FunctionPlan, Settings
+from analysis.heads import HeadId
+from analysis.plan import FunctionPlan, Settings, stored_salience
 from analysis.provenance import Provenance
 from analysis.relations import parse
 from analysis.scores import COLUMNS, Scores
@@ -277,3 +280,23 @@ def test_output_that_cannot_be_written(tmp_path, tiny_folder, relation):
         result = subprocess.run(command + redirect, shell=True, env=environment, capture_output=True, text=True)
         assert result.returncode == code
         assert "Traceback" not in result.stderr
+
+
+def test_salience_of_all_heads_to_a_file(run, tiny_folder, tmp_path):
+    """Every head's salient tokens: in the file, and in the store for the page."""
+    out = tmp_path / "tokens.json.gz"
+    code, text, _ = run("salience", tiny_folder, "--out", out, "--json")
+    assert code == 0
+    content = json.loads(gzip.decompress(out.read_bytes()))
+    model = content["model"]
+    assert [len(heads) for heads in content["layers"].values()] == [model["heads"]] * len(model["layers"])
+    assert json.loads(text)["out"] == str(out)
+    with closing(Store(tmp_path / "cache" / "store")) as store:
+        kept = stored_salience(store, model["fingerprint"], HeadId(1, 0))
+    assert [operation["text"] for operation in kept] == [op["text"] for op in content["layers"]["1"][0]]
+
+
+def test_salience_goes_to_json_only(run, tiny_folder):
+    """Another ending is refused before anything is computed."""
+    with pytest.raises(SystemExit):
+        run("salience", tiny_folder, "--out", "tokens.txt")

@@ -86,7 +86,7 @@ def _main() -> html.Main:
             html.Div(
                 dcc.Graph(
                     id=ids.MAPS,
-                    config={"displayModeBar": False, "doubleClick": "reset", "scrollZoom": False},
+                    config={"displayModeBar": False, "doubleClick": False, "scrollZoom": False},
                     responsive=False,
                     style={"minHeight": "160px"},
                 ),

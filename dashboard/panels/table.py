@@ -49,7 +49,10 @@ def columns(scores: Scores, panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
         {"field": "does", "headerName": "Categories", "width": 170, "filter": "agTextColumnFilter"},
         {"field": "best", "headerName": "Best relation", "width": 200, "filter": "agTextColumnFilter"},
         {"field": "best_kind", "headerName": "Kind", "width": 110, "filter": "agTextColumnFilter"},
-        *({"field": f"panel_{i}", "headerName": p.title, **_NUMBER, **_TWO_DIGITS} for i, p in enumerate(panels)),
+        *(
+            {"field": f"panel_{i}", "headerName": panel.title, **_NUMBER, **_TWO_DIGITS, "sort": None if i else "desc"}
+            for i, panel in enumerate(panels)
+        ),
         *(
             {"field": f"item_{i}", "headerName": scores.item(name)["title"], **_NUMBER, **_TWO_DIGITS, "width": 160}
             for i, name in enumerate(scores.items())

@@ -324,6 +324,8 @@ def test_zoom_is_common_and_stays(visit):
     wait_for_query(page, "how", "always")
     page.wait_for_timeout(800)
     assert page.evaluate(ranges)[0] == first
+    page.mouse.dblclick(*cell(page, 20, 20))
+    page.wait_for_function(f"({ranges})()[1][0] === -0.5")
 
 
 @pytest.mark.parametrize("path", ["/?pin=L23H4", "/?view=table", "/?theme=dark&colour=scores"])

@@ -4,7 +4,8 @@ import pytest
 from analysis import default_model
 from analysis.checkpoint import Checkpoint
 from analysis.errors import ModelNotFound
-from analysis.plan import function_scores, plan
+from analysis.heads import HeadId
+from analysis.plan import function_scores, layers_salience, plan
 from analysis.relations import builtin
 from dashboard.library import Library, shipped
 from tests.test_plan import RELATION
@@ -22,6 +23,19 @@ def test_shipped_map_equals_a_fresh_computation(default_checkpoint, store):
     apart = np.nan_to_num(np.abs(ours.hits.values - fresh.hits.values))
     assert apart.max() <= 1
     assert apart.sum() <= 5
+
+
+def test_shipped_salience_equals_a_fresh_computation(default_checkpoint, store):
+    """Of two layers: the same tokens, the same strengths, the same promoted and suppressed."""
+    card, library = default_checkpoint.card, Library(store)
+    fresh = layers_salience(default_checkpoint, [0, 23], store)
+    for layer, heads in fresh.items():
+        for head, operations in enumerate(heads):
+            ours = library.salience(card, HeadId(layer, head))
+            assert [o["text"] for o in ours[:8]] == [o["text"] for o in operations[:8]]
+            assert [o["sigma"] for o in ours] == pytest.approx([o["sigma"] for o in operations], abs=2e-3)
+            first = (ours[0]["promoted"], operations[0]["promoted"])
+            assert len({tuple(entry["text"] for entry in entries) for entries in first}) == 1
 
 
 def test_the_default_model_is_there_without_any_computation(store):

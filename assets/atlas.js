@@ -581,6 +581,7 @@
     pick(cell) {
       if (cell && cell.rowId) pin(cell.rowId, true);
     },
+    number: (value) => Number(value).toFixed(2),
     help: () => true,
   };
 })();

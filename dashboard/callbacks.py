@@ -139,6 +139,7 @@ def control_values(view: View) -> dict[str, Any]:
     return {
         "model": f"{state.model}@{state.fingerprint}",
         **{key: getattr(state, key) for key in CONTROLS if key != "model"},
+        "top": state.top or "",  # an empty field stands for all
     }
 
 
@@ -212,6 +213,7 @@ def _register_scripts(app: Dash) -> None:
         Output(ids.PROVIDER, "forceColorScheme"),
         Input(ids.THEME, "value"),
     )
+    script("number", Output(ids.TAU_SHOWN, "children"), Input(ids.TAU, "value"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("title", Input(ids.TITLE, "data"))
     script("draw", Input(ids.HEADS, "data"))

@@ -14,6 +14,7 @@ KIND = "kind"
 COLOUR = "colour"
 RELATION = "relation"
 TAU = "tau"
+TAU_SHOWN = "tau-shown"
 TOP = "top"
 TRANSPOSE = "transpose"  # (scripts)
 PALETTE = "palette"

@@ -32,7 +32,7 @@ def controls() -> html.Div:
                 _segments(ids.COLOUR, default.colour, (("categories", "Category"), ("scores", "Score"))),
             ),
             _labelled(
-                "Threshold τ",
+                ["Threshold τ = ", html.Output(id=ids.TAU_SHOWN)],
                 "A score is the share of a relation's word pairs that the head maps rightly. Above τ the head counts.",
                 dmc.Slider(
                     id=ids.TAU,
@@ -67,10 +67,11 @@ def controls() -> html.Div:
             ),
             _labelled(
                 "Only the best",
-                "The strongest heads of each panel; 0 shows all.",
+                "The strongest heads of each panel; empty shows all.",
                 dmc.NumberInput(
                     id=ids.TOP,
-                    value=default.top,
+                    value="",
+                    placeholder="all",
                     min=0,
                     max=999,
                     size="xs",
@@ -103,7 +104,7 @@ def _segments(name: str, value: str, choices: tuple[tuple[str, str], ...]) -> dm
     return dmc.SegmentedControl(id=name, value=value, data=data, size="xs")
 
 
-def _labelled(label: str, help_text: str, control: Any, wide: bool = False) -> html.Div:
+def _labelled(label: Any, help_text: str, control: Any, wide: bool = False) -> html.Div:
     """A control under its name; the name explains itself on hover and on focus."""
     name = html.Span(label, className="label", title=help_text)
     return html.Div([name, control], className="control wide" if wide else "control", title=help_text)

@@ -1,30 +1,50 @@
-"""Start Head Atlas: open the store, make the page, serve it."""
+"""Start Head Atlas: read the flags, open the store, start the engine, make the page, serve it."""
 
 import argparse
 import sys
+from pathlib import Path
 
 import uvicorn
 
+from analysis.engine import Engine, Place
 from analysis.errors import HeadAtlasError
 from analysis.store import Store, cache_folder
+from dashboard.access import Access
 from dashboard.app import create_app
 from dashboard.library import Library
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until interrupted."""
-    parser = argparse.ArgumentParser(description="Head Atlas: what every attention head of a model does.")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
-    parser.add_argument("--port", type=int, default=8050, help="port to listen on (default 8050)")
-    options = parser.parse_args(arguments)
+    options = _parser().parse_args(arguments)
     try:
+        access = Access.of(options.host, options.auth_file)
         store = Store(cache_folder() / "store")
+        engine = Engine(store, Place(options.scheduler, options.device, options.models))
+        engine.start()
     except HeadAtlasError as error:
         print(f"error: {error}\nhint:  {error.hint}", file=sys.stderr)
         return error.exit_code
     print(f"Head Atlas is at http://{options.host}:{options.port}  (Ctrl-C stops it)", flush=True)
-    uvicorn.run(create_app(Library(store)), host=options.host, port=options.port, log_level="warning")
+    if access.read_only:
+        print("Others can reach this address and there is no --auth-file: read-only, no analyses.", flush=True)
+    server = create_app(Library(store, engine), engine, access, options.models)
+    try:
+        uvicorn.run(server, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
+    finally:
+        engine.stop()
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description="Head Atlas: what every attention head of a model does.")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
+    parser.add_argument("--port", type=int, default=8050, help="port to listen on (default 8050)")
+    parser.add_argument("--auth-file", type=Path, metavar="FILE", help="people who may log in (see the README)")
+    parser.add_argument("--models", type=Path, metavar="DIR", help="folders in it can be analysed by name")
+    parser.add_argument("--device", default="auto", help="cpu, cuda … of the worker (default: a GPU if there is one)")
+    parser.add_argument("--scheduler", default="", metavar="tcp://…", help="an existing Dask scheduler to use")
+    return parser
 
 
 if __name__ == "__main__":

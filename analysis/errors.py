@@ -15,6 +15,7 @@ HeadAtlasError
 ├── SettingError          exit code 2: a setting that makes no sense
 ├── RelationError         exit code 4: a relation is unknown, malformed or too large
 ├── HeadError             exit code 5: a head name that means nothing, or outside the model
+├── QueueFull             exit code 8: too many jobs are waiting
 ├── DeviceError           exit code 6: no such device, or it ran out of memory
 └── StoreError            exit code 7: results cannot be read or written, in the store or in a file
 
@@ -107,3 +108,9 @@ class StoreError(HeadAtlasError):
     """The result store cannot be read or written."""
 
     exit_code = 7
+
+
+class QueueFull(HeadAtlasError):
+    """Too many jobs are waiting."""
+
+    exit_code = 8

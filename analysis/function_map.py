@@ -127,21 +127,32 @@ def count_hits(
     Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no
     pair) to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary).
     """
-    torch.set_float32_matmul_precision("highest")  # the margins below assume real float32 products
-    query = query.to(weights.device)
-    look = _Look.at(weights, query, first_mlp)
-    waiting: list[int] = []
-    group: list[Survivors] = []
-    for done, layer in enumerate(layers, start=1):
-        group.append(_eliminate(weights, query, look, layer, len(waiting)))
-        waiting.append(layer)
-        progress("looking through layers", done, len(layers))
-        full = len(group) == _GROUP_LAYERS or sum(part.bytes for part in group) > _GROUP_BYTES
-        if full or done == len(layers):
-            promoted = _verdicts(weights, query, look, Survivors.join(group), waiting, progress)
-            for index, of_layer in enumerate(waiting):
-                yield of_layer, _by_relation(promoted[index], query)
-            waiting, group = [], []
+    yield from HitCounter(weights, query, first_mlp).count(layers, progress)
+
+
+class HitCounter:
+    """A model and a query, made ready once: counting one more layer repeats nothing."""
+
+    def __init__(self, weights: Weights, query: Query, first_mlp: bool = True) -> None:
+        torch.set_float32_matmul_precision("highest")  # the margins below assume real float32 products
+        self._weights, self._query = weights, query.to(weights.device)
+        self._look = _Look.at(weights, self._query, first_mlp)
+
+    def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Tensor]]:
+        """Look through some layers, count their survivors over the vocabulary, go on with the next."""
+        weights, query, look = self._weights, self._query, self._look
+        waiting: list[int] = []
+        group: list[Survivors] = []
+        for done, layer in enumerate(layers, start=1):
+            group.append(_eliminate(weights, query, look, layer, len(waiting)))
+            waiting.append(layer)
+            progress("looking through layers", done, len(layers))
+            full = len(group) == _GROUP_LAYERS or sum(part.bytes for part in group) > _GROUP_BYTES
+            if full or done == len(layers):
+                promoted = _verdicts(weights, query, look, Survivors.join(group), waiting, progress)
+                for index, of_layer in enumerate(waiting):
+                    yield of_layer, _by_relation(promoted[index], query)
+                waiting, group = [], []
 
 
 def _by_relation(hit: Tensor, query: Query) -> Tensor:  # [2, H, P] bool → [R, 2, H]

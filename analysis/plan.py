@@ -105,8 +105,7 @@ def function_scores(
     kept = [vocabulary.keep(relation, wanted.model.vocabulary) for relation in wanted.relations]
     usable = [i for i, pairs in enumerate(kept) if len(pairs) >= MIN_PAIRS]
     query = [(kept[i], wanted.settings.k(wanted.relations[i])) for i in usable]
-    hits = {layer: store.get(wanted.unit(layer)) for layer in wanted.layers}
-    absent = [layer for layer, content in hits.items() if content is None]
+    absent = [layer for layer in wanted.layers if store.get(wanted.unit(layer)) is None]
     used = "stored layers"
     if absent and usable:
         from analysis.weights import Weights, open_device
@@ -115,13 +114,23 @@ def function_scores(
         used = weights.device_name
         for layer, content in _computed(weights, query, absent, wanted.settings, progress):
             store.put(wanted.unit(layer), content)
-            hits[layer] = content
-    shape = (len(usable), len(KINDS), wanted.model.heads)
-    arrays = {layer: _array(content, shape) for layer, content in hits.items() if content is not None}
-    scores = Scores.from_hits(arrays, _provenance(wanted, kept, used))
+    return finish(wanted, [len(pairs) for pairs in kept], store, used)
+
+
+def finish(wanted: FunctionPlan, kept: Sequence[int], store: Store, device: str) -> Scores:
+    """Put a plan's stored layers together, keep the result and list the model."""
+    scores = assembled(wanted, kept, store, device)
     store.put(wanted.key, scores.to_parquet())
-    remember(store, checkpoint.card)
+    remember(store, wanted.model)
     return scores
+
+
+def assembled(wanted: FunctionPlan, kept: Sequence[int], store: Store, device: str) -> Scores:
+    """The scores of the layers that are in the store so far; `kept` counts each relation's usable pairs."""
+    shape = (sum(count >= MIN_PAIRS for count in kept), len(KINDS), wanted.model.heads)
+    hits = {layer: store.get(wanted.unit(layer)) for layer in wanted.layers}
+    arrays = {layer: _array(content, shape) for layer, content in hits.items() if content is not None}
+    return Scores.from_hits(arrays, _provenance(wanted, kept, device))
 
 
 def stored_scores(wanted: FunctionPlan, store: Store) -> Scores | None:
@@ -154,7 +163,7 @@ def _array(content: bytes, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     return np.frombuffer(content, "<i4").reshape(shape)
 
 
-def _provenance(wanted: FunctionPlan, kept: Sequence[Sequence[Any]], device: str) -> Provenance:
+def _provenance(wanted: FunctionPlan, kept: Sequence[int], device: str) -> Provenance:
     items = tuple(
         {
             "name": relation.name,
@@ -164,10 +173,10 @@ def _provenance(wanted: FunctionPlan, kept: Sequence[Sequence[Any]], device: str
             "k": wanted.settings.k(relation),
             "hash": relation.hash,
             "pairs": len(relation.pairs),
-            "kept": len(pairs),
-            "applicable": len(pairs) >= MIN_PAIRS,
+            "kept": count,
+            "applicable": count >= MIN_PAIRS,
         }
-        for relation, pairs in zip(wanted.relations, kept, strict=True)
+        for relation, count in zip(wanted.relations, kept, strict=True)
     )
     return Provenance(
         model=wanted.model,
@@ -218,32 +227,34 @@ def layers_salience(
 ) -> dict[int, list[Salience]]:  # fmt: skip
     """The salient operations of every head of some layers; those that are not stored are computed in one pass."""
     card = checkpoint.card
-    kept = {layer: store.get(_salience_key(card.fingerprint, layer, first_mlp)) for layer in layers}
+    kept = {layer: store.get(salience_key(card.fingerprint, layer, first_mlp)) for layer in layers}
     absent = [layer for layer, content in kept.items() if content is None]
     found = {layer: json.loads(content) for layer, content in kept.items() if content is not None}
-    for layer, content in _salience_of(checkpoint, absent, device, first_mlp, progress).items() if absent else ():
+    for layer, content in salience_of(checkpoint, absent, device, first_mlp, progress).items() if absent else ():
         found[layer] = content
-        store.put(_salience_key(card.fingerprint, layer, first_mlp), json.dumps(content).encode())
+        store.put(salience_key(card.fingerprint, layer, first_mlp), json.dumps(content).encode())
         remember(store, card)
     return {layer: found[layer] for layer in layers}
 
 
 def stored_salience(store: Store, fingerprint: str, head: HeadId, first_mlp: bool = True) -> Salience | None:
     """A head's salient operations if they were computed before."""
-    content = store.get(_salience_key(fingerprint, head.layer, first_mlp))
+    content = store.get(salience_key(fingerprint, head.layer, first_mlp))
     if content is None:
         return None
     layer: list[Salience] = json.loads(content)
     return layer[head.head]
 
 
-def _salience_key(fingerprint: str, layer: int, first_mlp: bool) -> str:
+def salience_key(fingerprint: str, layer: int, first_mlp: bool) -> str:
+    """The name of one layer's salient tokens in the store."""
     return f"salience/{fingerprint}/{SALIENCE_VERSION}/{layer}/{int(first_mlp)}"
 
 
-def _salience_of(
+def salience_of(
     checkpoint: Checkpoint, layers: Sequence[int], device: str, first_mlp: bool, progress: Progress
 ) -> dict[int, list[Salience]]:
+    """The salient tokens of every head of some layers, computed now."""
     from analysis.salience import salient_operations
     from analysis.weights import Weights, memory_of, open_device
 

@@ -64,11 +64,26 @@ def choose(wanted: Iterable[str]) -> tuple[Relation, ...]:
     return tuple(chosen.values()) or tuple(builtin().values())
 
 
-def _lookup(name: str) -> list[Relation]:
+def choose_builtin(wanted: Iterable[str]) -> tuple[Relation, ...]:
+    """Built-in relations by name or category, for people who must not name files."""
+    chosen: dict[str, Relation] = {}
+    for name in wanted:
+        found = _known(name)
+        if not found:
+            raise RelationError(f"there is no relation called {name[:80]!r}", f"Built in: {', '.join(builtin())}.")
+        chosen |= {relation.name: relation for relation in found}
+    return tuple(chosen.values())
+
+
+def _known(name: str) -> list[Relation]:
     if name in builtin():
         return [builtin()[name]]
-    if name in CATEGORIES and name != "custom":
-        return [relation for relation in builtin().values() if relation.category == name]
+    return [relation for relation in builtin().values() if relation.category == name]
+
+
+def _lookup(name: str) -> list[Relation]:
+    if _known(name):
+        return _known(name)
     path = Path(name)
     if path.is_file():
         return [read(path)]

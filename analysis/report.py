@@ -94,10 +94,16 @@ def head_data(scores: Scores, head: HeadId, operations: list[dict[str, Any]]) ->
 
 def _head_relation(scores: Scores, head: HeadId, item: dict[str, Any]) -> dict[str, Any]:
     data = {key: item[key] for key in ("name", "category", "title", "kept", "applicable")}
-    for kind in KINDS if item["applicable"] else ():
+    for kind in KINDS if item["applicable"] and _computed(scores, item["name"], head) else ():
         score, hits = _at(scores, item["name"], kind, head)
         data[kind] = {"score": score, "hits": hits, "rank": scores.rank(item["name"], head, kind)}
     return data
+
+
+def _computed(scores: Scores, item: str, head: HeadId) -> bool:
+    """Whether the head's layer was looked at; a map may be of some layers only."""
+    where = {"item": item, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
+    return not bool(scores.score.sel(where).isnull().any())
 
 
 def _at(scores: Scores, item: str, kind: str, head: HeadId) -> tuple[float, int]:
@@ -108,7 +114,13 @@ def _at(scores: Scores, item: str, kind: str, head: HeadId) -> tuple[float, int]
 def _mate(scores: Scores, head: HeadId) -> dict[str, Any]:
     """A group mate with the relation it is best at, if any reaches τ."""
     best = max(
-        ((*_at(scores, item, kind, head), item, kind) for item in scores.items() for kind in KINDS), default=None
+        (
+            (*_at(scores, item, kind, head), item, kind)
+            for item in scores.items()
+            if _computed(scores, item, head)
+            for kind in KINDS
+        ),
+        default=None,
     )
     if best is None or not best[0] > TAU:
         return {"head": str(head)}
@@ -140,7 +152,7 @@ def _shortened(operation: dict[str, Any]) -> dict[str, Any]:
 def head_text(data: dict[str, Any]) -> str:
     """The head on one screen."""
     card = data["model"]
-    usable = [relation for relation in data["relations"] if relation["applicable"]]
+    usable = [relation for relation in data["relations"] if KINDS[0] in relation]
     usable.sort(key=lambda relation: -max(relation[kind]["score"] for kind in KINDS))
     wide = max(len("relation"), 0, *(len(relation["title"]) for relation in usable))
     lines = [

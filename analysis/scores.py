@@ -34,6 +34,7 @@ class Missing(IntEnum):
     NOT_COMPUTED = 1
     NOT_APPLICABLE = 2  # too few pairs are single tokens of this model
     FAILED = 3
+    RUNNING = 4  # being computed
 
 
 @dataclass(frozen=True, eq=False)  # each is itself: a view may remember what it derived from it

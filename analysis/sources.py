@@ -31,6 +31,39 @@ def open_model(name: str, revision: str | None, cache: Path, progress: Progress 
     )
 
 
+def open_listed(name: str, revision: str | None, cache: Path, models: Path | None) -> Checkpoint:
+    """Open a model that somebody asked for over the network: never a path of theirs.
+
+    A name is the default model's id, a folder inside the models directory, or a Hugging Face id.
+    """
+    folder = listed_folder(name, models)
+    if folder is not None and not revision:
+        return Checkpoint.open(folder, name)
+    if name == default_model.ID and not revision:
+        return _open_default(cache, silent)
+    if not _HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID:
+        raise ModelNotFound(f"{name[:200]!r} is no model's name", "Give a Hugging Face id such as org/name.")
+    snapshot = _snapshot(name, revision)
+    return Checkpoint.open(snapshot, name, revision=snapshot.name)
+
+
+def listed_folder(name: str, models: Path | None) -> Path | None:
+    """The folder of that name inside the models directory; links that lead out of it do not count."""
+    if models is None or not _HUB_ID.fullmatch(name) or ".." in name:
+        return None
+    root, folder = models.resolve(), (models / name).resolve()
+    return folder if folder.is_relative_to(root) and folder != root and folder.is_dir() else None
+
+
+def listed_models(models: Path | None) -> list[str]:
+    """The checkpoints in the models directory, also one folder down (org/name)."""
+    if models is None or not models.is_dir():
+        return []
+    found = {path.parent for pattern in ("*/config.json", "*/*/config.json") for path in models.glob(pattern)}
+    names = sorted(str(folder.relative_to(models)) for folder in found)
+    return [name for name in names if listed_folder(name, models) is not None]
+
+
 def _open_default(cache: Path, progress: Progress) -> Checkpoint:
     """The built-in model; a damaged conversion is made anew."""
     try:

@@ -136,7 +136,7 @@
   const drawCursor = () => outline(layer("cursor"), cursor ? [cursor] : []);
   const drawPins = () => outline(layer("pinned"), pins.map(cellOf).filter(Boolean));
 
-  const REASONS = ["", "not computed", "not applicable", "failed"];
+  const REASONS = ["", "not computed", "not applicable", "failed", "running"];
 
   function described(panel, index) {
     if (panel.reason && panel.reason[index]) return REASONS[panel.reason[index]];
@@ -412,6 +412,49 @@
     drawCursor();
   });
 
+  // ---- Jobs ------------------------------------------------------------------------------------------------------
+  let lastPush = 0;
+  let lastFresh = null;
+  let lastJobs = "";
+
+  function tellJobs(jobs) {
+    if (JSON.stringify(jobs) === lastJobs) return;
+    lastJobs = JSON.stringify(jobs);
+    setData("jobs", { jobs, pushed: false });
+  }
+
+  async function ask(method, path, body) {
+    const headers = body ? { "Content-Type": "application/json" } : {};
+    const answer = await fetch(path, { method, headers, body: body ? JSON.stringify(body) : undefined });
+    const told = await answer.json().catch(() => ({}));
+    if (!answer.ok) notify(words(told) || `The server answered ${answer.status}.`);
+    tellJobs(await (await fetch("/api/jobs")).json());
+    return answer.ok;
+  }
+
+  function words(told) {
+    if (Array.isArray(told.detail)) return told.detail.map((one) => `${one.loc.slice(1).join(" ")}: ${one.msg}`).join("; ");
+    return told.detail || [told.message, told.hint].filter(Boolean).join(". ");
+  }
+
+  async function analyse() {
+    const methods = [...document.querySelectorAll("#new-methods input:checked")].map((box) => box.value);
+    const chosen = [...(byId("new-files").files || [])];
+    if (chosen.some((file) => file.size > 5e6)) return notify("A relation file may have at most 5 MB.");
+    const files = await Promise.all(chosen.map(async (file) => ({ name: file.name, content: await file.text() })));
+    const body = { model: byId("new-model").value.trim(), revision: byId("new-revision").value.trim(), methods, files };
+    if (!body.model) return notify("Which model? Type its name.");
+    if (await ask("POST", "/api/jobs", body)) notify(`${body.model} will be analysed.`);
+  }
+
+  document.addEventListener("click", (event) => {
+    const target = event.target.closest("#new-submit, [data-cancel], [data-retry]");
+    if (!target) return;
+    if (target.id === "new-submit") analyse();
+    else if (target.dataset.cancel) ask("DELETE", `/api/jobs/${target.dataset.cancel}`);
+    else ask("POST", `/api/jobs/${target.dataset.retry}/retry`);
+  });
+
   let listening = null;
   function listen() {
     const gd = graph();
@@ -582,6 +625,22 @@
       if (cell && cell.rowId) pin(cell.rowId, true);
     },
     number: (value) => Number(value).toFixed(2),
+    told(told) {
+      if (!told) return window.dash_clientside.no_update;
+      if (told.pushed) lastPush = Date.now();
+      const fingerprint = view ? view.model.split("@")[1] : "";
+      const mine = told.jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
+      const fresh = mine.map((job) => `${job.id} ${job.state} ${job.stage} ${job.done}`).join();
+      if (fresh === lastFresh) return window.dash_clientside.no_update;
+      const first = lastFresh === null;
+      lastFresh = fresh;
+      return first && !mine.length ? window.dash_clientside.no_update : fresh;
+    },
+    async poll() {
+      if (Date.now() - lastPush < 5000 && lastPush) return;
+      const answer = await fetch("/api/jobs");
+      if (answer.ok) tellJobs(await answer.json());
+    },
     help: () => true,
   };
 })();

@@ -1,4 +1,4 @@
-"""The web application: one page, its exports, nothing that computes."""
+"""The web application: one page, its exports, the API. It computes nothing itself."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,11 @@ from dash import Dash
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
+from analysis.engine import Engine
 from dashboard import callbacks, exports
+from dashboard.access import Access
+from dashboard.api import create_api
+from dashboard.guard import Guard, policy
 from dashboard.library import Library
 from dashboard.panels.page import page
 
@@ -30,28 +34,30 @@ _INDEX = """<!DOCTYPE html>
 </html>"""
 
 
-def create_app(library: Library) -> FastAPI:
+def create_app(library: Library, engine: Engine, access: Access, models: Path | None = None) -> FastAPI:
     """The server, ready for uvicorn."""
     server = FastAPI(title="Head Atlas", docs_url=None, redoc_url=None, openapi_url=None)
-    server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
     server.include_router(exports.routes(library))
-    app = dash_app(library, server)
+    server.mount("/api", create_api(library, engine, access, models))
+    app = dash_app(library, engine, access, models, server)
     server.state.dash = app
+    server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
+    server.add_middleware(Guard, access=access, policy=policy(list(app.csp_hashes())))  # the last is the outermost
     return server
 
 
-def dash_app(library: Library, server: Any) -> Dash:
+def dash_app(library: Library, engine: Engine, access: Access, models: Path | None, server: Any) -> Dash:
     """The page on a server."""
     app = Dash(
         "head-atlas",
         server=server,
         assets_folder=str(ASSETS),
-        assets_path_ignore=["before"],
+        assets_path_ignore=["before", "pictures"],
         index_string=_INDEX,
         title="Head Atlas",
         update_title="",
         add_log_handler=False,
     )
-    app.layout = page()
-    callbacks.register(app, library)
+    app.layout = page(read_only=access.read_only)
+    callbacks.register(app, library, engine, models)
     return app

@@ -1,13 +1,17 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
+import asyncio
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update, set_props
 from dash.exceptions import PreventUpdate
 
+from analysis.engine import Engine
+from analysis.sources import listed_models
 from dashboard import hover, ids
 from dashboard.arrange import LARGEST, arrange
 from dashboard.figures.head_map import head_maps
@@ -18,6 +22,7 @@ from dashboard.panels.inspector import inspector
 from dashboard.panels.legend import counts, legend, not_applicable
 from dashboard.panels.page import downloads
 from dashboard.panels.table import columns, rows
+from dashboard.panels.workshop import job_list, model_list
 from dashboard.view import View, open_view, view_of_controls
 
 # The controls: the key in an address, the control's name and property.
@@ -50,6 +55,7 @@ PAINT: dict[str, Any] = {
     "inputs": {
         "address": Input(ids.ADDRESS, "data"),
         "screen": Input(ids.SCREEN, "data"),
+        "fresh": Input(ids.FRESH, "data"),
         "controls": {key: Input(*where) for key, where in CONTROLS.items()},
         "page": State(ids.PAGE, "className"),
     },
@@ -66,8 +72,14 @@ DESCRIBE: dict[str, Any] = {
         "rows": Output(ids.TABLE, "rowData"),
         "columns": Output(ids.TABLE, "columnDefs"),
         "no_table": Output(ids.TABLE_FRAME, "hidden"),
+        "no_workshop": Output(ids.WORKSHOP, "hidden"),
+        "no_atlas": Output(ids.ATLAS, "hidden"),
     },
-    "inputs": {"query": Input(ids.QUERY, "data"), "screen": Input(ids.SCREEN, "data")},
+    "inputs": {
+        "query": Input(ids.QUERY, "data"),
+        "screen": Input(ids.SCREEN, "data"),
+        "fresh": Input(ids.FRESH, "data"),
+    },
 }
 INSPECT: dict[str, Any] = {
     "output": Output(ids.INSPECTOR, "children"),
@@ -79,16 +91,24 @@ INSPECT: dict[str, Any] = {
 }
 
 
-def register(app: Dash, library: Library) -> None:
+JOB_LISTS: dict[str, Any] = {
+    "output": {"jobs": Output(ids.JOB_LIST, "children"), "models": Output(ids.MODEL_LIST, "children")},
+    "inputs": {"told": Input(ids.JOBS, "data")},
+}
+
+
+def register(app: Dash, library: Library, engine: Engine, models: Path | None = None) -> None:
     """Connect the page's parts."""
     app.callback(**PAINT)(lambda **values: paint(library, set(ctx.triggered_prop_ids), **values))
     app.callback(**DESCRIBE)(lambda **values: describe(library, **values))
     app.callback(**INSPECT)(lambda **values: inspect(library, **values))
+    app.callback(**JOB_LISTS)(lambda told: job_lists(library, engine, models, told))
+    _register_messages(app, engine)
     _register_scripts(app)
 
 
 def paint(
-    library: Library, changed: set[str], address: Any, screen: Any, controls: dict[str, Any], page: Any
+    library: Library, changed: set[str], address: Any, screen: Any, fresh: Any, controls: dict[str, Any], page: Any
 ) -> dict[str, Any]:
     """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
     if address is None or screen is None:
@@ -107,7 +127,7 @@ def paint(
     }
 
 
-def describe(library: Library, query: Any, screen: Any) -> dict[str, Any]:
+def describe(library: Library, query: Any, screen: Any, fresh: Any) -> dict[str, Any]:
     """Everything around the maps."""
     if query is None or screen is None:
         raise PreventUpdate
@@ -123,6 +143,31 @@ def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
     heads, card = view.state.pins, view.scores.provenance.model
     salience = {head: library.salience(card, head) for head in heads}
     return inspector(view.scores, heads, salience, view.state, read_screen(screen)[1])
+
+
+def job_lists(library: Library, engine: Engine, models: Path | None, told: Any) -> dict[str, Any]:
+    """The lists of the view of models and jobs."""
+    if told is None:
+        raise PreventUpdate
+    read_only = bool(isinstance(told, dict) and told.get("read_only"))
+    return {
+        "jobs": job_list(engine.jobs(), read_only),
+        "models": model_list(library.listed(), listed_models(models)),
+    }
+
+
+def _register_messages(app: Dash, engine: Engine) -> None:
+    """Progress reaches every open page over its WebSocket, as it is made; a page without one asks now and then."""
+
+    @app.callback(websocket=True)  # type: ignore[untyped-decorator]
+    async def tell() -> None:
+        last = None
+        while not (ctx.websocket and ctx.websocket.is_shutdown):
+            now = [job.summary() for job in await asyncio.to_thread(engine.jobs)]
+            if now != last:
+                last = now
+                set_props(ids.JOBS, {"data": {"jobs": now, "pushed": True}})
+            await asyncio.sleep(0.4)
 
 
 def read_screen(screen: Any) -> tuple[int, bool]:
@@ -179,6 +224,8 @@ def described(view: View, dark: bool) -> dict[str, Any]:
         "rows": rows(scores, panels, state) if in_table else no_update,
         "columns": columns(scores, panels) if in_table else no_update,
         "no_table": not in_table,
+        "no_workshop": state.view != "models",
+        "no_atlas": state.view == "models",
     }
 
 
@@ -220,4 +267,6 @@ def _register_scripts(app: Dash) -> None:
     script("pin", Input(ids.PINS, "data"))
     script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
+    script("told", Output(ids.FRESH, "data"), Input(ids.JOBS, "data"), Input(ids.QUERY, "data"))
+    script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)
     script("help", Output(ids.HELP, "opened"), Input(ids.HELP_OPEN, "n_clicks"), prevent_initial_call=True)

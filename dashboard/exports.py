@@ -50,9 +50,9 @@ def view_frame(view: View) -> pd.DataFrame:
     return _with_provenance(frame, view.scores)
 
 
-def scores_frame(view: View) -> pd.DataFrame:
+def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format."""
-    return _with_provenance(view.scores.to_frame(), view.scores)
+    return _with_provenance(scores.to_frame(), scores)
 
 
 def _with_provenance(frame: pd.DataFrame, scores: Scores) -> pd.DataFrame:
@@ -167,7 +167,7 @@ def routes(library: Library) -> APIRouter:
     router = APIRouter(prefix="/export", include_in_schema=False)
     kinds: dict[str, tuple[str, Callable[[View], bytes]]] = {
         "view.csv": ("text/csv; charset=utf-8", lambda view: _csv(view_frame(view))),
-        "scores.csv": ("text/csv; charset=utf-8", lambda view: _csv(scores_frame(view))),
+        "scores.csv": ("text/csv; charset=utf-8", lambda view: _csv(scores_frame(view.scores))),
         "view.parquet": ("application/vnd.apache.parquet", _view_parquet),
         "scores.parquet": ("application/vnd.apache.parquet", lambda view: view.scores.to_parquet()),
         "page.html": ("text/html; charset=utf-8", _page),

@@ -37,6 +37,21 @@ TABLE = "table"  # (scripts)
 TABLE_FRAME = "table-frame"
 TITLE = "title"
 
+# Models and jobs
+WORKSHOP = "workshop"
+JOBS = "jobs"  # what is told of the jobs (scripts)
+FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
+JOB_LIST = "job-list"
+MODEL_LIST = "model-list"
+LISTEN = "listen"  # starts the messages about jobs
+POLL = "poll"  # asks for them when no message comes (scripts)
+NEW_MODEL = "new-model"  # (scripts)
+NEW_REVISION = "new-revision"  # (scripts)
+NEW_METHODS = "new-methods"
+NEW_FILES = "new-files"  # (scripts)
+NEW_SUBMIT = "new-submit"  # (scripts)
+ATLAS = "atlas"  # everything but models and jobs
+
 # Tools
 SEARCH = "search"  # (scripts)
 COPY = "copy"  # (scripts)

@@ -3,10 +3,12 @@
 import gzip
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from analysis.engine import Engine
 from analysis.errors import ModelNotFound, StoreError
 from analysis.heads import HeadId, ModelCard
 from analysis.plan import Salience, stored_salience
@@ -37,8 +39,8 @@ def shipped_salience() -> dict[str, dict[str, Any]]:
 class Library:
     """Finished function maps by model."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, engine: Engine | None = None) -> None:
+        self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
 
     def models(self) -> list[ModelCard]:
@@ -68,12 +70,26 @@ class Library:
             return ours
         return stored_salience(self._store, card.fingerprint, head)
 
+    def listed(self) -> list[tuple[ModelCard, str, int]]:
+        """Every finished result's model with its date and the bytes it takes in the store."""
+        found = [(scores.provenance.model, scores.provenance.date, len(scores.to_parquet())) for scores in shipped()]
+        for key in self._store.names("result/"):
+            scores, content = self._read.get(key) or self._open(key), self._store.get(key)
+            if scores is not None and content is not None:
+                found.append((scores.provenance.model, scores.provenance.date, len(content)))
+        return sorted(found, key=lambda entry: (entry[0].id, entry[1]))
+
     def _all(self) -> Iterator[Scores]:
         yield from shipped()
         for key in self._store.names("result/"):
             scores = self._read.get(key) or self._open(key)
             if scores is not None:
                 yield scores
+        for job in self._engine.jobs() if self._engine else ():
+            if job.state == "running":
+                running = self._engine.partial(job) if self._engine else None
+                if running is not None:
+                    yield _marked(running)
 
     def _open(self, key: str) -> Scores | None:
         """A result of the store; damaged ones and those of another version are passed over."""
@@ -85,6 +101,12 @@ class Library:
         if scores is not None:
             self._read[key] = scores
         return scores
+
+
+def _marked(scores: Scores) -> Scores:
+    """The layers that a running job has still to do say so."""
+    missing = scores.missing.where(scores.missing != Missing.NOT_COMPUTED, int(Missing.RUNNING))
+    return replace(scores, missing=missing.astype("int8"))
 
 
 def _fullness(scores: Scores) -> tuple[int, str]:

@@ -26,10 +26,10 @@ _PAPER = {
 _SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
 _SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
 _EMPTY = {False: "#eceff3", True: "#262b33"}  # a head with nothing to show; by dark
-# Without a score, by reason: never seen (there is a score), not computed, not applicable, failed; by dark
+# Without a score, by reason: never seen (there is a score), not computed, not applicable, failed, running; by dark
 _MISSING = {
-    False: ("#ffffff", "#ffffff", "#dfe3e8", "#f3c1bd"),
-    True: ("#14171c", "#14171c", "#3a404a", "#6b2d2a"),
+    False: ("#ffffff", "#ffffff", "#dfe3e8", "#f3c1bd", "#fff3bf"),
+    True: ("#14171c", "#14171c", "#3a404a", "#6b2d2a", "#453b12"),
 }
 _INK = {False: "#1f2933", True: "#e4e7eb"}  # text
 _FAINT = {False: "#5f6b7a", True: "#9aa5b1"}  # text of less weight
@@ -43,7 +43,7 @@ class Colours:
     category: dict[str, str]
     several: tuple[str, str, str]  # 2, 3, 4 and more categories
     empty: str
-    missing: tuple[str, str, str, str]  # by `Missing`
+    missing: tuple[str, str, str, str, str]  # by `Missing`
     ink: str
     faint: str
     accent: str

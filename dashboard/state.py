@@ -16,7 +16,7 @@ from analysis.errors import HeadError
 from analysis.heads import HeadId
 from analysis.scores import KINDS, TAU
 
-View = Literal["function", "table"]
+View = Literal["function", "table", "models"]
 How = Literal["any", "always"]
 Kind = Literal["both", "promote", "suppress"]
 Colour = Literal["categories", "scores"]

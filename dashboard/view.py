@@ -13,7 +13,7 @@ from dashboard.library import Library
 from dashboard.select import Panel, panels
 from dashboard.state import ReadState, ViewState
 
-VIEW_NAMES = {"function": "Function map", "table": "Table"}
+VIEW_NAMES = {"function": "Function map", "table": "Table", "models": "Models and jobs"}
 
 
 @dataclass(frozen=True)

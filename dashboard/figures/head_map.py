@@ -16,7 +16,7 @@ Figure = dict[str, Any]  # a plotly figure as plain data: building plotly's own 
 Codes = npt.NDArray[np.uint8]
 
 FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
-_SPECIAL = 7  # codes before those of the categories: 4 for missing scores, 3 for several categories
+_SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
 _TICK = 22  # pixels between tick labels, at least
 
 

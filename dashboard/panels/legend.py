@@ -40,7 +40,7 @@ def _score_legend(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
 
 def _missing(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
     """Only the reasons that occur."""
-    words = {1: "not computed", 2: "not applicable", 3: "failed"}
+    words = {1: "not computed", 2: "not applicable", 3: "failed", 4: "running"}
     present = sorted({int(code) for panel in panels for code in set(panel.reason.ravel().tolist()) if code})
     return [_entry(palette.missing[code], words[code], "swatch outlined") for code in present]
 

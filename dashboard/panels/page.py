@@ -8,6 +8,7 @@ from dash import dcc, html
 from dashboard import ids
 from dashboard.panels.controls import controls
 from dashboard.panels.table import table
+from dashboard.panels.workshop import workshop
 
 _SHORTCUTS = (
     ("← ↑ → ↓", "move over the heads of a focused map"),
@@ -20,13 +21,16 @@ _SHORTCUTS = (
 )
 
 
-def page() -> dmc.MantineProvider:
+def page(read_only: bool = False) -> dmc.MantineProvider:
     """Everything that is on the page before a view is known."""
     return dmc.MantineProvider(
         [
-            *(dcc.Store(id=name) for name in (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE)),
+            *(
+                dcc.Store(id=name)
+                for name in (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.JOBS, ids.FRESH)
+            ),
             html.A("Skip to the maps", href=f"#{ids.FRAME}", className="skip"),
-            html.Div([_header(), _main()], id=ids.PAGE),
+            html.Div([_header(), _main(read_only)], id=ids.PAGE),
             _help(),
             html.Div(id=ids.LIVE, className="unseen", role="status", **{"aria-live": "polite"}),
         ],
@@ -52,7 +56,11 @@ def _header() -> html.Header:
                 id=ids.VIEW,
                 value="function",
                 size="xs",
-                data=[{"value": "function", "label": "Function map"}, {"value": "table", "label": "Table"}],
+                data=[
+                    {"value": "function", "label": "Function map"},
+                    {"value": "table", "label": "Table"},
+                    {"value": "models", "label": "Models and jobs"},
+                ],
             ),
             html.Div(className="spring"),
             dmc.TextInput(
@@ -76,47 +84,53 @@ def _header() -> html.Header:
     )
 
 
-def _main() -> html.Main:
+def _main(read_only: bool) -> html.Main:
     return html.Main(
         [
             html.Div(id=ids.NOTICES, role="status"),
-            html.Div(id=ids.SENTENCE, className="sentence"),
-            controls(),
-            html.Div(id=ids.LEGEND, className="legend"),
-            html.Div(
-                dcc.Graph(
-                    id=ids.MAPS,
-                    config={"displayModeBar": False, "doubleClick": False, "scrollZoom": False},
-                    responsive=False,
-                    style={"minHeight": "160px"},
-                ),
-                id=ids.FRAME,
-                className="frame",
-                tabIndex=0,
-                role="application",
-                **{"aria-label": "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."},
-            ),
-            html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
-            html.Div(
-                [
-                    html.Section(
-                        [
-                            html.H2("By layer"),
-                            html.P(
-                                "Share of a layer's heads; a head of two categories counts in both.", className="hint"
-                            ),
-                            dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False}),
-                        ],
-                        className="card profile",
-                    ),
-                    html.Section([html.H2("Counts"), html.Div(id=ids.COUNTS)], className="card"),
-                ],
-                className="beside",
-            ),
-            html.Div(id=ids.INSPECTOR, className="inspector"),
-            html.P(id=ids.ABSENT, className="absent"),
+            html.Div(_atlas(), id=ids.ATLAS),
+            html.Div(workshop(read_only), id=ids.WORKSHOP, hidden=True),
+            dcc.Interval(id=ids.POLL, interval=3000),
         ]
     )
+
+
+def _atlas() -> list[Any]:
+    return [
+        html.Div(id=ids.SENTENCE, className="sentence"),
+        controls(),
+        html.Div(id=ids.LEGEND, className="legend"),
+        html.Div(
+            dcc.Graph(
+                id=ids.MAPS,
+                config={"displayModeBar": False, "doubleClick": False, "scrollZoom": False},
+                responsive=False,
+                style={"minHeight": "160px"},
+            ),
+            id=ids.FRAME,
+            className="frame",
+            tabIndex=0,
+            role="application",
+            **{"aria-label": "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."},
+        ),
+        html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
+        html.Div(
+            [
+                html.Section(
+                    [
+                        html.H2("By layer"),
+                        html.P("Share of a layer's heads; a head of two categories counts in both.", className="hint"),
+                        dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False}),
+                    ],
+                    className="card profile",
+                ),
+                html.Section([html.H2("Counts"), html.Div(id=ids.COUNTS)], className="card"),
+            ],
+            className="beside",
+        ),
+        html.Div(id=ids.INSPECTOR, className="inspector"),
+        html.P(id=ids.ABSENT, className="absent"),
+    ]
 
 
 def _help() -> dmc.Modal:

@@ -1,0 +1,303 @@
+"""Where work runs: jobs, one after the other, cut into units that Dask's workers compute and the store keeps.
+
+A unit's name is the hash of everything that its result depends on. What is in the store is not computed again, so a job
+that was stopped, by a person, a crash or a power cut, goes on where it was; what two jobs share is computed once.
+"""
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import HeadAtlasError, QueueFull, SettingError, StoreError
+from analysis.heads import ModelCard
+from analysis.jobs import Job, Request
+from analysis.plan import FunctionPlan, Settings, assembled, finish, remember, salience_key
+from analysis.provenance import now
+from analysis.scores import Scores
+from analysis.store import Store
+from analysis.tokens import MIN_PAIRS
+from analysis.units import Kept, Source, count_layer, prepare, salient_layers
+
+QUEUE_LIMIT = 20  # jobs that may wait
+SALIENT_LAYERS = 8  # layers a unit: each unit goes over the whole vocabulary once
+DEATHS = 10  # times that a unit's worker may die before the job fails
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the units run."""
+
+    scheduler: str = ""  # address of an existing Dask scheduler; empty: a local worker process
+    device: str = "auto"
+    models: Path | None = None  # folders that may be analysed by name
+
+
+class Cancelled(Exception):
+    """The job shall stop."""
+
+
+class Engine:
+    """Takes requests, works them off in a thread of its own, tells how far they are."""
+
+    def __init__(self, store: Store, place: Place | None = None) -> None:
+        self._store, self._place = store, place or Place()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._cancelled: set[str] = set()
+        self._client: Any = None
+        self._cluster: Any = None
+        self._thread: threading.Thread | None = None
+
+    # ---- What others call ------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Go on with what was waiting or running when the last process ended."""
+        for job in self.jobs():
+            if job.state == "running":
+                self._save(job.at(state="queued", stage="waiting"))
+        self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread and the local worker; jobs stay as they are and go on at the next start."""
+        self._stopping.set()
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join(timeout=60)
+        self._close_cluster()
+
+    def submit(self, request: Request) -> Job:
+        """A new job, or the one there is: asking twice changes nothing, asking for a failed one tries again."""
+        with self._lock:
+            job = self.job(request.id)
+            if job is not None and (job.active or (job.state == "done" and self._has_result(job))):
+                return job
+            if sum(other.active for other in self.jobs()) >= QUEUE_LIMIT:
+                raise QueueFull(f"{QUEUE_LIMIT} jobs are waiting already", "Try again when some are done.")
+            job = Job(request)
+            self._cancelled.discard(job.id)
+            self._save(job)
+        self._wake.set()
+        return job
+
+    def cancel(self, job_id: str) -> Job:
+        """Stop a job; a running one stops within one unit. What it has computed is kept."""
+        with self._lock:
+            job = self.job(job_id)
+            if job is None:
+                raise SettingError(f"there is no job {job_id[:40]!r}", "See the list of jobs.")
+            if job.state == "queued":
+                job = job.at(state="cancelled", stage="cancelled", finished=now())
+                self._save(job)
+            elif job.state == "running":
+                self._cancelled.add(job_id)
+        self._wake.set()
+        return job
+
+    def job(self, job_id: str) -> Job | None:
+        """A job by its name."""
+        content = self._store.get(f"job/{job_id}")
+        try:
+            return None if content is None else Job.from_dict(json.loads(content))
+        except (ValueError, KeyError, TypeError):  # written by another version
+            return None
+
+    def jobs(self) -> list[Job]:
+        """All jobs, the oldest first."""
+        found = (self.job(name.removeprefix("job/")) for name in self._store.names("job/"))
+        return sorted((job for job in found if job is not None), key=lambda job: (job.created, job.id))
+
+    def partial(self, job: Job) -> Scores | None:
+        """What a running job has so far, as scores whose other layers are not computed."""
+        content = self._store.get(f"card/{job.fingerprint}/{job.id}") if job.fingerprint else None
+        if content is None or "function" not in job.request.methods:
+            return None
+        return assembled(_plan(ModelCard.from_dict(json.loads(content)), job.request), job.kept, self._store, "")
+
+    # ---- The thread ------------------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                job = next((job for job in self.jobs() if job.state == "queued"), None)
+            except StoreError:
+                _log.exception("the store cannot be read")
+                job = None
+            if job is None:
+                self._wake.wait(timeout=5)
+                self._wake.clear()
+            else:
+                self._run(job)
+
+    def _run(self, job: Job) -> None:
+        job = job.at(state="running", stage="opening the model", message="", hint="")
+        try:
+            self._save(job)
+            job = self._computed(job)
+            self._save(job.at(state="done", stage="done", left=None, finished=now()))
+        except Cancelled:
+            if not self._stopping.is_set():
+                self._cancelled.discard(job.id)
+                self._end(job, "cancelled", "", "")
+        except HeadAtlasError as error:
+            self._end(job, "failed", str(error), error.hint)
+        except Exception as error:
+            _log.exception("job %s failed", job.id)
+            self._end(job, "failed", *_words(error))
+
+    def _end(self, job: Job, state: Any, message: str, hint: str) -> None:
+        current = self.job(job.id) or job
+        ended = current.at(state=state, stage=state, message=message, hint=hint, left=None, finished=now())
+        while not self._stopping.is_set():
+            try:
+                self._save(ended)
+                return
+            except StoreError:  # a full disk: what failed is told as soon as there is room for it
+                self._stopping.wait(2)
+
+    def _computed(self, job: Job) -> Job:
+        source = Source(job.request.model, job.request.revision, str(self._place.models or ""), self._place.device)
+        card, kept = self._opened(job, source)
+        job = job.at(fingerprint=card.fingerprint, kept=tuple(len(pairs) for pairs in kept))
+        self._store.put(f"card/{card.fingerprint}/{job.id}", json.dumps(card.to_dict()).encode())
+        if "function" in job.request.methods:
+            job = self._function(job, source, card, kept)
+        if "salience" in job.request.methods:
+            job = self._salience(job, source, card)
+        return job
+
+    def _opened(self, job: Job, source: Source) -> tuple[ModelCard, Kept]:
+        future = self._submit(prepare, source, job.request.relations, key=f"open-{job.id}-{time.time_ns()}")
+        ((_, (card, kept)),) = self._finished(job, {future: ""})
+        return ModelCard.from_dict(card), kept
+
+    def _function(self, job: Job, source: Source, card: ModelCard, kept: Kept) -> Job:
+        plan = _plan(card, job.request)
+        absent = [layer for layer in plan.layers if self._store.get(plan.unit(layer)) is None]
+        job = job.at(stage="function map", done=len(plan.layers) - len(absent), total=len(plan.layers))
+        self._save(job)
+        device = "stored layers"
+        if any(len(pairs) >= MIN_PAIRS for pairs in kept):
+            ks = [plan.settings.k(relation) for relation in plan.relations]
+            same = (source, card.fingerprint, kept, ks, plan.settings.first_mlp)
+            waiting = {self._submit(count_layer, *same, layer, key=plan.unit(layer)): layer for layer in absent}
+            for further, layer, (hits, used) in self._told(job, waiting):
+                self._store.put(plan.unit(layer), hits)
+                job, device = further, used
+        finish(plan, job.kept, self._store, device)
+        return job
+
+    def _salience(self, job: Job, source: Source, card: ModelCard) -> Job:
+        names = {layer: salience_key(card.fingerprint, layer, True) for layer in card.layers}
+        absent = [layer for layer in card.layers if self._store.get(names[layer]) is None]
+        groups = [tuple(absent[i : i + SALIENT_LAYERS]) for i in range(0, len(absent), SALIENT_LAYERS)]
+        job = job.at(stage="salient tokens", done=0, total=len(groups), left=None)
+        self._save(job)
+        waiting = {
+            self._submit(salient_layers, source, card.fingerprint, group, key=f"{names[group[0]]}-{len(group)}"): group
+            for group in groups
+        }
+        for further, _, found in self._told(job, waiting):
+            for layer, content in found.items():
+                self._store.put(names[layer], content)
+            job = further
+        remember(self._store, card)
+        return job
+
+    def _told(self, job: Job, waiting: dict[Any, Any]) -> Iterator[tuple[Job, Any, Any]]:
+        """Results as they arrive. The progress is saved after the caller has kept the result."""
+        start, before = time.monotonic(), job.done
+        for part, result in self._finished(job, waiting):
+            done = job.done + 1
+            left = (time.monotonic() - start) / (done - before) * (job.total - done)
+            job = job.at(done=done, left=round(left, 1))
+            yield job, part, result
+            self._save(job)
+
+    def _finished(self, job: Job, waiting: dict[Any, Any]) -> Iterator[tuple[Any, Any]]:
+        """The results of futures as they come; all others are let go when one fails or the job is cancelled."""
+        from distributed import as_completed
+
+        left = dict(waiting)
+        try:
+            while left:
+                self._check(job)
+                try:
+                    done = next(iter(as_completed(list(left), timeout=0.5)))
+                except TimeoutError:
+                    continue
+                yield left.pop(done), done.result()
+        finally:
+            if left:
+                self._client.cancel(list(left), force=True)
+
+    def _check(self, job: Job) -> None:
+        if self._stopping.is_set() or job.id in self._cancelled:
+            raise Cancelled
+
+    # ---- Dask ------------------------------------------------------------------------------------------------------
+
+    def _submit(self, work: Callable[..., Any], *arguments: Any, key: str) -> Any:
+        return self._connected().submit(work, *arguments, key=key, pure=True, resources={"DEVICE": 1}, retries=0)
+
+    def _connected(self) -> Any:
+        if self._client is None or self._client.status != "running":
+            self._close_cluster()
+            self._client = self._connect()
+        return self._client
+
+    def _connect(self) -> Any:
+        import dask
+        from distributed import Client, LocalCluster
+
+        dask.config.set({"distributed.scheduler.allowed-failures": DEATHS, "distributed.admin.tick.limit": "60s"})
+        if self._place.scheduler:
+            return Client(self._place.scheduler, timeout="20s", name="head-atlas")
+        self._cluster = LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+            resources={"DEVICE": 1}, memory_limit=0, silence_logs=logging.ERROR,
+        )  # fmt: skip
+        return Client(self._cluster)
+
+    def _close_cluster(self) -> None:
+        for part in (self._client, self._cluster):
+            if part is not None:
+                try:
+                    part.close(timeout=10)
+                except Exception:  # it may be gone already
+                    _log.debug("closing Dask", exc_info=True)
+        self._client = self._cluster = None
+
+    # ---- The store -------------------------------------------------------------------------------------------------
+
+    def _save(self, job: Job) -> None:
+        self._store.put(f"job/{job.id}", json.dumps(job.to_dict()).encode())
+
+    def _has_result(self, job: Job) -> bool:
+        if "function" not in job.request.methods:
+            return True
+        content = self._store.get(f"card/{job.fingerprint}/{job.id}")
+        if content is None:
+            return False
+        return self._store.get(_plan(ModelCard.from_dict(json.loads(content)), job.request).key) is not None
+
+
+def _plan(card: ModelCard, request: Request) -> FunctionPlan:
+    return FunctionPlan(card, request.relations, Settings.default(card.vocabulary), card.layers)
+
+
+def _words(error: Exception) -> tuple[str, str]:
+    """What a person is told of an error that nobody foresaw."""
+    if type(error).__name__ == "KilledWorker":
+        return (
+            f"the worker died {DEATHS} times on the same piece",
+            "It probably ran out of memory: use a larger machine, or a GPU with more memory.",
+        )
+    return f"something unexpected happened: {type(error).__name__}: {str(error)[:200]}", "The server's log says more."

@@ -1,0 +1,150 @@
+"""Models and jobs: what is there, what is being computed, and a form to ask for more."""
+
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from analysis.heads import ModelCard
+from analysis.jobs import METHODS, Job
+from dashboard import ids
+
+_METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens"}
+_STATES = {
+    "queued": "Waiting",
+    "running": "Running",
+    "done": "Done",
+    "failed": "Failed",
+    "cancelled": "Cancelled",
+}
+
+
+def workshop(read_only: bool) -> html.Div:
+    """The empty view; its lists come with the first look at the jobs."""
+    return html.Div(
+        [
+            html.Section([html.H2("Analyse a model"), _closed() if read_only else _form()], className="card"),
+            html.Section([html.H2("Jobs"), html.Div(id=ids.JOB_LIST)], className="card"),
+            html.Section([html.H2("Models with results"), html.Div(id=ids.MODEL_LIST)], className="card"),
+        ],
+        className="workshop",
+    )
+
+
+def _closed() -> html.P:
+    return html.P(
+        "This server is read-only: it can be reached by others and has no auth file, so it takes no analyses. "
+        "Compute on its machine with python -m analysis map, or start it with --auth-file.",
+        className="hint",
+    )
+
+
+def _form() -> html.Div:
+    methods = [dmc.Checkbox(label=_METHOD_NAMES[method], value=method, size="xs") for method in METHODS]
+    return html.Div(
+        [
+            html.Div(
+                [
+                    dmc.TextInput(
+                        id=ids.NEW_MODEL, label="Model", placeholder="org/name, or a folder of the models directory",
+                        size="xs", w=320,
+                    ),
+                    dmc.TextInput(id=ids.NEW_REVISION, label="Revision", placeholder="main", size="xs", w=140),
+                    dmc.CheckboxGroup(methods, id=ids.NEW_METHODS, label="Methods", value=list(METHODS), size="xs"),
+                    html.Label(
+                        [
+                            html.Span("Your own relations (CSV or JSON, optional)"),
+                            dcc.Input(id=ids.NEW_FILES, type="file", multiple=True),
+                        ],
+                        className="files",
+                    ),
+                    html.Button("Analyse", id=ids.NEW_SUBMIT, className="button strong"),
+                ],
+                className="form",
+            ),
+            html.P(
+                "The model's weights are read on the worker; nothing is sent anywhere. Closing this page changes nothing.",
+                className="hint",
+            ),
+        ]
+    )  # fmt: skip
+
+
+def job_list(jobs: list[Job], read_only: bool) -> list[Any]:
+    """The newest first."""
+    if not jobs:
+        return [html.P("No analysis was asked for yet.", className="hint")]
+    return [html.Ul([_job(job, read_only) for job in reversed(jobs)], className="jobs")]
+
+
+def _job(job: Job, read_only: bool) -> html.Li:
+    share = 100 * job.done / job.total if job.total else (100 if job.state == "done" else 0)
+    own = [relation.title for relation in job.request.relations if relation.category == "custom"]
+    parts: list[Any] = [
+        html.Div(
+            [
+                html.B(job.request.model),
+                html.Span(f" {job.request.revision}" if job.request.revision else "", className="hint"),
+                html.Span(_STATES[job.state], className=f"state {job.state}"),
+                html.Span(_progress(job), className="hint"),
+            ],
+            className="job-head",
+        ),
+    ]
+    if job.active:
+        label = {"aria-label": f"Progress of {job.request.model}"}
+        parts.append(dmc.Progress(value=share, size="sm", animated=job.state == "running", **label))
+    if own:
+        parts.append(html.P(f"with {', '.join(own)}", className="hint"))
+    if job.state == "failed":
+        parts.append(html.P([job.message + ". ", html.Span(job.hint, className="hint")], className="failure"))
+    parts.append(html.Div(_tools(job, read_only), className="job-tools"))
+    return html.Li(parts, **{"data-job": job.id, "data-state": job.state})
+
+
+def _progress(job: Job) -> str:
+    if not job.active:
+        return job.finished.replace("T", " ").removesuffix("Z")
+    counted = f", {job.done} of {job.total}" if job.total else ""
+    left = f", about {_time(job.left)} left" if job.left is not None else ""
+    return f"{job.stage}{counted}{left}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _tools(job: Job, read_only: bool) -> list[Any]:
+    tools: list[Any] = []
+    if job.fingerprint and (job.state in {"done", "running"}):
+        words = "Open the map" if job.state == "done" else "Watch the map"
+        tools.append(html.A(words, href=f"/?model={job.request.model}@{job.fingerprint[:8]}"))
+    if not read_only and job.active:
+        tools.append(html.Button("Cancel", className="mate", **{"data-cancel": job.id}))
+    if not read_only and job.state in {"failed", "cancelled"}:
+        tools.append(html.Button("Try again", className="mate", **{"data-retry": job.id}))
+    return tools
+
+
+def model_list(cards: list[tuple[ModelCard, str, int]], folders: list[str]) -> list[Any]:
+    """Every model with where its numbers come from and what they take on disk."""
+    rows = [
+        html.Tr(
+            [
+                html.Th(html.A(card.id, href=f"/?model={card.id}@{card.fingerprint[:8]}"), scope="row"),
+                html.Td(card.family),
+                html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
+                html.Td(html.Code(card.fingerprint[:12])),
+                html.Td(date[:10]),
+                html.Td(f"{size / 1e3:,.0f} kB", className="num"),
+                html.Td(card.note or card.dtype),
+            ]
+        )
+        for card, date, size in cards
+    ]
+    names = ("Model", "Family", "Layers × heads", "Fingerprint", "Computed", "Size", "Weights")
+    header = html.Tr([html.Th(name, scope="col") for name in names])
+    listed = [html.P(f"In the models directory: {', '.join(folders)}", className="hint")] if folders else []
+    return [html.Div(html.Table([html.Thead(header), html.Tbody(rows)], className="models"), className="wide"), *listed]

@@ -15,6 +15,7 @@ import xarray as xr
 from analysis.errors import StoreError
 from analysis.heads import HeadId
 from analysis.provenance import Provenance
+from analysis.relations import CATEGORIES
 
 DIMS = ("item", "kind", "sample", "layer", "head")
 KINDS = ("promote", "suppress")
@@ -73,8 +74,9 @@ class Scores:
         return next(item for item in self.provenance.items if item["name"] == name)
 
     def categories(self) -> list[str]:
-        """Categories with at least one applicable item, in the order of the items."""
-        return list(dict.fromkeys(item["category"] for item in self.provenance.items if item["applicable"]))
+        """Categories with at least one applicable item, in their usual order."""
+        found = dict.fromkeys(item["category"] for item in self.provenance.items if item["applicable"])
+        return sorted(found, key=lambda name: CATEGORIES.index(name) if name in CATEGORIES else len(CATEGORIES))
 
     def reduced(
         self, items: Iterable[str], how: Quantifier = "any", kinds: Sequence[str] = KINDS

@@ -10,7 +10,6 @@
   let view = null; // unpacked heads store
   let pins = [];
   let cursor = null; // [row, column] = [index of the layer, head] under the pointer or the keyboard
-  let cursorPanel = 0;
 
   function bytes(text) {
     const raw = atob(text), found = new Uint8Array(raw.length);
@@ -204,7 +203,6 @@
     const found = cellAt(event);
     const same = found && cursor && found.cell[0] === cursor[0] && found.cell[1] === cursor[1];
     cursor = found ? found.cell : null;
-    cursorPanel = found ? found.number : 0;
     if (!same) drawCursor();
     if (found) showTooltip(found.cell, found.number, event.clientX, event.clientY);
     else hideTooltip();
@@ -259,18 +257,21 @@
   }
 
   function typing(target) {
-    return target.closest && target.closest("input, textarea, select, [contenteditable], .ag-root");
+    return (
+      target.closest &&
+      target.closest("input:not([type=radio]):not([type=checkbox]), textarea, [contenteditable], .ag-cell-inline-editing")
+    );
   }
 
   function keyed(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !view) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !view || document.querySelector("[role=dialog]")) return;
     const inFrame = event.target.id === "frame";
     if (inFrame && event.key in STEPS) step(event.key);
     else if (inFrame && (event.key === "Enter" || event.key === " ") && cursor) pin(nameOf(cursor), event.shiftKey);
     else if (event.key === "Enter" && event.target.id === "search") search(event.target);
     else if (event.key === "Enter" && event.target.closest(".ag-row"))
       pin(event.target.closest(".ag-row").getAttribute("row-id"), event.shiftKey);
-    else if (event.key === "Escape" && !document.querySelector("[role=dialog]")) escaped(event);
+    else if (event.key === "Escape") escaped(event);
     else if (typing(event.target)) return;
     else if (event.key === "/") byId("search").focus();
     else if (event.key === "?") window.dash_clientside.set_props("help", { opened: true });
@@ -298,7 +299,7 @@
       return;
     }
     cursor = cell;
-    setPins([nameOf(cell), ...pins.filter((name) => name !== nameOf(cell))].slice(0, Math.max(1, pins.length)));
+    setPins([nameOf(cell)]);
     byId("frame").focus();
     focusCell();
   }
@@ -321,7 +322,7 @@
   // ---- The address -----------------------------------------------------------------------------------------------
   function withPins(query) {
     if (!pins.length) return query;
-    return `${query}${query ? "&" : "?"}pin=${pins.join(".")}`;
+    return `${query || (view ? `?model=${view.model}` : "?")}&pin=${pins.join(".")}`.replace("?&", "?");
   }
 
   function part(search, key) {
@@ -348,6 +349,8 @@
   }
 
   let lastQuery = "";
+  let lastPlace = null; // model and view that the address last named
+  let arrived = true; // the next view comes from an address: opened, or gone back to
 
   // ---- Pictures ---------------------------------------------------------------------------------------------------
   async function picture(button) {
@@ -392,10 +395,13 @@
     window.dash_clientside.set_props("provider", { forceColorScheme: isDark() ? "dark" : "light" });
     tellScreen();
   });
-  addEventListener("popstate", () => setData("address", location.search));
+  addEventListener("popstate", () => {
+    arrived = true;
+    setData("address", location.search);
+  });
   document.addEventListener("keydown", keyed);
   document.addEventListener("click", (event) => {
-    const target = event.target.closest("[data-pin], [data-unpin], [data-picture], #copy");
+    const target = event.target.closest("[data-pin], [data-unpin], [data-instead], [data-picture], #copy");
     document.querySelectorAll("details.menu[open]").forEach((menu) => {
       if (!menu.contains(event.target) || event.target.closest("a, button")) menu.removeAttribute("open");
     });
@@ -403,6 +409,11 @@
     if (target.id === "copy") copyLink();
     else if (target.dataset.picture) picture(target);
     else if (target.dataset.pin) pin(target.dataset.pin, true);
+    else if (target.dataset.instead) {
+      const [from, to] = target.dataset.instead.split(" ");
+      setPins([...new Set(pins.map((name) => (name === from ? to : name)))]);
+      announce(`${to} instead of ${from}`);
+    }
     else setPins(pins.filter((name) => name !== target.dataset.unpin));
   });
   document.addEventListener("mouseover", (event) => {
@@ -410,6 +421,12 @@
     if (!row || !view) return;
     cursor = cellOf(row.getAttribute("row-id"));
     drawCursor();
+  });
+  document.addEventListener("mouseout", (event) => {
+    if (event.target.closest && event.target.closest(".ag-row")) left();
+  });
+  document.addEventListener("focusout", (event) => {
+    if (event.target.id === "frame") left();
   });
 
   // ---- Jobs ------------------------------------------------------------------------------------------------------
@@ -438,7 +455,7 @@
   }
 
   async function analyse() {
-    const methods = [...document.querySelectorAll("#new-methods input:checked")].map((box) => box.value);
+    const methods = [...document.querySelectorAll(".workshop input[type=checkbox]:checked")].map((box) => box.value);
     const chosen = [...(byId("new-files").files || [])];
     if (chosen.some((file) => file.size > 5e6)) return notify("A relation file may have at most 5 MB.");
     const files = await Promise.all(chosen.map(async (file) => ({ name: file.name, content: await file.text() })));
@@ -455,6 +472,7 @@
     else ask("POST", `/api/jobs/${target.dataset.retry}/retry`);
   });
 
+  let pinsBefore = []; // before the click that may be the first of two
   let listening = null;
   function listen() {
     const gd = graph();
@@ -462,12 +480,18 @@
     listening = gd;
     gd.addEventListener("mousemove", moved);
     gd.addEventListener("mouseleave", left);
-    gd.on("plotly_click", (event) => {
-      const found = cellAt(event.event);
-      if (found) pin(nameOf(found.cell), event.event.shiftKey);
+    gd.on("plotly_click", ({ event }) => {
+      const found = cellAt(event);
+      if (!found || event.detail > 1) return; // a double click resets the zoom
+      pinsBefore = pins;
+      pin(nameOf(found.cell), event.shiftKey);
+      byId("frame").focus({ preventScroll: true });
     });
     gd.on("plotly_afterplot", afterPlot);
-    gd.on("plotly_doubleclick", resetZoom);
+    gd.on("plotly_doubleclick", () => {
+      setPins(pinsBefore);
+      resetZoom();
+    });
   }
 
   // ---- Drawing --------------------------------------------------------------------------------------------------
@@ -491,7 +515,8 @@
       return;
     }
     waitingFigure = null;
-    window.dash_clientside.set_props("maps", { figure });
+    const kept = before && before.layout.uirevision === figure.layout.uirevision && before.data.length === figure.data.length;
+    window.dash_clientside.set_props("maps", { figure: kept && graph() && graph()._fullLayout ? zoomed(figure) : figure });
     whenDrawn(() => {
       listen();
       afterPlot();
@@ -602,17 +627,18 @@
       pins = chosen || pins;
       lastQuery = query;
       const next = withPins(query) || location.pathname;
-      if ((location.search || location.pathname) === next) return;
-      const bare = (search) => `${part(search, "model").split("@")[0]} ${part(search, "view")}`;
-      const same = bare(query) === bare(location.search) || (!part(query, "model") && !part(location.search, "model"));
-      const isNew = !same || part(query, "view") !== part(location.search, "view");
-      history[isNew ? "pushState" : "replaceState"](null, "", next);
+      const place = `${view ? view.model : ""} ${part(query, "view")}`; // what makes a page of the history
+      const isNew = lastPlace !== null && place !== lastPlace && !arrived;
+      lastPlace = place;
+      arrived = false;
+      if ((location.search || location.pathname) !== next) history[isNew ? "pushState" : "replaceState"](null, "", next);
     },
     title(text) {
       if (text) document.title = text;
     },
     draw(packed) {
       if (!packed) return;
+      if (!view) setData("listen", Date.now());
       view = unpack(packed);
       show(view.figure);
     },
@@ -626,15 +652,14 @@
     },
     number: (value) => Number(value).toFixed(2),
     told(told) {
-      if (!told) return window.dash_clientside.no_update;
+      if (!told) return;
       if (told.pushed) lastPush = Date.now();
-      const fingerprint = view ? view.model.split("@")[1] : "";
+      const fingerprint = view ? view.model.split("@").pop() : "";
       const mine = told.jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
       const fresh = mine.map((job) => `${job.id} ${job.state} ${job.stage} ${job.done}`).join();
-      if (fresh === lastFresh) return window.dash_clientside.no_update;
-      const first = lastFresh === null;
+      const before = lastFresh;
       lastFresh = fresh;
-      return first && !mine.length ? window.dash_clientside.no_update : fresh;
+      if (before !== null && fresh !== before) setData("fresh", fresh); // the map on the screen has new layers
     },
     async poll() {
       if (Date.now() - lastPush < 5000 && lastPush) return;

@@ -7,6 +7,9 @@ LARGEST, _COMFORTABLE = 26, 14  # pixels of a cell's side: no larger; from here 
 _TALLEST, _MOST_ROWS = 760, 2  # pixels and rows of panels beyond which larger cells are not worth scrolling
 
 
+_NARROWEST = 170  # pixels: a panel's title needs them
+
+
 @dataclass(frozen=True)
 class Box:
     """One panel's drawing area, in pixels from the figure's top left corner."""
@@ -38,7 +41,8 @@ def arrange(count: int, columns: int, rows: int, width: int, largest: int = LARG
     Tall or square maps stand in one row and wide ones in two, because that is where their cells are largest without
     the figure outgrowing a screen; on a narrow screen they stand below each other.
     """
-    options = [_with(beside, count, columns, rows, width, largest) for beside in range(1, max(1, count) + 1)]
+    most = max(1, min(count, width // _NARROWEST))
+    options = [_with(beside, count, columns, rows, width, largest) for beside in range(1, most + 1)]
     fitting = [option for option in options if option.rows <= _MOST_ROWS and option.height <= _TALLEST]
     if width < 640 or not fitting:
         legible = [option for option in options if option.cell >= min(9, options[0].cell)]

@@ -41,6 +41,7 @@ CONTROLS = {
 }
 
 
+_NOT_ASKED = {f"{ids.SCREEN}.data", f"{ids.FRESH}.data"}  # changes that nobody asked for leave notices alone
 EMBEDDED = "embedded"  # the page's class without what surrounds the maps
 
 PAINT: dict[str, Any] = {
@@ -58,6 +59,7 @@ PAINT: dict[str, Any] = {
         "fresh": Input(ids.FRESH, "data"),
         "controls": {key: Input(*where) for key, where in CONTROLS.items()},
         "page": State(ids.PAGE, "className"),
+        "pins": State(ids.PINS, "data"),
     },
 }
 DESCRIBE: dict[str, Any] = {
@@ -108,23 +110,28 @@ def register(app: Dash, library: Library, engine: Engine, models: Path | None = 
 
 
 def paint(
-    library: Library, changed: set[str], address: Any, screen: Any, fresh: Any, controls: dict[str, Any], page: Any
-) -> dict[str, Any]:
+    library: Library, changed: set[str], *,
+    address: Any, screen: Any, fresh: Any, controls: dict[str, Any], page: Any, pins: Any,
+) -> dict[str, Any]:  # fmt: skip
     """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
     if address is None or screen is None:
         raise PreventUpdate
     opened = f"{ids.ADDRESS}.data" in changed
-    asked = controls | {"embed": page == EMBEDDED}
+    asked = controls | {"embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
     view = open_view(library, str(address)) if opened else view_of_controls(library, asked)
     another = opened or f"{ids.MODEL}.value" in changed
     return {
         "painted": painted(view, *read_screen(screen)),
         "controls": control_values(view) if opened else _unchanged(CONTROLS),
         "choices": choices(library, view) if another else _unchanged(("models", "relations")),
-        "pins": [str(head) for head in view.state.pins] if opened else no_update,
-        "notices": [html.Div(notice, className="notice") for notice in view.notices],
+        "pins": [str(head) for head in view.state.pins] if another else no_update,
+        "notices": no_update if changed <= _NOT_ASKED else _notices(view),
         "page": (EMBEDDED if view.state.embed else "") if opened else no_update,
     }
+
+
+def _notices(view: View) -> list[Any]:
+    return [html.Div(text, className="notice") for text in view.notices]
 
 
 def describe(library: Library, query: Any, screen: Any, fresh: Any) -> dict[str, Any]:
@@ -139,10 +146,10 @@ def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
     if query is None or screen is None:
         raise PreventUpdate
     names = ".".join(str(pin) for pin in pins) if isinstance(pins, list) else ""
-    view = open_view(library, f"{query or '?'}&pin={quote(names)}" if names else str(query))
-    heads, card = view.state.pins, view.scores.provenance.model
-    salience = {head: library.salience(card, head) for head in heads}
-    return inspector(view.scores, heads, salience, view.state, read_screen(screen)[1])
+    view = open_view(library, f"{query or '?'}&pin={quote(names, errors='replace')}" if names else str(query))
+    card = view.scores.provenance.model
+    salience = {head: library.salience(card, head) for head in view.state.pins}
+    return inspector(view, salience, read_screen(screen)[1])
 
 
 def job_lists(library: Library, engine: Engine, models: Path | None, told: Any) -> dict[str, Any]:
@@ -159,8 +166,9 @@ def job_lists(library: Library, engine: Engine, models: Path | None, told: Any) 
 def _register_messages(app: Dash, engine: Engine) -> None:
     """Progress reaches every open page over its WebSocket, as it is made; a page without one asks now and then."""
 
-    @app.callback(websocket=True)  # type: ignore[untyped-decorator]
-    async def tell() -> None:
+    # Started by a script once the page stands: one that starts by itself keeps all others waiting.
+    @app.callback(Input(ids.LISTEN, "data"), websocket=True, prevent_initial_call=True)  # type: ignore[untyped-decorator]
+    async def tell(_: Any) -> None:
         last = None
         while not (ctx.websocket and ctx.websocket.is_shutdown):
             now = [job.summary() for job in await asyncio.to_thread(engine.jobs)]
@@ -174,7 +182,10 @@ def read_screen(screen: Any) -> tuple[int, bool]:
     """The page's width in pixels and whether it is dark; a browser may say anything."""
     fields = screen if isinstance(screen, dict) else {}
     width = fields.get("width")
-    sane = isinstance(width, (int, float)) and math.isfinite(width)
+    try:
+        sane = isinstance(width, (int, float)) and math.isfinite(width)
+    except OverflowError:
+        sane = False
     return int(min(max(float(width or 0), 280), 4000)) if sane else 1240, bool(fields.get("dark"))
 
 
@@ -243,7 +254,7 @@ def sentence(view: View) -> list[Any]:
     start = f"Each square is one attention head of {view.scores.provenance.model.id}; "
     if state.colour == "scores":
         return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
-    end = f" for more than {state.tau:.0%} of the word pairs."
+    end = f" for more than {100 * state.tau:g} % of the word pairs."
     return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
 
 
@@ -267,6 +278,6 @@ def _register_scripts(app: Dash) -> None:
     script("pin", Input(ids.PINS, "data"))
     script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
-    script("told", Output(ids.FRESH, "data"), Input(ids.JOBS, "data"), Input(ids.QUERY, "data"))
+    script("told", Input(ids.JOBS, "data"))
     script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)
     script("help", Output(ids.HELP, "opened"), Input(ids.HELP_OPEN, "n_clicks"), prevent_initial_call=True)

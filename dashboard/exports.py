@@ -1,10 +1,8 @@
 """What a person takes away: tables, a stand-alone page, a figure, a script. Each says where its numbers come from."""
 
 import io
-import json
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote_plus
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -15,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from analysis.relations import builtin
 from analysis.scores import Scores
 from dashboard.arrange import arrange
-from dashboard.figures.head_map import head_maps
+from dashboard.figures.head_map import head_maps, plain
 from dashboard.figures.picture import picture
 from dashboard.library import Library
 from dashboard.view import View, open_view
@@ -90,48 +88,38 @@ def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> 
 
 def _page(view: View) -> bytes:
     """One file that opens without a network; the provenance is in it as JSON."""
-    figure = view_picture(view)
+    figure = view_picture(view, dark=view.state.theme == "dark")
     content = figure.to_html(include_plotlyjs=True, full_html=True, config={"displaylogo": False})
     facts = view.scores.provenance.to_json().replace("<", "\\u003c")
-    extra = f'<title>{_escaped(view.title)}</title><script type="application/json" id="provenance">{facts}</script>'
+    extra = f'<title>{plain(view.title)}</title><script type="application/json" id="provenance">{facts}</script>'
     page: str = content.replace("<head>", f"<head>{extra}", 1)
     return page.encode()
 
 
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def reproduce(view: View) -> str:
-    """A script that computes this view again from the weights and compares."""
-    facts = view.scores.provenance
+    """A script that computes this view again from the weights, and says whether they are the same ones."""
+    facts, known = view.scores.provenance, builtin()
     card, settings = facts.model, facts.settings
-    revision = f" --revision {card.revision}" if len(card.revision) == 40 else ""
-    mlp = "" if settings["first_mlp"] else " --no-first-mlp"
-    known = builtin()
-    own = [item["name"] for item in facts.items if item["name"] not in known]
-    chosen = [item["name"] for item in facts.items if item["name"] in known]
-    names = [*chosen, *(f"{name}.json" for name in own)]
-    relations = "" if not own and set(chosen) == set(known) else f" --relations {' '.join(names)}"
-    view_items = (
-        {view.state.relation: [view.state.relation]}
-        if view.state.relation
-        else {category: view.scores.items(category) for category in view.scores.categories()}
-    )
+    names = [item["name"] for item in facts.items]
+    own = [name for name in names if name not in known]
+    command = ["map", card.id, "--k", settings["k_standard"], "--k-copying", settings["k_copying"]]
+    command += ["--revision", card.revision] if len(card.revision) == 40 else []
+    command += [] if settings["first_mlp"] else ["--no-first-mlp"]
+    command += ["--out", "scores.parquet"]
+    command += [] if set(names) == set(known) else ["--relations", *(n if n in known else f"{n}.csv" for n in names)]
+    categories = {category: view.scores.items(category) for category in view.scores.categories()}
+    note = f"  # your own relations must be here: {', '.join(f'{name}.csv' for name in own)}" if own else ""
     return _SCRIPT.format(
-        title=json.dumps(view.title),
-        address=json.dumps("/" + view.named.to_query()),
-        fingerprint=json.dumps(card.fingerprint),
-        provenance=json.dumps(facts.to_json()),
-        command=json.dumps(
-            f"map {card.id}{revision} --k {settings['k_standard']} --k-copying {settings['k_copying']}{mlp} "
-            f"--out scores.parquet{relations}"
-        ),
-        own=f"\n# The files of these relations must be in this folder: {json.dumps(own)}" if own else "",
-        panels=json.dumps(view_items),
-        kinds=json.dumps(list(view.state.kinds)),
-        how=json.dumps("min" if view.state.how == "always" else "max"),
-        tau=json.dumps(view.state.tau),
+        title=repr(view.title),
+        address=repr("/" + view.named.to_query()),
+        fingerprint=repr(card.fingerprint),
+        command=repr([str(part) for part in command]),
+        note=note,
+        panels=repr({view.state.relation: [view.state.relation]} if view.state.relation else categories),
+        kinds=repr(list(view.state.kinds)),
+        how=repr("min" if view.state.how == "always" else "max"),
+        tau=view.state.tau,
+        top=view.state.top,
     )
 
 
@@ -142,21 +130,24 @@ import subprocess
 import sys
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 TITLE = {title}
 ADDRESS = {address}
-FINGERPRINT = {fingerprint}  # of the weights that the view was made from{own}
-PROVENANCE = json.loads({provenance})
+FINGERPRINT = {fingerprint}  # of the weights that the view was made from
+COMMAND = {command}{note}
 
-command = {command}
-subprocess.run([sys.executable, "-m", "analysis", *command.split()], check=True)
+subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
+made_from = json.loads(pq.read_schema("scores.parquet").metadata[b"head-atlas"])["model"]["fingerprint"]
+print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {{made_from}} instead of {{FINGERPRINT}}")
 scores = pd.read_parquet("scores.parquet")
-panels = {panels}  # panel: its relations
-for panel, items in panels.items():
+for panel, items in {panels}.items():
     chosen = scores[scores["item"].isin(items) & scores["kind"].isin({kinds})]
     best = chosen.groupby(["item", "layer", "head"])["score"].max()  # the larger of the kinds
     value = best.groupby(["layer", "head"]).agg({how})
     above = value[value > {tau}].sort_values(ascending=False)
+    if {top} and len(above) > {top}:
+        above = above[above >= above.iloc[{top} - 1]]
     print(f"{{panel}}: {{len(above)}} heads above {tau}")
     print(above.head(10).to_string())
 '''
@@ -194,7 +185,7 @@ def _split(query: str) -> tuple[str, bool]:
 def _endpoint(library: Library, name: str, media: str, make: Callable[[View], bytes]) -> Callable[[Request], Response]:
     def endpoint(request: Request) -> Response:
         view = open_view(library, "?" + request.url.query)
-        stem = "".join(c if c.isalnum() or c in "-_." else "-" for c in unquote_plus(view.state.model))
+        stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in view.state.model)
         headers: dict[str, Any] = {"Content-Disposition": f'attachment; filename="{stem}-{name}"'}
         return Response(make(view), media_type=media, headers=headers)
 

@@ -42,6 +42,8 @@ def packed(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> dict[
 def _best(scores: Scores, state: ViewState) -> tuple[Any, Any]:
     """Of each relation and head the larger of its kinds, and which it is; [relation, layer, head]."""
     chosen = scores.score.sel(item=scores.items(), kind=list(state.kinds), sample=ONLY_SAMPLE).values
+    if not len(chosen):
+        return chosen[:, 0], chosen[:, 0]
     filled = np.nan_to_num(chosen, nan=-1.0)
     which = filled.argmax(axis=1) if state.kind == "both" else np.full_like(filled[:, 0], state.kind == "suppress")
     return filled.max(axis=1), which

@@ -2,18 +2,25 @@
 
 import gzip
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import xarray as xr
+
 from analysis.engine import Engine
 from analysis.errors import ModelNotFound, StoreError
 from analysis.heads import HeadId, ModelCard
-from analysis.plan import Salience, stored_salience
+from analysis.plan import Salience, Settings, stored_salience
+from analysis.provenance import Provenance
 from analysis.scores import Missing, Scores
 from analysis.store import Store
+
+_REMEMBERED = 64  # maps that were put together
+_log = logging.getLogger(__name__)
 
 
 @cache
@@ -42,14 +49,19 @@ class Library:
     def __init__(self, store: Store, engine: Engine | None = None) -> None:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
+        self._merged: dict[tuple[int, ...], tuple[Scores, tuple[Scores, ...]]] = {}
 
     def models(self) -> list[ModelCard]:
-        """The models that have a map, each once."""
-        cards = {scores.provenance.model.fingerprint: scores.provenance.model for scores in self._all()}
+        """The models that have a map, each once; the same weights under two names are two."""
+        cards = {(card.id, card.fingerprint): card for card in (scores.provenance.model for scores in self._all())}
         return sorted(cards.values(), key=lambda card: (card.id, card.fingerprint))
 
     def scores(self, model: str, fingerprint: str = "") -> Scores:
-        """The fullest map of a model; a fingerprint, or its beginning, says which of several checkpoints is meant."""
+        """A model's map, put together from all its results; a fingerprint, or its beginning, says which checkpoint.
+
+        Results with the published settings come first, then the fullest, then the newest. Relations that only another
+        result with the same settings has, somebody's own for example, are added.
+        """
         found = [
             scores
             for scores in self._all()
@@ -60,7 +72,13 @@ class Library:
             raise ModelNotFound(
                 f"there is no map of {model}{version} here", f"Compute it: python -m analysis map {model}"
             )
-        return max(found, key=_fullness)
+        best = max(found, key=_standing)
+        key = (id(best), *(id(scores) for scores in found))
+        if key not in self._merged:
+            if len(self._merged) > _REMEMBERED:
+                self._merged.clear()
+            self._merged[key] = (merged(best, found), tuple(found))  # held, so that the ids stay theirs
+        return self._merged[key][0]
 
     def salience(self, card: ModelCard, head: HeadId) -> Salience | None:
         """A head's salient tokens, if they were ever computed."""
@@ -81,6 +99,12 @@ class Library:
 
     def _all(self) -> Iterator[Scores]:
         yield from shipped()
+        try:
+            yield from self._stored()
+        except StoreError:  # what ships with the project is shown even when the disk is not well
+            _log.exception("the store cannot be read")
+
+    def _stored(self) -> Iterator[Scores]:
         for key in self._store.names("result/"):
             scores = self._read.get(key) or self._open(key)
             if scores is not None:
@@ -109,6 +133,36 @@ def _marked(scores: Scores) -> Scores:
     return replace(scores, missing=missing.astype("int8"))
 
 
-def _fullness(scores: Scores) -> tuple[int, str]:
-    """More scores first, then the newer result."""
-    return int((scores.missing == Missing.NO).sum()), scores.provenance.date
+def _standing(scores: Scores) -> tuple[bool, int, str]:
+    """Published settings first, then more scores, then the newer result."""
+    published = asdict(Settings.default(scores.provenance.model.vocabulary))
+    same = {name: scores.provenance.settings.get(name) for name in published} == published
+    return same, int((scores.missing == Missing.NO).sum()), scores.provenance.date
+
+
+def merged(best: Scores, others: Sequence[Scores]) -> Scores:
+    """A result with the relations that only others, computed in the same way from the same weights, have."""
+    provenance, parts = best.provenance, [best]
+    names = {item["name"] for item in provenance.items}
+    for other in sorted(others, key=_standing, reverse=True):
+        facts = other.provenance
+        same = facts.model.fingerprint == provenance.model.fingerprint and _settings(facts) == _settings(provenance)
+        more = [item["name"] for item in facts.items if item["name"] not in names] if same else []
+        if more:
+            parts.append(_only(other, more))
+            names |= set(more)
+    if len(parts) == 1:
+        return best
+    items = tuple(item for part in parts for item in part.provenance.items)
+    arrays = [xr.concat([getattr(part, name) for part in parts], "item") for name in ("score", "hits", "missing")]
+    return Scores(arrays[0], arrays[1], arrays[2], replace(provenance, items=items))
+
+
+def _settings(facts: Provenance) -> dict[str, Any]:
+    return {name: facts.settings.get(name) for name in ("k_copying", "k_standard", "first_mlp")}
+
+
+def _only(scores: Scores, names: list[str]) -> Scores:
+    items = tuple(item for item in scores.provenance.items if item["name"] in names)
+    arrays = [getattr(scores, name).sel(item=names) for name in ("score", "hits", "missing")]
+    return Scores(arrays[0], arrays[1], arrays[2], replace(scores.provenance, items=items))

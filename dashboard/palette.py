@@ -48,9 +48,14 @@ class Colours:
     faint: str
     accent: str
 
+    def of(self, category: str) -> str:
+        """A category's colour; those we do not know are custom, and what is of no category has the accent."""
+        return self.category.get(category, self.category["custom"]) if category else self.accent
+
     def tint(self, category: str, step: int) -> str:
-        """A faint version of a category's colour, stronger with every step up to TINTS - 1."""
-        return blend(self.empty, self.category[category], 0.5 * step / (TINTS - 1))
+        """A faint version of a category's colour: none at step 0, then stronger up to TINTS - 1."""
+        share = 0.06 + 0.44 * (step - 1) / (TINTS - 2) if step else 0.0
+        return blend(self.empty, self.of(category), share)
 
 
 @cache

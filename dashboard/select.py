@@ -26,6 +26,7 @@ class Panel:
     value: Floats  # the score that decides, NaN where there is none
     member: Bools  # above τ (and among the best, when only those are asked for)
     reason: npt.NDArray[np.int8]  # a `Missing` where there is no value
+    tone: str = ""  # the category whose colour the panel has
     categories: tuple[str, ...] = ()  # what `belongs` stands for
     belongs: Bools | None = None  # [category, layer, head], of the panel of all categories
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
@@ -48,14 +49,15 @@ def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
     """All categories first, then one panel a category; a single panel when one relation is asked for."""
     if state.relation in scores.items():
         value, reason = _value(scores, (state.relation,), state.how, state.kinds)
-        return (Panel(state.relation, scores.item(state.relation)["title"], value, _member(value, state), reason),)
+        item = scores.item(state.relation)
+        return (Panel(item["name"], item["title"], value, _member(value, state), reason, item["category"]),)
     names = tuple(scores.categories())
     if not names:
-        return ()
+        return (_nothing(scores),)
     found = [_value(scores, tuple(scores.items(name)), state.how, state.kinds) for name in names]
     values, members = [value for value, _ in found], [_member(value, state) for value, _ in found]
     single = [
-        Panel(name, name.capitalize(), value, member, reason)
+        Panel(name, name.capitalize(), value, member, reason, name)
         for name, member, (value, reason) in zip(names, members, found, strict=True)
     ]
     best = np.fmax.reduce(values)
@@ -70,6 +72,13 @@ def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
         strengths=np.stack(values),
     )
     return (all_, *single)
+
+
+def _nothing(scores: Scores) -> Panel:
+    """The only panel of a model that no relation applies to."""
+    shape = (len(scores.provenance.model.layers), scores.provenance.model.heads)
+    reason = np.full(shape, Missing.NOT_APPLICABLE, np.int8)
+    return Panel(ALL, "All categories", np.full(shape, np.nan), np.zeros(shape, bool), reason)
 
 
 @lru_cache(maxsize=128)
@@ -95,25 +104,36 @@ def _member(value: Floats, state: ViewState) -> Bools:
 
 
 def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for all categories
-    """The share of each layer's heads that belong."""
+    """The share of each layer's heads that belong; NaN for a layer without any score."""
     flags = panel.member if panel.belongs is None else panel.belongs
-    return np.asarray(flags.mean(axis=-1), dtype=np.float64)
+    without = (panel.reason != Missing.NO).all(axis=-1)
+    return np.where(without, np.nan, flags.mean(axis=-1))
 
 
-def head_at(scores: Scores, row: int, column: int) -> HeadId:
-    """The head in a panel's cell; layers keep their own numbers."""
-    return HeadId(scores.provenance.model.layers[row], column)
+@lru_cache(maxsize=16)
+def _ranks(scores: Scores) -> npt.NDArray[np.intp]:  # [item, kind, layer, head]
+    """Each head's rank for each item and kind: 1 for the highest score, equal scores share the better rank."""
+    values = np.nan_to_num(scores.score.sel(sample=ONLY_SAMPLE).values, nan=-1.0)
+    flat = values.reshape(*values.shape[:2], -1)
+    order = np.sort(-flat, axis=-1)
+    ranks = [
+        [np.searchsorted(o, -f, side="left") + 1 for o, f in zip(*pair, strict=True)]
+        for pair in zip(order, flat, strict=True)
+    ]
+    return np.asarray(ranks, dtype=np.intp).reshape(values.shape)
 
 
 def head_scores(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
-    """Every item's scores of a head, best first, items without a score last."""
+    """Every item's scores of a head with hits and rank, best first, items without a score last."""
+    at = scores.provenance.model.layers.index(head.layer)
+    score = scores.score.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
+    hits = scores.hits.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
+    ranks = _ranks(scores)[:, :, at, head.head]
     rows = []
-    for item in scores.provenance.items:
-        where = {"item": item["name"], "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
+    for i, item in enumerate(scores.provenance.items):
         row: dict[str, Any] = {key: item[key] for key in ("name", "title", "category", "kept", "applicable")}
-        for kind in scores.score.kind.values.tolist():
-            row[kind] = float(scores.score.sel(where | {"kind": kind}))
-            row[f"{kind}_hits"] = float(scores.hits.sel(where | {"kind": kind}))
-        row["best"] = max(row[kind] for kind in scores.score.kind.values.tolist())
+        for j, kind in enumerate(scores.score.kind.values.tolist()):
+            row |= {kind: float(score[i, j]), f"{kind}_hits": float(hits[i, j]), f"{kind}_rank": int(ranks[i, j])}
+        row["best"] = float(score[i].max())
         rows.append(row)
     return sorted(rows, key=lambda row: (np.isnan(row["best"]), -row["best"] if not np.isnan(row["best"]) else 0))

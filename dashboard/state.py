@@ -25,7 +25,7 @@ Theme = Literal["system", "light", "dark"]
 
 MAX_PINS = 8  # heads compared side by side
 MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
-_NAME = re.compile(r"[\w./<>:+-]{0,120}")
+_LONGEST = 120  # characters of a model's or relation's name; they are looked up and shown as text, nothing else
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
 
 
@@ -71,7 +71,10 @@ class ViewState:
         readers = {key: (name, read) for key, name, _, read in _KEYS}
         if len(query) > MAX_QUERY:
             notices.append("The address is too long; its end was not read.")
-        for key, text in _pairs(query[:MAX_QUERY]):
+        pairs = _pairs(query[:MAX_QUERY])
+        if pairs is None:
+            notices.append("The address has too many parts; none was read.")
+        for key, text in pairs or ():
             if key not in readers:
                 notices.append(f"The address has a part {_shown(key)!r} that is not known here.")
                 continue
@@ -91,11 +94,11 @@ class ReadState:
     notices: tuple[str, ...] = ()
 
 
-def _pairs(query: str) -> list[tuple[str, str]]:
+def _pairs(query: str) -> list[tuple[str, str]] | None:
     try:
         return parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
     except ValueError:
-        return []
+        return None
 
 
 def _shown(text: str) -> str:
@@ -124,14 +127,16 @@ def _flag(name: str, text: str) -> Mapping[str, Any]:
 
 
 def _model(name: str, text: str) -> Mapping[str, Any]:
-    model, _, fingerprint = text.partition("@")
-    if not model or not _NAME.fullmatch(model) or not _FINGERPRINT.fullmatch(fingerprint):
+    model, at, fingerprint = text.rpartition("@")
+    if not at or not _FINGERPRINT.fullmatch(fingerprint):  # a name may have an @ itself
+        model, fingerprint = text, ""
+    if not model or len(model) > _LONGEST or not model.isprintable():
         raise ValueError(text)
     return {"model": model, "fingerprint": fingerprint}
 
 
 def _name(name: str, text: str) -> Mapping[str, Any]:
-    if not _NAME.fullmatch(text):
+    if len(text) > _LONGEST or not text.isprintable():
         raise ValueError(text)
     return {name: text}
 

@@ -24,6 +24,7 @@ class View:
     scores: Scores
     panels: tuple[Panel, ...]
     notices: tuple[str, ...] = ()
+    usual: bool = False  # it shows what the default model's name alone stands for
 
     @property
     def title(self) -> str:
@@ -42,7 +43,7 @@ class View:
     def query(self) -> str:
         """The address of the view without its pins: empty for the default one, with the fingerprint otherwise."""
         bare = replace(self.state, fingerprint="", pins=())
-        return "" if bare == ViewState() else replace(self.named, pins=()).to_query()
+        return "" if bare == ViewState() and self.usual else replace(self.named, pins=()).to_query()
 
 
 def open_view(library: Library, query: str) -> View:
@@ -53,7 +54,7 @@ def open_view(library: Library, query: str) -> View:
 def view_of_controls(library: Library, values: Mapping[str, Any]) -> View:
     """The view that the controls ask for; they go through the same reader as an address."""
     parts = {key: _text(value) for key, value in values.items() if value not in (None, "")}
-    return _opened(library, ViewState.from_query("?" + urlencode(parts)))
+    return _opened(library, ViewState.from_query("?" + urlencode(parts, errors="replace")))
 
 
 def _text(value: Any) -> str:
@@ -67,14 +68,20 @@ def _opened(library: Library, read: ReadState) -> View:
     try:
         scores = library.scores(state.model, state.fingerprint)
     except HeadAtlasError as error:
-        notices.append(f"{str(error).capitalize()}. {error.hint}".strip())
+        notices.append(_sentence(error))
         scores, state = _instead(library, state)
     if state.relation and state.relation not in scores.items():
         notices.append(f"{scores.provenance.model.id} has no scores for {state.relation!r}; all categories are shown.")
         state = replace(state, relation="")
     pins = _existing(scores, state.pins, notices)
     state = replace(state, pins=pins, model=scores.provenance.model.id, fingerprint="")
-    return View(state, scores, panels(scores, state), tuple(notices))
+    usual = scores is library.scores(default_model.ID)
+    return View(state, scores, panels(scores, state), tuple(notices), usual)
+
+
+def _sentence(error: HeadAtlasError) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}. {error.hint}".strip()
 
 
 def _instead(library: Library, state: ViewState) -> tuple[Scores, ViewState]:
@@ -91,5 +98,5 @@ def _existing(scores: Scores, pins: tuple[HeadId, ...], notices: list[str]) -> t
         try:
             kept.append(scores.provenance.model.check(head))
         except HeadError as error:
-            notices.append(f"{error}. {error.hint}")
+            notices.append(_sentence(error))
     return tuple(kept)

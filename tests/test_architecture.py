@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TORCH_FREE = [
     "errors", "heads", "families", "checkpoint", "relations", "tokens", "scores", "provenance", "progress", "store",
-    "plan", "sources", "default_model", "report", "cli",
+    "plan", "sources", "default_model", "report", "cli", "jobs", "engine", "units",
 ]  # fmt: skip
 
 
@@ -37,9 +37,10 @@ def test_the_dashboard_loads_no_torch():
 def test_the_web_process_loads_no_torch():
     """`app.py` with everything it serves, in a fresh process."""
     code = (
-        "import app; from pathlib import Path; import tempfile; from analysis.store import Store\n"
-        "from dashboard.library import Library\n"
-        "with tempfile.TemporaryDirectory() as folder: app.create_app(Library(Store(Path(folder))))"
+        "import app; from pathlib import Path; import tempfile\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    store = app.Store(Path(folder)); engine = app.Engine(store)\n"
+        "    app.create_app(app.Library(store, engine), engine, app.Access(local=True))"
     )
     assert loaded_by(code) & {"torch", "transformers"} == set()
 

@@ -42,7 +42,7 @@ def _trace(panel: Panel, state: ViewState, palette: Colours, mark: str) -> dict[
     """A heat map of small whole numbers: 1 byte a cell, so that big models stay small on the wire."""
     if state.colour == "scores":
         z: npt.NDArray[Any] = panel.value.astype(np.float32)
-        look = {"colorscale": score_scale(panel.key, palette), "zmin": 0, "zmax": 1}
+        look = {"colorscale": [[0, palette.empty], [1, palette.of(panel.tone)]], "zmin": 0, "zmax": 1}
     else:
         z, shades = _coded(panel, state, palette)
         scale = [[(i + end) / len(shades), shade] for i, shade in enumerate(shades) for end in (0, 1)]
@@ -69,17 +69,12 @@ def packed(array: npt.NDArray[Any]) -> dict[str, str]:
     return {"dtype": kind, "bdata": content, "shape": ", ".join(map(str, array.shape))}
 
 
-def score_scale(key: str, palette: Colours) -> list[list[Any]]:
-    """A continuous scale from 0 to 1 in the panel's colour."""
-    return [[0, palette.empty], [1, palette.category.get(key, palette.accent)]]
-
-
 def _coded(panel: Panel, state: ViewState, palette: Colours) -> tuple[Codes, list[str]]:
     """A code for every cell, and the colour of every code."""
-    categories = panel.categories or (panel.key if panel.key in palette.category else "custom",)
+    categories = panel.categories or (panel.tone,)
     shades = [*palette.missing, *palette.several]
     for category in categories:
-        shades += [palette.tint(category, step) for step in range(TINTS)] + [palette.category[category]]
+        shades += [palette.tint(category, step) for step in range(TINTS)] + [palette.of(category)]
     if panel.belongs is not None and panel.strengths is not None:
         codes = _multi_codes(panel, panel.belongs, panel.strengths, state)
     else:
@@ -88,10 +83,10 @@ def _coded(panel: Panel, state: ViewState, palette: Colours) -> tuple[Codes, lis
 
 
 def _codes(value: npt.NDArray[np.float64], member: npt.NDArray[np.bool_], tau: float, category: int) -> Codes:
-    """Tints up to τ, the full colour for members."""
+    """No tint for 0, tints up to τ, the full colour for members."""
     first = _SPECIAL + category * (TINTS + 1)
     share = np.nan_to_num(value) / tau if tau > 0 else np.nan_to_num(value)
-    steps = np.clip(np.floor(share * TINTS), 0, TINTS - 1)
+    steps = np.where(share > 0, np.clip(np.ceil(share * (TINTS - 1)), 1, TINTS - 1), 0)
     return (first + np.where(member, TINTS, steps)).astype(np.uint8)
 
 
@@ -138,7 +133,7 @@ def _axes(
 def _axis(name: str, numbers: Sequence[int], size: float) -> dict[str, Any]:
     """Whole-number ticks, as many as there is room for."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if step * size >= _TICK or step == 1000)
-    chosen = [i for i, number in enumerate(numbers) if number % step == 0] if step > 1 else list(range(len(numbers)))
+    chosen = list(range(0, len(numbers), step))  # by place: the layers of a hybrid model are not numbered in a row
     return {
         "title": {"text": name, "standoff": 2},
         "tickvals": chosen,
@@ -152,7 +147,7 @@ def _axis(name: str, numbers: Sequence[int], size: float) -> dict[str, Any]:
 def _title(panel: Panel, box: Box, place: Arrangement, palette: Colours) -> dict[str, Any]:
     heads = "head" if panel.count == 1 else "heads"
     return {
-        "text": f"<b>{_plain(panel.title)}</b>  <span style='color:{palette.faint}'>{panel.count} {heads}</span>",
+        "text": f"<b>{plain(panel.title)}</b>  <span style='color:{palette.faint}'>{panel.count} {heads}</span>",
         "x": box.left / place.width,
         "y": 1 - (box.top - 6) / place.height,
         "xref": "paper",
@@ -164,7 +159,7 @@ def _title(panel: Panel, box: Box, place: Arrangement, palette: Colours) -> dict
     }
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A title in which nothing is read as markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from analysis.provenance import Provenance
+from dashboard.figures.head_map import plain
 from dashboard.palette import Colours, colours
 from dashboard.select import Panel
 from dashboard.state import ViewState
@@ -35,6 +37,8 @@ def picture(
             "bgcolor": "rgba(0,0,0,0)",
         },
     )
+    for trace, panel in zip(figure.data, panels, strict=True):
+        _add_hover(trace, panel, state, provenance)
     figure.add_traces([_swatch(colour, name) for colour, name in _swatches(panels, state, palette)])
     for text, y, anchor, size in (
         (_heading(state, provenance), 1 + 34 / height, "bottom", 15),
@@ -47,6 +51,17 @@ def picture(
     return figure
 
 
+def _add_hover(trace: go.Heatmap, panel: Panel, state: ViewState, provenance: Provenance) -> None:
+    """Away from the page a square tells its own name and score."""
+    names = np.array(
+        [[f"L{layer}H{head}" for head in range(panel.value.shape[1])] for layer in provenance.model.layers]
+    )
+    turned = (names, panel.value) if state.transpose else (names.T, panel.value.T)
+    trace.update(
+        text=turned[0], customdata=turned[1], hoverinfo=None, hovertemplate="%{text}: %{customdata:.2f}<extra></extra>"
+    )
+
+
 def _swatch(colour: str, name: str) -> go.Scatter:
     """A legend entry; it draws nothing."""
     return go.Scatter(
@@ -56,20 +71,19 @@ def _swatch(colour: str, name: str) -> go.Scatter:
 
 
 def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> list[tuple[str, str]]:
-    names = panels[0].categories or tuple(panel.key for panel in panels)
-    found = [
-        (palette.category.get(name, palette.category["custom"]), name.replace("_", " ").capitalize()) for name in names
-    ]
+    singles = [panel for panel in panels if panel.belongs is None] or panels
+    found = [(palette.of(panel.tone), plain(panel.title)) for panel in singles]
     if state.colour == "scores":
-        return [(colour, f"{name}, score 1") for colour, name in found] + [(palette.empty, "score 0")]
-    several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(names) - 1))]
+        all_ = [(palette.accent, "All categories: score 1")] if panels[0].belongs is not None else []
+        return all_ + [(colour, f"{name}: score 1") for colour, name in found] + [(palette.empty, "score 0")]
+    several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(panels[0].categories) - 1))]
     return [*found, *several, (palette.empty, "Unclassified")]
 
 
 def _heading(state: ViewState, provenance: Provenance) -> str:
     what = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}[state.kind]
     rule = "any relation" if state.how == "any" else "always: every relation"
-    return f"<b>{_plain(provenance.model.id)}</b>: heads that {what} ({rule}, τ = {state.tau:g})"
+    return f"<b>{plain(provenance.model.id)}</b>: heads that {what} ({rule}, τ = {state.tau:g})"
 
 
 def _source(provenance: Provenance) -> str:
@@ -78,9 +92,5 @@ def _source(provenance: Provenance) -> str:
     return (
         f"Head Atlas {provenance.atlas} · function map from the weights, version {provenance.version} · "
         f"fingerprint {card.fingerprint[:16]} · k = {settings['k_standard']} (copying {settings['k_copying']}) · "
-        f"{_plain(card.note or card.dtype)} · {provenance.date[:10]}"
+        f"{plain(card.note or card.dtype)} · {provenance.date[:10]}"
     )
-
-
-def _plain(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

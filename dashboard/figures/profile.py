@@ -10,15 +10,15 @@ def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool 
     """Stacked bars over the layers; a head of two categories counts in both."""
     shares = layer_profile(panel)
     palette = colours(state.palette, dark)
-    names = panel.categories or (panel.key,)
+    names = panel.categories or (panel.tone,)
     rows = shares if panel.belongs is not None else shares[None]
     bars = [
         {
             "type": "bar",
             "x": list(layers),
             "y": packed(row),
-            "name": name,
-            "marker": {"color": palette.category.get(name, palette.category["custom"])},
+            "name": name or panel.key,
+            "marker": {"color": palette.of(name)},
             "hovertemplate": "layer %{x}: %{y:.0%}<extra></extra>",
         }
         for name, row in zip(names, rows, strict=True)

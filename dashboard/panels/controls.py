@@ -10,6 +10,17 @@ from analysis.scores import Scores
 from dashboard import ids
 from dashboard.state import ViewState
 
+EXPLAINED = {
+    "Category rule": "Any: at least one relation of the category scores above τ. Always: every relation does.",
+    "Effect": "Promote: the head lifts the right token to the top. Suppress: it pushes it to the bottom.",
+    "Colour by": "Category: one colour each above τ. Score: the number itself, from 0 to 1.",
+    "Threshold τ": "A score is the share of a relation's word pairs that the head maps rightly. Above τ it counts.",
+    "Relation": "One relation instead of the categories.",
+    "Only the best": "The strongest heads of each category; empty shows all.",
+    "Axes": "Swap layers and heads (t).",
+    "Palette": "Safe (Okabe–Ito) is told apart with every common colour vision; Paper uses the published colours.",
+}
+
 
 def controls() -> html.Div:
     """The bar above the maps. Values come with the first view."""
@@ -18,22 +29,22 @@ def controls() -> html.Div:
         [
             _labelled(
                 "Category rule",
-                "Any: at least one relation of the category scores above τ. Always: every relation does.",
+                EXPLAINED["Category rule"],
                 _segments(ids.HOW, default.how, (("any", "Any"), ("always", "Always"))),
             ),
             _labelled(
                 "Effect",
-                "Promote: the head lifts the right token to the top. Suppress: it pushes it to the bottom.",
+                EXPLAINED["Effect"],
                 _segments(ids.KIND, default.kind, (("both", "Both"), ("promote", "Promote"), ("suppress", "Suppress"))),
             ),
             _labelled(
                 "Colour by",
-                "Categories: one colour each above τ. Scores: the number itself, from 0 to 1.",
+                EXPLAINED["Colour by"],
                 _segments(ids.COLOUR, default.colour, (("categories", "Category"), ("scores", "Score"))),
             ),
             _labelled(
                 ["Threshold τ = ", html.Output(id=ids.TAU_SHOWN)],
-                "A score is the share of a relation's word pairs that the head maps rightly. Above τ the head counts.",
+                EXPLAINED["Threshold τ"],
                 dmc.Slider(
                     id=ids.TAU,
                     value=default.tau,
@@ -51,7 +62,7 @@ def controls() -> html.Div:
             ),
             _labelled(
                 "Relation",
-                "One relation instead of the categories.",
+                EXPLAINED["Relation"],
                 dmc.Select(
                     id=ids.RELATION,
                     data=[],
@@ -67,7 +78,7 @@ def controls() -> html.Div:
             ),
             _labelled(
                 "Only the best",
-                "The strongest heads of each panel; empty shows all.",
+                EXPLAINED["Only the best"],
                 dmc.NumberInput(
                     id=ids.TOP,
                     value="",
@@ -84,12 +95,12 @@ def controls() -> html.Div:
             ),
             _labelled(
                 "Axes",
-                "Swap layers and heads (t).",
+                EXPLAINED["Axes"],
                 dmc.Switch(id=ids.TRANSPOSE, checked=False, label="Transpose", size="sm"),
             ),
             _labelled(
                 "Palette",
-                "Okabe–Ito is told apart with every common colour vision; Paper uses the published colours.",
+                EXPLAINED["Palette"],
                 _segments(ids.PALETTE, default.palette, (("okabe-ito", "Safe"), ("paper", "Paper"))),
             ),
         ],
@@ -101,11 +112,11 @@ def controls() -> html.Div:
 
 def _segments(name: str, value: str, choices: tuple[tuple[str, str], ...]) -> dmc.SegmentedControl:
     data = [{"value": key, "label": label} for key, label in choices]
-    return dmc.SegmentedControl(id=name, value=value, data=data, size="xs")
+    return dmc.SegmentedControl(id=name, value=value, data=data, size="xs", **{"aria-label": name.capitalize()})
 
 
 def _labelled(label: Any, help_text: str, control: Any, wide: bool = False) -> html.Div:
-    """A control under its name; the name explains itself on hover and on focus."""
+    """A control under its name; hovering explains it, and so does the help."""
     name = html.Span(label, className="label", title=help_text)
     return html.Div([name, control], className="control wide" if wide else "control", title=help_text)
 

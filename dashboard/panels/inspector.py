@@ -7,25 +7,24 @@ from dash import html
 
 from analysis.heads import HeadId, ModelCard
 from analysis.report import printable
-from analysis.scores import ONLY_SAMPLE, TAU, Scores
+from analysis.scores import Scores
 from dashboard.palette import Colours, colours
 from dashboard.select import head_scores
-from dashboard.state import ViewState
+from dashboard.view import View
 
 Salience = list[dict[str, Any]]
 
 _TOKENS = 8  # salient tokens shown
 
 
-def inspector(
-    scores: Scores, heads: tuple[HeadId, ...], salience: dict[HeadId, Salience | None], state: ViewState, dark: bool
-) -> list[Any]:
+def inspector(view: View, salience: dict[HeadId, Salience | None], dark: bool) -> list[Any]:
     """A card for each pinned head; with several, relations stand in the same order in all of them."""
+    heads = view.state.pins
     if not heads:
         return [_invitation()]
-    palette = colours(state.palette, dark)
-    order = _order(scores, heads)
-    return [_card(scores, head, order, salience.get(head), palette) for head in heads]
+    palette = colours(view.state.palette, dark)
+    order = _order(view.scores, heads)
+    return [_card(view, head, order, salience.get(head), palette) for head in heads]
 
 
 def _invitation() -> html.Div:
@@ -51,22 +50,23 @@ def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
     return sorted(best, key=lambda name: -best[name])
 
 
-def _card(scores: Scores, head: HeadId, order: list[str], salience: Salience | None, palette: Colours) -> html.Section:
-    rows = {row["name"]: row for row in head_scores(scores, head)}
-    card = scores.provenance.model
+def _card(view: View, head: HeadId, order: list[str], salience: Salience | None, palette: Colours) -> html.Section:
+    rows = {row["name"]: row for row in head_scores(view.scores, head)}
+    card = view.scores.provenance.model
     return html.Section(
         [
             html.Header(
                 [
                     html.H2(str(head)),
-                    html.Span(_roles(scores, head), className="roles"),
+                    html.Span(_roles(view, head), className="roles"),
+                    _neighbours(card, head),
                     html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
                 ]
             ),
             html.Div(
                 [
-                    html.Div(_relations(scores, head, [rows[name] for name in order], palette)),
-                    html.Div([_salient(card, head, salience), _mates(scores, head), _provenance(scores)]),
+                    html.Div(_relations(view, [rows[name] for name in order], palette)),
+                    html.Div([_salient(card, head, salience), _mates(view.scores, head), _provenance(view.scores)]),
                 ],
                 className="head-body",
             ),
@@ -76,51 +76,77 @@ def _card(scores: Scores, head: HeadId, order: list[str], salience: Salience | N
     )
 
 
-def _roles(scores: Scores, head: HeadId) -> str:
-    flags = scores.classified(TAU).sel(sample=ONLY_SAMPLE, layer=head.layer, head=head.head)
-    names = [name.capitalize() for name, flag in zip(flags.category.values, flags.values, strict=True) if flag]
+def _neighbours(card: ModelCard, head: HeadId) -> html.Span:
+    """Buttons to the heads beside it: the layer before and after, the head above and below."""
+    at = card.layers.index(head.layer)
+    steps = (("←", at - 1, head.head), ("→", at + 1, head.head), ("↑", at, head.head - 1), ("↓", at, head.head + 1))
+    buttons = []
+    for arrow, layer, other in steps:
+        exists = 0 <= layer < len(card.layers) and 0 <= other < card.heads
+        name = str(HeadId(card.layers[layer], other)) if exists else ""
+        go = {"data-instead": f"{head} {name}", "aria-label": f"Go to {name}"} if exists else {"aria-hidden": "true"}
+        buttons.append(html.Button(arrow, className="step", disabled=not exists, title=name, **go))
+    return html.Span(buttons, className="steps")
+
+
+def _roles(view: View, head: HeadId) -> str:
+    """What the maps on the page say of it."""
+    at = view.scores.provenance.model.layers.index(head.layer)
+    names = [panel.title for panel in view.panels if panel.belongs is None and panel.member[at, head.head]]
     return " · ".join(names) or "Unclassified"
 
 
-def _relations(scores: Scores, head: HeadId, rows: list[dict[str, Any]], palette: Colours) -> html.Table:
+def _relations(view: View, rows: list[dict[str, Any]], palette: Colours) -> html.Table:
     """Bars to the right for what the head promotes, to the left for what it suppresses."""
-    shown = [row for row in rows if row["applicable"]]
-    body = [_relation_row(scores, head, row, palette) for row in shown]
+    card = view.scores.provenance.model
+    total = len(card.layers) * card.heads
+    body = [_relation_row(row, view.state.tau, total, palette) for row in rows if row["applicable"]]
     header = html.Tr(
         [
             html.Th("Relation", scope="col"),
             html.Th("suppresses", scope="col", className="left"),
             html.Th("promotes", scope="col"),
             html.Th("hits / pairs", scope="col", className="num"),
+            html.Th(f"rank of {total:,}", scope="col", className="num"),
         ]
     )
     return html.Table([html.Thead(header), html.Tbody(body)], className="relations")
 
 
-def _relation_row(scores: Scores, head: HeadId, row: dict[str, Any], palette: Colours) -> html.Tr:
-    colour = palette.category.get(row["category"], palette.category["custom"])
-    kind = "suppress" if row["suppress"] > row["promote"] else "promote"
-    hits = row[f"{kind}_hits"]
-    told = "not computed" if np.isnan(hits) else f"{int(hits)} / {row['kept']}"
-    rank = "" if np.isnan(hits) or not hits else f"rank {scores.rank(row['name'], head, kind)}"
-    name = "strong" if row["best"] > TAU else ""
+def _relation_row(row: dict[str, Any], tau: float, total: int, palette: Colours) -> html.Tr:
+    colour = palette.of(row["category"])
     return html.Tr(
         [
             html.Th(row["title"], scope="row"),
             html.Td(_bar(row["suppress"], colour), className="left"),
             html.Td(_bar(row["promote"], colour)),
-            html.Td([told, html.Small(rank)], className="num"),
+            html.Td(_hits(row), className="num"),
+            html.Td(_rank(row), className="num"),
         ],
-        className=name,
+        className="strong" if row["best"] > tau else "",
     )
+
+
+def _hits(row: dict[str, Any]) -> str:
+    """Hits of both kinds; one alone when the other has none."""
+    if np.isnan(row["best"]):
+        return "not computed"
+    promoted, suppressed = int(row["promote_hits"]), int(row["suppress_hits"])
+    counts = [f"{promoted}"] if promoted or not suppressed else []
+    counts += [f"−{suppressed}"] if suppressed else []
+    return f"{', '.join(counts)} / {row['kept']}"
+
+
+def _rank(row: dict[str, Any]) -> str:
+    kind = "suppress" if row["suppress"] > row["promote"] else "promote"
+    return str(row[f"{kind}_rank"]) if row["best"] > 0 else ""
 
 
 def _bar(score: float, colour: str) -> html.Span:
     share = 0.0 if np.isnan(score) else score
     text = "" if not share else f"{share:.2f}"
-    return html.Span(
-        [html.I(style={"width": f"{100 * share:.1f}%", "background": colour}), html.Span(text)], className="bar"
-    )
+    bar = html.I(style={"width": f"{100 * share:.1f}%", "background": colour})
+    return html.Span([bar, html.Span(text)], className="bar")
 
 
 def _salient(card: ModelCard, head: HeadId, salience: Salience | None) -> html.Div:

@@ -15,19 +15,17 @@ def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]
     palette = colours(state.palette, dark)
     if state.colour == "scores":
         return _score_legend(panels, palette)
-    named = panels[0].categories or tuple(panel.key for panel in panels)
-    keys = [key if key in palette.category else "custom" for key in named]
-    titles = {panel.key: panel.title for panel in panels}
-    entries = [_entry(palette.category[key], titles.get(name, name)) for key, name in zip(keys, named, strict=True)]
+    singles = [panel for panel in panels if panel.belongs is None]
+    entries = [_entry(palette.of(panel.tone), panel.title) for panel in singles]
     if panels[0].belongs is not None:
         most = int(panels[0].belongs.sum(0).max(initial=0))
         words = ("2 categories", "3 categories", "4 or more")
         entries += [
-            _entry(palette.several[i], words[i]) for i in range(3) if i + 2 <= max(most, 2) and i + 2 <= len(named)
+            _entry(palette.several[i], words[i]) for i in range(3) if i + 2 <= max(most, 2) and i + 2 <= len(singles)
         ]
-    tints = [palette.tint(keys[0], step) for step in range(TINTS)]
-    entries.append(_ramp(tints, f"below τ = {state.tau:g}: the stronger the tint, the nearer"))
-    entries.append(_entry(palette.empty, "Unclassified, score 0"))
+    tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
+    entries.append(_ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
+    entries.append(_entry(palette.empty, "score 0"))
     return entries + _missing(panels, palette)
 
 
@@ -63,14 +61,15 @@ def counts(panels: tuple[Panel, ...], scores: Scores, state: ViewState, dark: bo
     total = len(card.layers) * card.heads
     rows = []
     for panel in panels:
-        colour = palette.category.get(panel.key, palette.faint)
+        colour = palette.of(panel.tone) if panel.tone else palette.faint
         bar = html.Span(
             html.I(style={"width": f"{100 * panel.count / total:.1f}%", "background": colour}), className="bar"
         )
         rows.append(
             html.Tr([html.Th(panel.title, scope="row"), html.Td(bar), html.Td(f"{panel.count}", className="num")])
         )
-    caption = html.Caption(f"Heads above τ, of {total:,}")
+    shown = f", the best {state.top} of each panel" if state.top else ""
+    caption = html.Caption(f"Heads above τ, of {total:,}{shown}")
     return [html.Table([caption, html.Tbody(rows)], className="counts")]
 
 

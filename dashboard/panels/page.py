@@ -6,7 +6,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from dashboard import ids
-from dashboard.panels.controls import controls
+from dashboard.panels.controls import EXPLAINED, controls
 from dashboard.panels.table import table
 from dashboard.panels.workshop import workshop
 
@@ -21,14 +21,15 @@ _SHORTCUTS = (
 )
 
 
+_STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.JOBS, ids.FRESH, ids.LISTEN)
+_VIEWS = (("function", "Function map"), ("table", "Table"), ("models", "Models and jobs"))
+
+
 def page(read_only: bool = False) -> dmc.MantineProvider:
     """Everything that is on the page before a view is known."""
     return dmc.MantineProvider(
         [
-            *(
-                dcc.Store(id=name)
-                for name in (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.JOBS, ids.FRESH)
-            ),
+            *(dcc.Store(id=name) for name in _STORES),
             html.A("Skip to the maps", href=f"#{ids.FRAME}", className="skip"),
             html.Div([_header(), _main(read_only)], id=ids.PAGE),
             _help(),
@@ -56,11 +57,8 @@ def _header() -> html.Header:
                 id=ids.VIEW,
                 value="function",
                 size="xs",
-                data=[
-                    {"value": "function", "label": "Function map"},
-                    {"value": "table", "label": "Table"},
-                    {"value": "models", "label": "Models and jobs"},
-                ],
+                data=[{"value": value, "label": label} for value, label in _VIEWS],
+                **{"aria-label": "View"},
             ),
             html.Div(className="spring"),
             dmc.TextInput(
@@ -77,6 +75,7 @@ def _header() -> html.Header:
                 value="system",
                 size="xs",
                 data=[{"value": v, "label": v.capitalize()} for v in ("system", "light", "dark")],
+                **{"aria-label": "Theme"},
             ),
             html.Button("?", id=ids.HELP_OPEN, className="button round", **{"aria-label": "Help"}),
         ],
@@ -143,6 +142,7 @@ def _help() -> dmc.Modal:
                 "(promote), or push it to the bottom (suppress). A head belongs to a category when a score is above τ."
             ),
             html.P("The address of the page is the view: send it, and a colleague sees what you see."),
+            html.Dl([part for name, text in EXPLAINED.items() for part in (html.Dt(name), html.Dd(text))]),
             html.Table(html.Tbody(keys), className="keys"),
         ],
         id=ids.HELP,

@@ -11,7 +11,9 @@ from dashboard.select import Panel
 from dashboard.state import ViewState
 
 _NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter", "width": 136}
-_TWO_DIGITS = {"valueFormatter": {"function": "params.value == null ? '–' : d3.format('.2f')(params.value)"}}
+_TWO_DIGITS = {
+    "valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('.2f')(params.value) : params.value"}
+}
 
 
 def table() -> dag.AgGrid:
@@ -50,7 +52,13 @@ def columns(scores: Scores, panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
         {"field": "best", "headerName": "Best relation", "width": 200, "filter": "agTextColumnFilter"},
         {"field": "best_kind", "headerName": "Kind", "width": 110, "filter": "agTextColumnFilter"},
         *(
-            {"field": f"panel_{i}", "headerName": panel.title, **_NUMBER, **_TWO_DIGITS, "sort": None if i else "desc"}
+            {
+                "field": f"panel_{i}",
+                "headerName": panel.title,
+                **_NUMBER,
+                **_TWO_DIGITS,
+                "initialSort": None if i else "desc",
+            }
             for i, panel in enumerate(panels)
         ),
         *(
@@ -62,29 +70,39 @@ def columns(scores: Scores, panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
 
 def rows(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> list[dict[str, Any]]:
     """One a head. A relation's score is the larger of the kinds that the view asks for."""
-    card, items = scores.provenance.model, scores.items()
-    kinds = list(state.kinds)
+    card, items, kinds = scores.provenance.model, scores.items(), list(state.kinds)
+    titles = [scores.item(name)["title"] for name in items]
     each = scores.score.sel(item=items, kind=kinds, sample=ONLY_SAMPLE).values  # [item, kind, layer, head]
-    best = np.nan_to_num(each, nan=-1.0)
-    found = []
-    for i, layer in enumerate(card.layers):
-        for head in range(card.heads):
-            mine = best[:, :, i, head]
-            item, kind = np.unravel_index(mine.argmax(), mine.shape) if mine.size else (0, 0)
-            row: dict[str, Any] = {"name": f"L{layer}H{head}", "layer": layer, "head": head}
-            row["does"] = _does(panels, i, head)
-            some = mine.size and mine[item, kind] > 0
-            row["best"] = scores.item(items[int(item)])["title"] if some else ""
-            row["best_kind"] = kinds[int(kind)] if some else ""
-            row |= {f"panel_{n}": _number(panel.value[i, head]) for n, panel in enumerate(panels)}
-            row |= {f"item_{n}": _number(value) for n, value in enumerate(mine.max(axis=1))}
-            found.append(row)
-    return found
+    flat = np.nan_to_num(each, nan=-1.0).reshape(len(items), len(kinds), -1)
+    columns: dict[str, list[Any]] = {
+        "name": [f"L{layer}H{head}" for layer in card.layers for head in range(card.heads)],
+        "layer": [layer for layer in card.layers for _ in range(card.heads)],
+        "head": list(range(card.heads)) * len(card.layers),
+        "does": _does(panels),
+    }
+    if items:
+        joined = flat.reshape(-1, flat.shape[-1])
+        best = joined.argmax(axis=0)
+        some = joined.max(axis=0) > 0
+        columns["best"] = [titles[i // len(kinds)] if s else "" for i, s in zip(best, some, strict=True)]
+        columns["best_kind"] = [kinds[i % len(kinds)] if s else "" for i, s in zip(best, some, strict=True)]
+    columns |= {f"panel_{n}": _numbers(panel.value.ravel(), panel.reason.ravel()) for n, panel in enumerate(panels)}
+    columns |= {f"item_{n}": _numbers(values, panels[0].reason.ravel()) for n, values in enumerate(flat.max(axis=1))}
+    names = list(columns)
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _does(panels: tuple[Panel, ...], layer: int, head: int) -> str:
-    return ", ".join(panel.title for panel in panels if panel.belongs is None and panel.member[layer, head])
+def _does(panels: tuple[Panel, ...]) -> list[str]:
+    singles = [panel for panel in panels if panel.belongs is None]
+    flags = zip(*(panel.member.ravel() for panel in singles), strict=True)
+    return [", ".join(p.title for p, flag in zip(singles, mine, strict=True) if flag) for mine in flags]
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) or value < 0 else round(float(value), 4)
+def _numbers(values: Any, reasons: Any) -> list[float | str]:
+    """Scores, and the reason in words where there is none."""
+    words = {1: "not computed", 2: "not applicable", 3: "failed", 4: "running"}
+    rounded = np.round(values, 4).tolist()
+    return [
+        number if number == number and number >= 0 else words.get(int(reason), "not computed")
+        for number, reason in zip(rounded, reasons, strict=True)
+    ]

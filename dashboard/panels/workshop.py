@@ -63,7 +63,7 @@ def _form() -> html.Div:
                 className="form",
             ),
             html.P(
-                "The model's weights are read on the worker; nothing is sent anywhere. Closing this page changes nothing.",
+                "The weights are read on the worker and sent nowhere else. Closing this page changes nothing.",
                 className="hint",
             ),
         ]

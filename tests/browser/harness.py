@@ -20,7 +20,7 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 def find_browser() -> str | None:
     """An installed Chrome or Chromium: the one named by $CHROME, else the first on the path."""
     named = os.environ.get("CHROME")
-    return named or next((path for name in _NAMES if (path := shutil.which(name))), None)
+    return shutil.which(named) if named else next((path for name in _NAMES if (path := shutil.which(name))), None)
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 import pytest
 
+from analysis.engine import Engine
+from dashboard.access import Access
+from dashboard.app import create_app
 from dashboard.library import Library
 from tests.synthetic import fill
 
@@ -9,3 +12,9 @@ def library(store):
     """The default model, a very big one and a hostile one."""
     fill(store)
     return Library(store)
+
+
+@pytest.fixture
+def server(library, store):
+    """The whole application, its engine at rest."""
+    return create_app(library, Engine(store), Access(local=True))

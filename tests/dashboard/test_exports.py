@@ -9,15 +9,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.scores import Scores
-from dashboard.app import create_app
 from dashboard.exports import reproduce
 from dashboard.view import open_view
 from tests.synthetic import HOSTILE, ODD
 
 
 @pytest.fixture
-def client(library):
-    return TestClient(create_app(library))
+def client(server):
+    return TestClient(server, base_url="http://localhost")
 
 
 def test_csv_of_the_view_has_its_numbers_and_its_source(client, library):

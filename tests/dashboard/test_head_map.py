@@ -58,8 +58,15 @@ def test_zero_below_threshold_and_missing_look_different():
     figure = make()
     assert shown(figure, "knowledge", 0, 0) == palette.tint("knowledge", 5)
     assert shown(figure, "algorithmic", 1, 0) == palette.tint("algorithmic", 5)
+    assert shown(figure, "algorithmic", 1, 1) not in {palette.empty, palette.category["algorithmic"]}
     assert shown(figure, "all", 0, 2) == palette.missing[1]
-    looks = [palette.empty, palette.tint("knowledge", 5), palette.category["knowledge"], *palette.missing[1:]]
+    looks = [
+        palette.empty,
+        palette.tint("knowledge", 1),
+        palette.tint("knowledge", 5),
+        palette.category["knowledge"],
+        *palette.missing[1:],
+    ]
     assert len(set(looks)) == len(looks)
 
 

@@ -1,11 +1,17 @@
+from dataclasses import replace
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis import default_model
 from analysis.heads import HeadId
+from analysis.scores import Missing, Scores
+from dashboard import callbacks
+from dashboard.exports import view_frame, view_picture
+from dashboard.library import Library, shipped
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_of_controls
-from tests.synthetic import BIG
+from tests.synthetic import BIG, ODD, odd_scores
 
 
 def test_the_default_view_has_an_empty_address(library):
@@ -65,3 +71,61 @@ def test_nothing_that_a_browser_sends_raises(library, query, controls):
     """Hostile addresses and controls become notices."""
     assert open_view(library, query).panels
     assert view_of_controls(library, controls).panels
+
+
+def test_names_keep_their_case_and_may_hold_anything(library):
+    """Messages name a model as it was typed; an @ in a name is part of it unless a fingerprint follows."""
+    view = open_view(library, "?model=Qwen/Qwen2-0.5B")
+    assert "Qwen/Qwen2-0.5B" in view.notices[0]
+    assert ViewState.from_query("?model=org/model@v2").state.model == "org/model@v2"
+    assert ViewState.from_query("?relation=my%20rel%20%C3%A9").state.relation == "my rel é"
+
+
+def test_surrogates_are_read(library):
+    """What no encoding can write."""
+    assert view_of_controls(library, {"model": "\ud800", "pin": ["\udfff"]}).panels
+
+
+def test_a_model_that_no_relation_applies_to(store):
+    """One panel that says so, and every part of the page and every export still stands."""
+    scores = odd_scores()
+    items = tuple({**item, "applicable": False} for item in scores.provenance.items)
+    none = Scores.from_hits({}, replace(scores.provenance, items=items))
+    store.put(f"result/{none.provenance.model.fingerprint}/function/0", none.to_parquet())
+    library = Library(store)
+    view = open_view(library, f"?model={ODD}")
+    (panel,) = view.panels
+    assert (panel.reason == Missing.NOT_APPLICABLE).all()
+    screen = {"width": 1240}
+    assert callbacks.describe(library, view.query, screen, None)["legend"]
+    assert callbacks.painted(view, 1240, False)
+    assert callbacks.inspect(library, ["L1H0"], view.query, screen)
+    assert len(view_frame(view)) == 16
+    assert view_picture(view).data
+
+
+def test_two_checkpoints_of_the_default_name(library, store):
+    """The one that is not usual keeps its fingerprint in the address."""
+    (real,) = shipped()
+    other = replace(real.provenance.model, fingerprint="f" * 64)
+    copy = replace(real, provenance=replace(real.provenance, model=other))
+    store.put("result/other/function/0", copy.to_parquet())
+    view = open_view(library, f"?model={default_model.ID}@ffffffff")
+    assert view.query == f"?model={default_model.ID}@ffffffff"
+    assert open_view(library, view.query).scores.provenance.model.fingerprint == "f" * 64
+
+
+def test_other_settings_do_not_replace_the_published_ones(library, store):
+    """A later run with another k is not what the model's name stands for; own relations of the same k are added."""
+    (real,) = shipped()
+    settings = {**real.provenance.settings, "k_standard": 5}
+    later = replace(real, provenance=replace(real.provenance, settings=settings, date="2999-01-01T00:00:00Z"))
+    store.put("result/later/function/0", later.to_parquet())
+    items = ({**real.provenance.items[0], "name": "mine", "category": "custom", "title": "mine"},)
+    arrays = [getattr(real, name).isel(item=[0]).assign_coords(item=["mine"]) for name in ("score", "hits", "missing")]
+    own = Scores(*arrays, replace(real.provenance, items=items))
+    store.put("result/own/function/0", own.to_parquet())
+    view = open_view(library, "")
+    assert view.scores.provenance.settings["k_standard"] == 10
+    assert view.scores.categories()[-1] == "custom"
+    assert view.panels[-1].key == "custom"

@@ -188,9 +188,10 @@ class Engine:
             ks = [plan.settings.k(relation) for relation in plan.relations]
             same = (source, card.fingerprint, kept, ks, plan.settings.first_mlp)
             waiting = {self._submit(count_layer, *same, layer, key=plan.unit(layer)): layer for layer in absent}
-            for further, layer, (hits, used) in self._told(job, waiting):
+            for further, layer, (hits, used, worker) in self._told(job, waiting):
                 self._store.put(plan.unit(layer), hits)
                 job, device = further, used
+                job.workers[worker] = job.workers.get(worker, 0) + 1
         finish(plan, job.kept, self._store, device)
         return job
 

@@ -69,6 +69,7 @@ class Job:
     hint: str = ""
     fingerprint: str = ""  # of the model, once it is open
     kept: tuple[int, ...] = ()  # usable pairs of each relation, once the model is open
+    workers: dict[str, int] = field(default_factory=dict)  # units that each worker has computed
     created: str = field(default_factory=now)
     finished: str = ""
 

@@ -44,8 +44,10 @@ def prepare(source: Source, relations: Sequence[Relation]) -> tuple[dict[str, An
 
 def count_layer(
     source: Source, fingerprint: str, kept: Kept, ks: Sequence[int], first_mlp: bool, layer: int
-) -> tuple[bytes, str]:
-    """One layer's hits of every usable relation, and the device that counted them."""
+) -> tuple[bytes, str, str]:
+    """One layer's hits of every usable relation, the device that counted them, and the worker's address."""
+    from distributed import get_worker
+
     from analysis.function_map import HitCounter, Query
     from analysis.weights import Weights, memory_of, open_device
 
@@ -60,7 +62,7 @@ def count_layer(
     weights = _open["weights"]
     with memory_of(weights.device):
         ((_, hits),) = _open["counter"].count([layer])
-    return hits.cpu().numpy().astype("<i4").tobytes(), weights.device_name
+    return hits.cpu().numpy().astype("<i4").tobytes(), weights.device_name, get_worker().address
 
 
 def salient_layers(source: Source, fingerprint: str, layers: Sequence[int]) -> dict[int, bytes]:

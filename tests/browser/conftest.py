@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.store import Store
+from analysis.store import Store, cache_folder
 from tests.browser.harness import find_browser, open_browser, open_page, serve
 from tests.synthetic import fill
 
@@ -15,9 +15,10 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory):
+def address(tmp_path_factory, default_checkpoint):
     """The real server process with the default model, a big one and a hostile one."""
     cache = tmp_path_factory.mktemp("cache")
+    (cache / "models").symlink_to(cache_folder() / "models")  # converted once for all tests
     store = Store(cache / "store")
     fill(store)
     store.close()

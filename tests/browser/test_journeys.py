@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from analysis.relations import builtin
 from dashboard.library import shipped
 from tests.browser.harness import cell, drawn
 from tests.synthetic import BIG, HOSTILE, ODD
@@ -45,6 +46,14 @@ def test_first_screen_is_a_finished_map(visit):
     expect(page.locator("#counts")).to_contain_text("of 270")
     expect(page).to_have_title(re.compile("smollm2-135m-instruct · Function map"))
     assert urlparse(page.url).query == ""
+
+
+@pytest.mark.parametrize("path", ["/?pin=L23H4", "/?view=table", "/?view=models"])
+def test_the_page_needs_nothing_that_its_policy_forbids(visit, path):
+    """No inline script, no eval, nothing from elsewhere: with the policy in force the console stays empty."""
+    page = visit(path, policy=True)
+    page.wait_for_timeout(1500)
+    expect(page.locator("#page")).to_be_visible()
 
 
 def test_hover_outlines_the_head_in_every_panel(visit):
@@ -342,3 +351,85 @@ def test_a_phone(visit):
     """Nothing is wider than the screen."""
     page = visit("/?pin=L23H4", width=390, height=800)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_history_is_models_and_views_only(visit):
+    """Controls and pins replace the entry; a wrong address does not trap the back button."""
+    page = visit("/?model=nobody")
+    start = page.evaluate("history.length")
+    page.locator("#how").get_by_text("Always").click()
+    wait_for_query(page, "how", "always")
+    page.locator("#how").get_by_text("Any").click()
+    click(page, 5, 5)
+    expect(page.locator(".head-card")).to_have_count(1)
+    assert page.evaluate("history.length") == start
+    page.locator("#view").get_by_text("Table").click()
+    wait_for_query(page, "view", "table")
+    assert page.evaluate("history.length") == start + 1
+
+
+def test_a_double_click_leaves_the_pins(visit):
+    """It resets the zoom."""
+    page = visit("/?pin=L1H1.L2H2")
+    page.mouse.dblclick(*cell(page, 20, 4))
+    page.wait_for_timeout(500)
+    assert pinned(page) == ["L1H1", "L2H2"]
+
+
+def test_shortcuts_after_clicking_a_control_and_behind_the_help(visit):
+    """A radio button is no place to type; an open dialog takes the keys."""
+    page = visit()
+    page.locator("#how").get_by_text("Always").click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("t")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    assert "transpose" not in query(page)
+
+
+def test_neighbours(visit):
+    """The arrows of a card go to the heads beside it."""
+    page = visit("/?pin=L23H4")
+    page.get_by_role("button", name="Go to L24H4").click()
+    expect(page.locator(".head-card h2")).to_have_text("L24H4")
+
+
+def test_another_model_drops_pins_that_it_does_not_have(visit):
+    """And keeps the others."""
+    page = visit("/?pin=L23H4.L1H1")
+    page.locator("#model").click()
+    page.get_by_role("option", name=ODD).click()
+    expect(page.locator(".head-card h2")).to_have_text("L1H1")
+    wait_for_query(page, "pin", "L1H1")
+
+
+def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
+    """Submit the default model with a relation of one's own, watch it, open the finished map in another browser."""
+    pairs = "source,target\n" + "\n".join(f"{s},{t}" for s, t in builtin()["word_antonym"].pairs[:120])
+    (tmp_path / "opposites.csv").write_text(pairs)
+    page = visit("/?view=models")
+    page.locator("#new-model").fill("smollm2-135m-instruct")
+    page.locator(".workshop").get_by_label("Salient tokens").uncheck()
+    page.locator("#new-files").set_input_files(tmp_path / "opposites.csv")
+    page.locator("#new-submit").click()
+    job = page.locator("[data-job]").first
+    expect(job).to_contain_text("with opposites")
+    expect(job).to_contain_text("function map", timeout=60_000)
+    watcher = visit("/?view=models")
+    expect(watcher.locator("[data-job]").first).to_contain_text("Running")
+    expect(job).to_have_attribute("data-state", "done", timeout=120_000)
+    expect(watcher.locator("[data-job]").first).to_have_attribute("data-state", "done", timeout=10_000)
+    link = job.get_by_role("link", name="Open the map").get_attribute("href")
+    other = visit(link + "&relation=opposites")
+    expect(other.locator("#sentence")).to_contain_text("opposites")
+    assert other.locator("#maps .heatmaplayer image").count() == 1
+
+
+def test_a_wrong_submission_is_said(visit):
+    """A name that no model has, and a file with a broken line."""
+    page = visit("/?view=models")
+    page.locator("#new-model").fill("../../etc/passwd!")
+    page.locator("#new-submit").click()
+    expect(page.locator("#note")).to_contain_text("model")
+    page.complaints.clear()  # the browser reports the refusal, too

@@ -1,0 +1,151 @@
+"""The engine on a real local Dask cluster: one worker process, real units, a real store."""
+
+import json
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from analysis.checkpoint import Checkpoint
+from analysis.engine import QUEUE_LIMIT, Engine, Place
+from analysis.errors import QueueFull, SettingError
+from analysis.heads import HeadId
+from analysis.jobs import Job, Request
+from analysis.plan import function_scores, plan, stored_salience
+from analysis.relations import builtin
+from analysis.scores import Missing
+from analysis.store import Store
+from dashboard.library import Library
+from tests.test_plan import RELATION
+
+REQUEST = Request("small", relations=(RELATION,))
+RELATION_OF_MANY = builtin()["verb_past"]
+
+
+def wait(engine, job, until=lambda job: not job.active, seconds=120):
+    """The job as soon as a condition holds."""
+    for _ in range(seconds * 20):
+        found = engine.job(job.id)
+        if until(found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"still {found}")
+
+
+def test_a_job_gives_the_same_scores_as_the_command_line(engine, store, models, tmp_path):
+    """Submitted, run in the worker's process, kept in the store, listed for the page."""
+    job = wait(engine, engine.submit(REQUEST))
+    assert (job.state, job.message) == ("done", "")
+    scores = Library(store, engine).scores("small")
+    other = Store(tmp_path / "other")
+    checkpoint = Checkpoint.open(models / "small", "small")
+    direct = function_scores(checkpoint, plan(checkpoint, (RELATION,)), other)
+    other.close()
+    assert np.array_equal(scores.hits.values, direct.hits.values)
+    assert scores.provenance.items == direct.provenance.items
+    card = scores.provenance.model
+    assert stored_salience(store, card.fingerprint, HeadId(0, 0))
+    assert sum(job.workers.values()) == len(card.layers)
+
+
+def test_asking_twice_is_one_job_and_one_computation(engine):
+    """At the same moment from two threads; and again when it is done."""
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(engine.submit(REQUEST).id)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 1
+    job = wait(engine, engine.job(found[0]))
+    assert len(engine.jobs()) == 1
+    again = engine.submit(REQUEST)
+    assert again.finished == job.finished
+
+
+def test_finished_units_are_not_computed_again(engine, store):
+    """A job whose layers are stored opens the model and is done: the stored numbers, even wrong ones, are used."""
+    first = wait(engine, engine.submit(REQUEST))
+    for name in list(store.names("unit/")):
+        store.put(name, np.full_like(np.frombuffer(store.get(name), "<i4"), 7).tobytes())
+    for name in list(store.names("result/")):
+        store.delete(name)
+    assert wait(engine, engine.submit(REQUEST)).state == first.state == "done"
+    scores = Library(store).scores("small")
+    assert np.nanmax(scores.hits.values) == 7 == np.nanmin(scores.hits.values)
+
+
+def test_failures_carry_a_hint_and_can_be_tried_again(engine, models):
+    """An unknown model fails with words; when it is there the same request works."""
+    request = Request("late", relations=(RELATION,))
+    job = wait(engine, engine.submit(request))
+    assert job.state == "failed"
+    assert "late" in job.message
+    assert job.hint
+    (models / "small").rename(models / "late")
+    assert wait(engine, engine.submit(request)).state == "done"
+
+
+def test_cancel_while_waiting_and_while_running(store, models):
+    """A waiting job never starts; a running one stops within one unit and keeps what it has."""
+    engine = Engine(store, Place(device="cpu", models=models))  # its thread is not started yet
+    waiting = engine.submit(REQUEST)
+    assert engine.cancel(waiting.id).state == "cancelled"
+    with pytest.raises(SettingError):
+        engine.cancel("nothing")
+    job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(builtin()["copying"],)))
+    engine.start()
+    wait(engine, job, lambda job: job.done >= 2)
+    engine.cancel(job.id)
+    stopped = wait(engine, job)
+    engine.stop()
+    assert stopped.state == "cancelled"
+    assert 2 <= stopped.done < 30
+    kept = len(list(store.names("unit/")))
+    assert stopped.done <= kept <= stopped.done + 1
+
+
+def test_a_running_job_shows_what_it_has(store, models):
+    """The map fills in layer by layer; the others say that they are running."""
+    engine = Engine(store, Place(device="cpu", models=models))
+    job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(RELATION_OF_MANY,)))
+    engine.start()
+    wait(engine, job, lambda job: job.done >= 3)
+    partial = engine.partial(engine.job(job.id))
+    library = Library(store, engine)
+    running = next(scores for scores in library._all() if (scores.missing == Missing.RUNNING).any())
+    engine.cancel(job.id)
+    wait(engine, job)
+    engine.stop()
+    assert (partial.missing == Missing.NO).any()
+    assert (running.missing == Missing.NOT_COMPUTED).sum() == 0
+
+
+def test_the_queue_has_a_limit(store):
+    """One more gets a clear answer."""
+    engine = Engine(store)
+    for i in range(QUEUE_LIMIT):
+        engine.submit(Request(f"model-{i}"))
+    with pytest.raises(QueueFull) as caught:
+        engine.submit(Request("one-more"))
+    assert caught.value.hint
+
+
+def test_a_new_engine_goes_on_with_old_jobs(store, models):
+    """A job that was running when the process ended is run to its end by the next one."""
+    old = Job(REQUEST, state="running", stage="function map")
+    store.put(f"job/{old.id}", json.dumps(old.to_dict()).encode())
+    engine = Engine(store, Place(device="cpu", models=models))
+    engine.start()
+    assert wait(engine, old).state == "done"
+    engine.stop()
+
+
+def test_jobs_of_another_version_are_passed_over(store):
+    """A record that cannot be read hides nothing else."""
+    store.put("job/abc", b'{"strange": 1}')
+    engine = Engine(store)
+    job = engine.submit(REQUEST)
+    assert [found.id for found in engine.jobs()] == [job.id]
+    assert Job.from_dict(json.loads(json.dumps(job.to_dict()))) == job

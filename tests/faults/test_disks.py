@@ -1,0 +1,83 @@
+"""Disks that are full, read-only or damaged: a clear message, nothing else lost, recovery when the cause is gone."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from analysis.engine import Engine, Place
+from analysis.errors import StoreError
+from analysis.store import Store
+from dashboard.library import Library
+from tests.browser.harness import ROOT
+from tests.engine.test_engine import REQUEST, wait
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 4 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True)
+    if done.returncode:
+        pytest.skip("a small file system needs the right to mount one")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_said_and_recovers(small_disk, models):
+    """The job fails with a hint, or is refused; with room again the same request works."""
+    store = Store(small_disk / "store")
+    engine = Engine(store, Place(device="cpu", models=models))
+    engine.start()
+    ballast = small_disk / "ballast"
+    with ballast.open("wb") as file:
+        try:
+            while True:
+                file.write(bytes(65536))
+                file.flush()
+        except OSError:
+            pass
+    try:
+        job = engine.submit(REQUEST)
+        message = ""
+    except StoreError as error:
+        message = error.hint
+    ballast.unlink()
+    if not message:
+        job = wait(engine, job)
+        message = job.hint if job.state == "failed" else "free space"
+    assert "space" in message
+    assert wait(engine, engine.submit(REQUEST)).state == "done"
+    engine.stop()
+    store.close()
+
+
+def test_a_read_only_cache_is_said_at_the_start(small_disk):
+    """app.py ends with a message and the store's exit code."""
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "app.py"), "--port", "0"],
+        env={**os.environ, "HEAD_ATLAS_CACHE": str(small_disk / "cache")},
+        capture_output=True, text=True, timeout=60, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 7
+    assert "HEAD_ATLAS_CACHE" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_damaged_and_foreign_entries_cost_only_themselves(engine, store):
+    """A flipped byte in a unit and a result of another version: computed again, all others stay."""
+    wait(engine, engine.submit(REQUEST))
+    unit, *others = list(store.names("unit/"))
+    (result,) = store.names("result/")
+    store._cache[unit] = b"damaged"
+    store.put(result, b"written by another version")
+    kept = {name: store.get(name) for name in others}
+    assert Library(store).models()
+    for name in list(store.names("job/")):
+        store.delete(name)
+    assert wait(engine, engine.submit(REQUEST)).state == "done"
+    assert {name: store.get(name) for name in others} == kept
+    assert Library(store).scores("small")

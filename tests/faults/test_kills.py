@@ -1,0 +1,135 @@
+"""Processes that die: nothing is lost, nothing is counted twice."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.engine import Engine, Place
+from analysis.jobs import Request
+from analysis.relations import builtin
+from analysis.scores import Scores
+from analysis.store import Store, cache_folder
+from dashboard.library import Library, shipped
+from tests.engine.test_engine import wait
+
+RELATIONS = ["country_capital", "verb_past", "copying"]
+WANTED = {"model": "smollm2-135m-instruct", "methods": ["function"], "relations": RELATIONS}
+REQUEST = Request(WANTED["model"], methods=("function",), relations=tuple(builtin()[name] for name in RELATIONS))
+
+
+def truth():
+    """The hits of these relations in the map that ships with the project."""
+    return shipped()[0].hits.sel(item=RELATIONS).values
+
+
+def close(hits):
+    """Equal, but for near ties that another processor may decide otherwise."""
+    apart = np.abs(hits - truth())
+    return apart.max() <= 1 and apart.sum() <= 5
+
+
+def test_a_killed_worker_loses_nothing(store, default_checkpoint):
+    """kill -9 in mid-job: another worker takes over, every layer is counted once, the result is the same."""
+    engine = Engine(store, Place(device="cpu"))
+    engine.start()
+    job = engine.submit(REQUEST)
+    wait(engine, job, lambda job: job.done >= 3)
+    (pid,) = engine._client.run(os.getpid).values()
+    os.kill(pid, signal.SIGKILL)
+    job = wait(engine, job)
+    engine.stop()
+    assert job.state == "done"
+    assert job.done == job.total == 30
+    assert sum(job.workers.values()) == 30
+    assert close(Library(store).scores(WANTED["model"]).hits.sel(item=RELATIONS).values)
+    (name,) = store.names("result/")
+    assert close(Scores.from_parquet(store.get(name)).hits.sel(item=RELATIONS).values)
+
+
+def test_a_killed_server_goes_on_from_the_stored_units(server):
+    """kill -9 of the web process: after the restart finished layers keep their time of storing."""
+    job = server.ask("/api/jobs", WANTED)
+    server.wait(job, lambda job: job["done"] >= 5)
+    server.kill()
+    before = server.units()
+    server.start()
+    done = server.wait(job)
+    assert done["state"] == "done"
+    after = server.units()
+    assert len(before) >= 5
+    assert len(after) == 30
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.slow
+def test_twenty_kills_at_random_points(converted, default_checkpoint):
+    """Worker and server, in turn and at random moments: the result is that of an undisturbed run."""
+    from tests.faults.conftest import Server
+
+    server = Server(converted).start()
+    chance = random.Random(0)
+    job = server.ask("/api/jobs", WANTED)
+    for _ in range(20):
+        time.sleep(chance.uniform(0.3, 4))
+        if chance.random() < 0.5:
+            server.kill()
+            server.start()
+        else:
+            workers = subprocess.run(["pgrep", "-P", str(server.process.pid)], capture_output=True, text=True)
+            for pid in workers.stdout.split():
+                os.kill(int(pid), signal.SIGKILL)
+        if server.ask(f"/api/jobs/{job['id']}")["state"] not in {"queued", "running"}:
+            store = Store(converted / "store")  # begin again, so that every kill meets work
+            for name in [*store.names("unit/"), *store.names("result/"), *store.names("job/")]:
+                store.delete(name)
+            store.close()
+            job = server.ask("/api/jobs", WANTED)
+    assert server.wait(job)["state"] == "done"
+    server.stop()
+    store = Store(converted / "store")
+    assert close(Library(store).scores(WANTED["model"]).hits.sel(item=RELATIONS).values)
+    store.close()
+
+
+def test_a_cluster_shares_the_layers_and_outlives_a_worker(store, tmp_path, default_checkpoint):
+    """A scheduler and two workers as processes: both compute, one is killed, the result is the same."""
+    bin_ = Path(sys.executable).parent
+    environment = {**os.environ, "HEAD_ATLAS_CACHE": str(cache_folder()), "OMP_NUM_THREADS": "1"}
+    file = tmp_path / "scheduler.json"
+    local = ["--host", "127.0.0.1", "--no-dashboard"]
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen(
+        [f"{bin_}/dask", "scheduler", *local, "--port", "0", "--scheduler-file", str(file)], **quiet
+    )
+    workers = []
+    try:
+        while not file.exists():
+            time.sleep(0.1)
+        worker = [f"{bin_}/dask", "worker", "--scheduler-file", str(file), *local, "--nthreads", "1", "--no-nanny"]
+        workers = [subprocess.Popen([*worker, "--resources", "DEVICE=1"], **quiet) for _ in range(2)]
+        import json
+
+        time.sleep(3)
+        engine = Engine(store, Place(scheduler=json.loads(file.read_text())["address"], device="cpu"))
+        engine.start()
+        job = engine.submit(REQUEST)
+        both = wait(engine, job, lambda job: len(job.workers) == 2 or not job.active)
+        assert len(both.workers) == 2
+        workers[0].kill()
+        job = wait(engine, job)
+        engine.stop()
+    finally:
+        for process in (*workers, scheduler):
+            process.kill()
+            process.wait()
+    assert job.state == "done"
+    assert sum(job.workers.values()) == 30
+    assert min(job.workers.values()) >= 1
+    assert close(Library(store).scores(WANTED["model"]).hits.sel(item=RELATIONS).values)

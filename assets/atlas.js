@@ -430,14 +430,20 @@
   });
 
   // ---- Jobs ------------------------------------------------------------------------------------------------------
-  let lastPush = 0;
+  let socket = null;
   let lastFresh = null;
   let lastJobs = "";
 
   function tellJobs(jobs) {
     if (JSON.stringify(jobs) === lastJobs) return;
     lastJobs = JSON.stringify(jobs);
-    setData("jobs", { jobs, pushed: false });
+    setData("jobs", { jobs });
+  }
+
+  function listenToJobs() {
+    socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/live/jobs`);
+    socket.onmessage = (event) => tellJobs(JSON.parse(event.data));
+    socket.onclose = () => setTimeout(listenToJobs, 5000); // meanwhile the page asks every few seconds
   }
 
   async function ask(method, path, body) {
@@ -638,7 +644,7 @@
     },
     draw(packed) {
       if (!packed) return;
-      if (!view) setData("listen", Date.now());
+      if (!view) listenToJobs();
       view = unpack(packed);
       show(view.figure);
     },
@@ -653,7 +659,6 @@
     number: (value) => Number(value).toFixed(2),
     told(told) {
       if (!told) return;
-      if (told.pushed) lastPush = Date.now();
       const fingerprint = view ? view.model.split("@").pop() : "";
       const mine = told.jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
       const fresh = mine.map((job) => `${job.id} ${job.state} ${job.stage} ${job.done}`).join();
@@ -662,7 +667,7 @@
       if (before !== null && fresh !== before) setData("fresh", fresh); // the map on the screen has new layers
     },
     async poll() {
-      if (Date.now() - lastPush < 5000 && lastPush) return;
+      if (socket && socket.readyState === WebSocket.OPEN) return; // progress is pushed
       const answer = await fetch("/api/jobs");
       if (answer.ok) tellJobs(await answer.json());
     },

@@ -6,6 +6,7 @@ from typing import Any
 from dash import Dash
 from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.websockets import WebSocket
 
 from analysis.engine import Engine
 from dashboard import callbacks, exports
@@ -13,6 +14,7 @@ from dashboard.access import Access
 from dashboard.api import create_api
 from dashboard.guard import Guard, policy
 from dashboard.library import Library
+from dashboard.live import tell
 from dashboard.panels.page import page
 
 ASSETS = Path(__file__).parent.parent / "assets"
@@ -39,6 +41,11 @@ def create_app(library: Library, engine: Engine, access: Access, models: Path | 
     server = FastAPI(title="Head Atlas", docs_url=None, redoc_url=None, openapi_url=None)
     server.include_router(exports.routes(library))
     server.mount("/api", create_api(library, engine, access, models))
+
+    async def live(socket: WebSocket) -> None:
+        await tell(socket, engine)
+
+    server.add_api_websocket_route("/live/jobs", live)
     app = dash_app(library, engine, access, models, server)
     server.state.dash = app
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
@@ -59,5 +66,5 @@ def dash_app(library: Library, engine: Engine, access: Access, models: Path | No
         add_log_handler=False,
     )
     app.layout = page(read_only=access.read_only)
-    callbacks.register(app, library, engine, models)
+    callbacks.register(app, library, engine, models, access.read_only)
     return app

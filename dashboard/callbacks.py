@@ -1,13 +1,12 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
-import asyncio
 import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update, set_props
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 from dash.exceptions import PreventUpdate
 
 from analysis.engine import Engine
@@ -99,13 +98,12 @@ JOB_LISTS: dict[str, Any] = {
 }
 
 
-def register(app: Dash, library: Library, engine: Engine, models: Path | None = None) -> None:
+def register(app: Dash, library: Library, engine: Engine, models: Path | None, read_only: bool) -> None:
     """Connect the page's parts."""
     app.callback(**PAINT)(lambda **values: paint(library, set(ctx.triggered_prop_ids), **values))
     app.callback(**DESCRIBE)(lambda **values: describe(library, **values))
     app.callback(**INSPECT)(lambda **values: inspect(library, **values))
-    app.callback(**JOB_LISTS)(lambda told: job_lists(library, engine, models, told))
-    _register_messages(app, engine)
+    app.callback(**JOB_LISTS)(lambda told: job_lists(library, engine, models, read_only, told))
     _register_scripts(app)
 
 
@@ -152,30 +150,14 @@ def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
     return inspector(view, salience, read_screen(screen)[1])
 
 
-def job_lists(library: Library, engine: Engine, models: Path | None, told: Any) -> dict[str, Any]:
+def job_lists(library: Library, engine: Engine, models: Path | None, read_only: bool, told: Any) -> dict[str, Any]:
     """The lists of the view of models and jobs."""
     if told is None:
         raise PreventUpdate
-    read_only = bool(isinstance(told, dict) and told.get("read_only"))
     return {
         "jobs": job_list(engine.jobs(), read_only),
         "models": model_list(library.listed(), listed_models(models)),
     }
-
-
-def _register_messages(app: Dash, engine: Engine) -> None:
-    """Progress reaches every open page over its WebSocket, as it is made; a page without one asks now and then."""
-
-    # Started by a script once the page stands: one that starts by itself keeps all others waiting.
-    @app.callback(Input(ids.LISTEN, "data"), websocket=True, prevent_initial_call=True)  # type: ignore[untyped-decorator]
-    async def tell(_: Any) -> None:
-        last = None
-        while not (ctx.websocket and ctx.websocket.is_shutdown):
-            now = [job.summary() for job in await asyncio.to_thread(engine.jobs)]
-            if now != last:
-                last = now
-                set_props(ids.JOBS, {"data": {"jobs": now, "pushed": True}})
-            await asyncio.sleep(0.4)
 
 
 def read_screen(screen: Any) -> tuple[int, bool]:

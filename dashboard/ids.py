@@ -43,7 +43,6 @@ JOBS = "jobs"  # what is told of the jobs (scripts)
 FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
 JOB_LIST = "job-list"
 MODEL_LIST = "model-list"
-LISTEN = "listen"  # starts the messages about jobs
 POLL = "poll"  # asks for them when no message comes (scripts)
 NEW_MODEL = "new-model"  # (scripts)
 NEW_REVISION = "new-revision"  # (scripts)

@@ -21,7 +21,7 @@ _SHORTCUTS = (
 )
 
 
-_STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.JOBS, ids.FRESH, ids.LISTEN)
+_STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.JOBS, ids.FRESH)
 _VIEWS = (("function", "Function map"), ("table", "Table"), ("models", "Models and jobs"))
 
 

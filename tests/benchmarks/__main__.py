@@ -7,7 +7,7 @@ import torch
 
 from analysis import default_model
 from analysis.store import cache_folder
-from tests.benchmarks import browser_speed, function_map_speed
+from tests.benchmarks import browser_speed, function_map_speed, viewers
 from tests.browser.harness import find_browser
 
 if __name__ == "__main__":
@@ -18,3 +18,6 @@ if __name__ == "__main__":
     print("\nThe page, in a real browser\n")
     with tempfile.TemporaryDirectory() as scratch:
         print(browser_speed.table(Path(scratch)) if find_browser() else "no Chrome or Chromium: not measured")
+    print("\nMany viewers\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        print(viewers.table(Path(scratch)))

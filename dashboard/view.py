@@ -75,7 +75,7 @@ def _opened(library: Library, read: ReadState) -> View:
         state = replace(state, relation="")
     pins = _existing(scores, state.pins, notices)
     state = replace(state, pins=pins, model=scores.provenance.model.id, fingerprint="")
-    usual = scores is library.scores(default_model.ID)
+    usual = library.scores(default_model.ID).provenance.model.fingerprint == scores.provenance.model.fingerprint
     return View(state, scores, panels(scores, state), tuple(notices), usual)
 
 

@@ -224,7 +224,7 @@
   function pin(name, several) {
     const had = pins.includes(name);
     if (several) {
-      if (!had && pins.length >= MAX_PINS) return announce(`${MAX_PINS} heads are pinned; unpin one first.`);
+      if (!had && pins.length >= MAX_PINS) return notify(`${MAX_PINS} heads are pinned; unpin one first.`);
       setPins(had ? pins.filter((other) => other !== name) : [...pins, name]);
     } else setPins(had && pins.length === 1 ? [] : [name]);
     announce(`${name} ${pins.includes(name) ? "pinned" : "unpinned"}`);
@@ -273,7 +273,10 @@
       pin(event.target.closest(".ag-row").getAttribute("row-id"), event.shiftKey);
     else if (event.key === "Escape") escaped(event);
     else if (typing(event.target)) return;
-    else if (event.key === "/") byId("search").focus();
+    else if (event.key === "/") {
+      byId("search").focus();
+      byId("search").select();
+    }
     else if (event.key === "?") window.dash_clientside.set_props("help", { opened: true });
     else if (event.key === "t") byId("transpose").click();
     else if (event.key === "c") copyLink();
@@ -293,6 +296,10 @@
 
   function search(input) {
     const cell = cellOf(input.value);
+    if (!/\d+\D+\d+/.test(input.value) || (!cell && /[^\w\s.,:]/.test(input.value))) {
+      notify(`${input.value.slice(0, 40)} is no head's name: write layer and head like 10.7 or L10H7.`);
+      return;
+    }
     if (!cell) {
       const last = view.layers[view.layers.length - 1];
       notify(`There is no head ${input.value.slice(0, 40)} here: layers go to ${last}, heads to ${view.heads - 1}.`);
@@ -428,6 +435,25 @@
   document.addEventListener("focusout", (event) => {
     if (event.target.id === "frame") left();
   });
+
+  // ---- Pieces of the page that arrive as data: [tag, properties, children] -----------------------------------------
+  const TAGS = new Set(
+    "section header h2 h3 div span p table thead tbody tr th td button code bdi i b small details summary".split(" "),
+  );
+
+  function built(piece) {
+    if (typeof piece === "string") return document.createTextNode(piece);
+    const [tag, properties, children] = piece;
+    const made = document.createElement(TAGS.has(tag) ? tag : "span");
+    for (const [name, value] of Object.entries(properties)) {
+      if (name === "className") made.className = value;
+      else if (name === "style") Object.assign(made.style, value);
+      else if (name === "disabled") made.disabled = Boolean(value);
+      else if (/^(aria-[a-z]+|data-[a-z]+|scope|title|role)$/.test(name)) made.setAttribute(name, value);
+    }
+    made.append(...children.map(built));
+    return made;
+  }
 
   // ---- Jobs ------------------------------------------------------------------------------------------------------
   let socket = null;
@@ -567,6 +593,11 @@
       canvas.style.top = `${canvas.atTop + gd.offsetTop}px`;
     }
     holder.replaceChildren(...painted);
+    waitingFigure.layout.annotations.forEach(({ text }, number) => {
+      const count = />([\d,]+ heads?)</.exec(text);
+      const shownText = gd.querySelectorAll(`g.annotation[data-index="${number}"] tspan`);
+      if (count && shownText.length) shownText[shownText.length - 1].textContent = count[1];
+    });
     document.dispatchEvent(new Event("atlas-painted"));
   }
 
@@ -656,6 +687,7 @@
     pick(cell) {
       if (cell && cell.rowId) pin(cell.rowId, true);
     },
+    cards: (cards) => byId("inspector").replaceChildren(...(cards || []).map(built)),
     number: (value) => Number(value).toFixed(2),
     told(told) {
       if (!told) return;

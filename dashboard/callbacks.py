@@ -16,6 +16,7 @@ from dashboard.arrange import LARGEST, arrange
 from dashboard.figures.head_map import head_maps
 from dashboard.figures.profile import profile
 from dashboard.library import Library
+from dashboard.markup import as_data
 from dashboard.panels.controls import model_choices, relation_choices
 from dashboard.panels.inspector import inspector
 from dashboard.panels.legend import counts, legend, not_applicable
@@ -83,7 +84,7 @@ DESCRIBE: dict[str, Any] = {
     },
 }
 INSPECT: dict[str, Any] = {
-    "output": Output(ids.INSPECTOR, "children"),
+    "output": Output(ids.CARDS, "data"),
     "inputs": {
         "pins": Input(ids.PINS, "data"),
         "query": Input(ids.QUERY, "data"),
@@ -147,7 +148,7 @@ def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
     view = open_view(library, f"{query or '?'}&pin={quote(names, errors='replace')}" if names else str(query))
     card = view.scores.provenance.model
     salience = {head: library.salience(card, head) for head in view.state.pins}
-    return inspector(view, salience, read_screen(screen)[1])
+    return [as_data(card) for card in inspector(view, salience, read_screen(screen)[1])]
 
 
 def job_lists(library: Library, engine: Engine, models: Path | None, read_only: bool, told: Any) -> dict[str, Any]:
@@ -233,10 +234,11 @@ def sentence(view: View) -> list[Any]:
         what = ["the right words of ", html.B("any"), " relation of the category"]
     else:
         what = ["the right words of ", html.B("every"), " relation of the category"]
+    best = f" Only the best {state.top} of each category are." if state.top else ""
     start = f"Each square is one attention head of {view.scores.provenance.model.id}; "
     if state.colour == "scores":
         return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
-    end = f" for more than {100 * state.tau:g} % of the word pairs."
+    end = f" for more than {100 * state.tau:g} % of the word pairs.{best}"
     return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
 
 
@@ -258,6 +260,7 @@ def _register_scripts(app: Dash) -> None:
     script("title", Input(ids.TITLE, "data"))
     script("draw", Input(ids.HEADS, "data"))
     script("pin", Input(ids.PINS, "data"))
+    script("cards", Input(ids.CARDS, "data"))
     script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
     script("told", Input(ids.JOBS, "data"))

@@ -81,8 +81,9 @@ def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> li
 
 
 def _heading(state: ViewState, provenance: Provenance) -> str:
-    what = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}[state.kind]
+    what = {"both": "promote or suppress", "promote": "promote", "suppress": "suppress"}[state.kind]
     rule = "any relation" if state.how == "any" else "always: every relation"
+    rule += f", the best {state.top} of each category" if state.top else ""
     return f"<b>{plain(provenance.model.id)}</b>: heads that {what} ({rule}, τ = {state.tau:g})"
 
 

@@ -68,6 +68,8 @@ def controls() -> html.Div:
                     data=[],
                     value="",
                     searchable=True,
+                    clearSearchOnFocus=True,
+                    nothingFoundMessage="No relation of that name",
                     clearable=False,
                     allowDeselect=False,
                     size="xs",

@@ -21,7 +21,7 @@ _SHORTCUTS = (
 )
 
 
-_STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.JOBS, ids.FRESH)
+_STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.CARDS, ids.JOBS, ids.FRESH)
 _VIEWS = (("function", "Function map"), ("table", "Table"), ("models", "Models and jobs"))
 
 
@@ -51,7 +51,15 @@ def _header() -> html.Header:
                 [_logo(), html.Span("Head Atlas")], href="/", className="brand", **{"aria-label": "Head Atlas, start"}
             ),
             dmc.Select(
-                id=ids.MODEL, data=[], size="xs", w=230, allowDeselect=False, searchable=True, **{"aria-label": "Model"}
+                id=ids.MODEL,
+                data=[],
+                size="xs",
+                w=230,
+                allowDeselect=False,
+                searchable=True,
+                clearSearchOnFocus=True,
+                nothingFoundMessage="No model of that name",
+                **{"aria-label": "Model"},
             ),
             dmc.SegmentedControl(
                 id=ids.VIEW,
@@ -113,12 +121,16 @@ def _atlas() -> list[Any]:
             **{"aria-label": "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."},
         ),
         html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
+        html.Div(id=ids.INSPECTOR, className="inspector"),
         html.Div(
             [
                 html.Section(
                     [
                         html.H2("By layer"),
-                        html.P("Share of a layer's heads; a head of two categories counts in both.", className="hint"),
+                        html.P(
+                            "Share of a layer's heads in each category, stacked: a head of two counts in both.",
+                            className="hint",
+                        ),
                         dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False}),
                     ],
                     className="card profile",
@@ -127,7 +139,6 @@ def _atlas() -> list[Any]:
             ],
             className="beside",
         ),
-        html.Div(id=ids.INSPECTOR, className="inspector"),
         html.P(id=ids.ABSENT, className="absent"),
     ]
 

@@ -10,7 +10,13 @@ from dashboard import ids
 from dashboard.select import Panel
 from dashboard.state import ViewState
 
-_NUMBER = {"type": "numericColumn", "filter": "agNumberColumnFilter", "width": 136}
+_NUMBER = {
+    "type": "numericColumn",
+    "filter": "agNumberColumnFilter",
+    "filterParams": {"defaultOption": "greaterThanOrEqual"},
+    "sortingOrder": ["desc", "asc", None],
+    "width": 136,
+}
 _TWO_DIGITS = {
     "valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('.2f')(params.value) : params.value"}
 }
@@ -47,8 +53,8 @@ def columns(scores: Scores, panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
     return [
         {"field": "name", "headerName": "Head", "pinned": "left", "width": 110, "filter": "agTextColumnFilter"},
         {"field": "layer", "headerName": "Layer", **_NUMBER, "width": 96},
-        {"field": "head", "headerName": "In layer", **_NUMBER, "width": 110},
-        {"field": "does", "headerName": "Categories", "width": 170, "filter": "agTextColumnFilter"},
+        {"field": "head", "headerName": "Head no.", **_NUMBER, "width": 110},
+        {"field": "does", "headerName": "Categories", "width": 220, "filter": "agTextColumnFilter"},
         {"field": "best", "headerName": "Best relation", "width": 200, "filter": "agTextColumnFilter"},
         {"field": "best_kind", "headerName": "Kind", "width": 110, "filter": "agTextColumnFilter"},
         *(

@@ -504,6 +504,8 @@
     else ask("POST", `/api/jobs/${target.dataset.retry}/retry`);
   });
 
+  let lastClicked = "";
+  let doubled = false; // the last click was the second on the same head
   let pinsBefore = []; // before the click that may be the first of two
   let listening = null;
   function listen() {
@@ -514,13 +516,18 @@
     gd.addEventListener("mouseleave", left);
     gd.on("plotly_click", ({ event }) => {
       const found = cellAt(event);
-      if (!found || event.detail > 1) return; // a double click resets the zoom
+      if (!found) return;
+      const again = event.detail > 1 && nameOf(found.cell) === lastClicked;
+      lastClicked = nameOf(found.cell);
+      doubled = again;
+      if (again) return; // a double click resets the zoom
       pinsBefore = pins;
       pin(nameOf(found.cell), event.shiftKey);
       byId("frame").focus({ preventScroll: true });
     });
     gd.on("plotly_afterplot", afterPlot);
     gd.on("plotly_doubleclick", () => {
+      if (!doubled) return; // two quick clicks on two heads
       setPins(pinsBefore);
       resetZoom();
     });

@@ -434,3 +434,24 @@ def test_a_wrong_submission_is_said(visit):
     page.locator("#new-submit").click()
     expect(page.locator("#note")).to_contain_text("model")
     page.complaints.clear()  # the browser reports the refusal, too
+
+
+def test_eight_pins_do_not_stop_the_page(visit):
+    """A link with eight heads opens as one with none does."""
+    names = ".".join(f"L20H{i}" for i in range(8))
+    page = visit(f"/?pin={names}")
+    expect(page.locator(".head-card")).to_have_count(8, timeout=5000)
+
+
+def test_search_twice(visit):
+    """The second name replaces the first."""
+    page = visit()
+    for name, head in (("10.7", "L10H7"), ("23.4", "L23H4")):
+        page.keyboard.press("/")
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+        expect(page.locator(".head-card h2")).to_have_text(head)
+    page.locator("#relation").click()
+    page.keyboard.type("capital")
+    page.get_by_role("option", name="country → capital").click()
+    wait_for_query(page, "relation", "country_capital")

@@ -176,3 +176,20 @@ def test_page_and_assets_are_served(registered):
     for path in ("/", "/assets/favicon.svg", "/assets/atlas.js", "/assets/before/theme.js", "/_dash-layout"):
         assert client.get(path).status_code == 200
     assert "Head Atlas" in client.get("/?model=<script>").text
+
+
+def test_cards_travel_as_plain_data(library):
+    """Tags, properties and text, nothing that Dash would keep books about; the script knows every tag."""
+    cards = callbacks.inspect(library, ["L23H4"], "", SCREEN)
+    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    known = set(re.search(r'"([a-z0-9 ]+)"\.split', source)[1].split())
+
+    def tags(piece):
+        if isinstance(piece, str):
+            return set()
+        tag, properties, children = piece
+        assert isinstance(properties, dict)
+        return {tag}.union(*(tags(child) for child in children))
+
+    assert set().union(*(tags(card) for card in cards)) <= known
+    json.dumps(cards)

@@ -504,9 +504,17 @@
     else ask("POST", `/api/jobs/${target.dataset.retry}/retry`);
   });
 
-  let lastClicked = "";
-  let doubled = false; // the last click was the second on the same head
+  const presses = [null, null]; // the last two
   let pinsBefore = []; // before the click that may be the first of two
+  const doubled = () => presses[0] && presses[1] && nameOf(presses[0].cell) === nameOf(presses[1].cell);
+
+  function clicked(found, event) {
+    if (!found || (event.detail > 1 && doubled())) return; // a double click resets the zoom
+    pinsBefore = pins;
+    pin(nameOf(found.cell), event.shiftKey);
+    byId("frame").focus({ preventScroll: true });
+  }
+
   let listening = null;
   function listen() {
     const gd = graph();
@@ -514,20 +522,11 @@
     listening = gd;
     gd.addEventListener("mousemove", moved);
     gd.addEventListener("mouseleave", left);
-    gd.on("plotly_click", ({ event }) => {
-      const found = cellAt(event);
-      if (!found) return;
-      const again = event.detail > 1 && nameOf(found.cell) === lastClicked;
-      lastClicked = nameOf(found.cell);
-      doubled = again;
-      if (again) return; // a double click resets the zoom
-      pinsBefore = pins;
-      pin(nameOf(found.cell), event.shiftKey);
-      byId("frame").focus({ preventScroll: true });
-    });
+    gd.addEventListener("mousedown", (event) => presses.splice(0, 2, presses[1], cellAt(event)), true);
+    gd.on("plotly_click", ({ event }) => clicked(cellAt(event), event));
     gd.on("plotly_afterplot", afterPlot);
     gd.on("plotly_doubleclick", () => {
-      if (!doubled) return; // two quick clicks on two heads
+      if (!doubled()) return; // two quick clicks on two heads
       setPins(pinsBefore);
       resetZoom();
     });

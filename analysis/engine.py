@@ -21,7 +21,7 @@ from analysis.provenance import now
 from analysis.scores import Scores
 from analysis.store import Store
 from analysis.tokens import MIN_PAIRS
-from analysis.units import Kept, Source, count_layer, prepare, salient_layers
+from analysis.units import MODEST, Kept, Source, count_layer, prepare, salient_layers
 
 QUEUE_LIMIT = 20  # jobs that may wait
 SALIENT_LAYERS = 8  # layers a unit: each unit goes over the whole vocabulary once
@@ -263,7 +263,7 @@ class Engine:
             return Client(self._place.scheduler, timeout="20s", name="head-atlas")
         self._cluster = LocalCluster(
             n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
-            resources={"DEVICE": 1}, memory_limit=0, silence_logs=logging.ERROR,
+            resources={"DEVICE": 1}, memory_limit=0, silence_logs=logging.ERROR, env={MODEST: "1"},
         )  # fmt: skip
         return Client(self._cluster)
 

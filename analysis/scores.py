@@ -125,7 +125,8 @@ class Scores:
         card = self.provenance.model
         frame = self.score.to_series().rename("score").reset_index()
         kept = {item["name"]: item["kept"] for item in self.provenance.items}
-        frame["hits"] = pd.array(self.hits.values.ravel(), dtype="Float64").astype("Int64")
+        hits = self.hits.values.ravel()
+        frame["hits"] = pd.arrays.IntegerArray(np.nan_to_num(hits).astype("int64"), np.isnan(hits))
         frame["pairs"] = frame["item"].map(kept)
         frame.insert(0, "model", card.id)
         frame.insert(1, "revision", card.revision)

@@ -1,6 +1,7 @@
 """What a worker does: small pieces of a job, each a pure function of its arguments. Runs in the worker's process."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +32,20 @@ class Source:
         return open_listed(self.model, self.revision or None, cache_folder(), models)
 
 
+MODEST = "HEAD_ATLAS_MODEST"  # set for workers beside the web server
+
 _open: dict[str, Any] = {}  # the last model and query, kept open between units
+
+
+def _be_modest() -> None:
+    """On the web server's own machine the page comes first: work with what it leaves."""
+    if os.environ.pop(MODEST, ""):
+        os.nice(10)
 
 
 def prepare(source: Source, relations: Sequence[Relation]) -> tuple[dict[str, Any], Kept]:
     """Open a model: its card, and the pairs of each relation that are single tokens of it."""
+    _be_modest()
     checkpoint = source.open()
     vocabulary = Vocabulary.open(checkpoint.folder)
     kept = [list(vocabulary.keep(relation, checkpoint.card.vocabulary)) for relation in relations]
@@ -51,6 +61,7 @@ def count_layer(
     from analysis.function_map import HitCounter, Query
     from analysis.weights import Weights, memory_of, open_device
 
+    _be_modest()
     key = json.dumps([source.model, source.revision, fingerprint, first_mlp, source.device, hash(str(kept)), list(ks)])
     if _open.get("key") != key:
         _open.clear()
@@ -70,6 +81,7 @@ def salient_layers(source: Source, fingerprint: str, layers: Sequence[int]) -> d
     from analysis.plan import salience_of
     from analysis.progress import silent
 
+    _be_modest()
     found = salience_of(_checked(source, fingerprint), layers, source.device, True, silent)
     return {layer: json.dumps(content).encode() for layer, content in found.items()}
 

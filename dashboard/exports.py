@@ -16,6 +16,9 @@ from dashboard.arrange import arrange
 from dashboard.figures.head_map import head_maps, plain
 from dashboard.figures.picture import picture
 from dashboard.library import Library
+from dashboard.remember import remembered
+from dashboard.select import panels
+from dashboard.state import ViewState
 from dashboard.view import View, open_view
 
 PICTURE_WIDTH = 1240
@@ -48,8 +51,9 @@ def view_frame(view: View) -> pd.DataFrame:
     return _with_provenance(frame, view.scores)
 
 
+@remembered(8)
 def scores_frame(scores: Scores) -> pd.DataFrame:
-    """Everything in long format."""
+    """Everything in long format; not to be changed by those who get it."""
     return _with_provenance(scores.to_frame(), scores)
 
 
@@ -64,6 +68,11 @@ def _with_provenance(frame: pd.DataFrame, scores: Scores) -> pd.DataFrame:
 
 def _csv(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False).encode()
+
+
+@remembered(64)
+def _view_csv(scores: Scores, state: ViewState) -> bytes:
+    return _csv(view_frame(View(state, scores, panels(scores, state))))
 
 
 def _view_parquet(view: View) -> bytes:
@@ -84,6 +93,12 @@ def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> 
     place = arrange(len(view.panels), *((rows, columns) if view.state.transpose else (columns, rows)), width)
     figure = head_maps(view.panels, view.state, card.layers, place, dark)
     return picture(go.Figure(figure), view.panels, view.state, view.scores.provenance, dark)
+
+
+@remembered(64)
+def _figure_json(scores: Scores, state: ViewState, dark: bool) -> str:
+    content: str = view_picture(View(state, scores, panels(scores, state)), dark=dark).to_json()
+    return content
 
 
 def _page(view: View) -> bytes:
@@ -157,7 +172,7 @@ def routes(library: Library) -> APIRouter:
     """The addresses of the exports; each takes the query string of a view."""
     router = APIRouter(prefix="/export", include_in_schema=False)
     kinds: dict[str, tuple[str, Callable[[View], bytes]]] = {
-        "view.csv": ("text/csv; charset=utf-8", lambda view: _csv(view_frame(view))),
+        "view.csv": ("text/csv; charset=utf-8", lambda view: _view_csv(view.scores, view.state)),
         "scores.csv": ("text/csv; charset=utf-8", lambda view: _csv(scores_frame(view.scores))),
         "view.parquet": ("application/vnd.apache.parquet", _view_parquet),
         "scores.parquet": ("application/vnd.apache.parquet", lambda view: view.scores.to_parquet()),
@@ -170,7 +185,7 @@ def routes(library: Library) -> APIRouter:
     def figure(request: Request) -> Response:
         query, dark = _split(request.url.query)
         view = open_view(library, query)
-        return Response(view_picture(view, dark=dark).to_json(), media_type="application/json")
+        return Response(_figure_json(view.scores, view.state, dark), media_type="application/json")
 
     router.add_api_route("/figure.json", figure, methods=["GET"])
     return router

@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from functools import cache
@@ -20,6 +21,7 @@ from analysis.scores import Missing, Scores
 from analysis.store import Store
 
 _REMEMBERED = 64  # maps that were put together
+_MOMENT = 0.3  # seconds for which the list of results is taken as it was
 _log = logging.getLogger(__name__)
 
 
@@ -49,6 +51,7 @@ class Library:
     def __init__(self, store: Store, engine: Engine | None = None) -> None:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
+        self._found: tuple[float, tuple[Scores, ...]] = (-1e9, ())
         self._partial: dict[str, tuple[int, Scores | None]] = {}  # by job: layers done, and the scores then
         self._merged: dict[tuple[int, ...], tuple[Scores, tuple[Scores, ...]]] = {}
 
@@ -98,7 +101,15 @@ class Library:
                 found.append((scores.provenance.model, scores.provenance.date, len(content)))
         return sorted(found, key=lambda entry: (entry[0].id, entry[1]))
 
-    def _all(self) -> Iterator[Scores]:
+    def _all(self) -> tuple[Scores, ...]:
+        """Every result there is; looked for anew after a moment, because a page asks several times for each change."""
+        when, found = self._found
+        if time.monotonic() - when > _MOMENT:
+            found = tuple(self._looked_for())
+            self._found = (time.monotonic(), found)
+        return found
+
+    def _looked_for(self) -> Iterator[Scores]:
         yield from shipped()
         try:
             yield from self._stored()

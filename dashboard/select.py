@@ -1,7 +1,6 @@
 """From scores and a view's state to what each panel shows: arrays and counts, no pictures."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy.typing as npt
 
 from analysis.heads import HeadId
 from analysis.scores import ONLY_SAMPLE, Missing, Scores
+from dashboard.remember import remembered
 from dashboard.state import How, ViewState
 
 ALL = "all"  # the panel that shows every category at once
@@ -81,7 +81,7 @@ def _nothing(scores: Scores) -> Panel:
     return Panel(ALL, "All categories", np.full(shape, np.nan), np.zeros(shape, bool), reason)
 
 
-@lru_cache(maxsize=128)
+@remembered(128)
 def _value(
     scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]
 ) -> tuple[Floats, npt.NDArray[np.int8]]:
@@ -110,7 +110,7 @@ def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for 
     return np.where(without, np.nan, flags.mean(axis=-1))
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _ranks(scores: Scores) -> npt.NDArray[np.intp]:  # [item, kind, layer, head]
     """Each head's rank for each item and kind: 1 for the highest score, equal scores share the better rank."""
     values = np.nan_to_num(scores.score.sel(sample=ONLY_SAMPLE).values, nan=-1.0)

@@ -92,10 +92,10 @@ def table(scratch: Path) -> str:
     fill(store)
     store.close()
     with serve(scratch) as address, open_browser() as browser:
-        page = open_page(browser, f"{address}/?model={BIG}")
+        page = open_page(browser, f"{address}/?model={BIG}", height=1100)
         hovering = hover(page)
-        taus = changes(page, "tau", [0.05 + 0.02 * i for i in range(40)])
-        rules = changes(page, "how", ["always", "any"] * 20)
+        taus = changes(page, "tau", [0.05 + 0.02 * i for i in range(25)])
+        rules = changes(page, "how", ["always", "any"] * 12)
         size = payload(browser, f"{address}/?model={BIG}")
         starts = sorted(first_map(browser, address) for _ in range(5))
     rows = [

@@ -14,7 +14,7 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def address(tmp_path_factory, default_checkpoint):
     """The real server process with the default model, a big one and a hostile one."""
     cache = tmp_path_factory.mktemp("cache")
@@ -26,7 +26,7 @@ def address(tmp_path_factory, default_checkpoint):
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: Playwright keeps an event loop running, which Dask would trip over
 def browser():
     with open_browser() as found:
         yield found

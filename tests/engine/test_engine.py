@@ -106,6 +106,20 @@ def test_cancel_while_waiting_and_while_running(store, models):
     assert stopped.done <= kept <= stopped.done + 1
 
 
+@pytest.mark.parametrize("stage", ["opening the model", "salient tokens"])
+def test_cancel_in_the_other_stages(store, models, stage):
+    """While the model is opened, and while salient tokens are sought."""
+    engine = Engine(store, Place(device="cpu", models=models))
+    wanted = Request("smollm2-135m-instruct", methods=("salience",), relations=(builtin()["copying"],))
+    job = engine.submit(wanted)
+    engine.start()
+    wait(engine, job, lambda job: job.stage == stage)
+    engine.cancel(job.id)
+    stopped = wait(engine, job)
+    engine.stop()
+    assert stopped.state == "cancelled"
+
+
 def test_a_running_job_shows_what_it_has(store, models):
     """The map fills in layer by layer; the others say that they are running."""
     engine = Engine(store, Place(device="cpu", models=models))

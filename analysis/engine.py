@@ -262,8 +262,9 @@ class Engine:
         if self._place.scheduler:
             return Client(self._place.scheduler, timeout="20s", name="head-atlas")
         self._cluster = LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
-            resources={"DEVICE": 1}, memory_limit=0, silence_logs=logging.ERROR, env={MODEST: "1"},
+            n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={"DEVICE": 1},
+            host="127.0.0.1", dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},  # loopback only
+            env={MODEST: "1"}, silence_logs=logging.ERROR,
         )  # fmt: skip
         return Client(self._cluster)
 

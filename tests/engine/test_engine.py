@@ -5,6 +5,7 @@ import threading
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 from analysis.checkpoint import Checkpoint
@@ -134,6 +135,16 @@ def test_a_running_job_shows_what_it_has(store, models):
     engine.stop()
     assert (partial.missing == Missing.NO).any()
     assert (running.missing == Missing.NOT_COMPUTED).sum() == 0
+
+
+def test_dask_listens_on_this_machine_only(engine):
+    """Scheduler and worker, whatever ports they take."""
+    wait(engine, engine.submit(REQUEST))
+    this = psutil.Process()
+    processes = [this, *this.children(recursive=True)]
+    found = [c.laddr.ip for p in processes for c in p.net_connections() if c.status == psutil.CONN_LISTEN]
+    assert found
+    assert set(found) == {"127.0.0.1"}
 
 
 def test_the_queue_has_a_limit(store):

@@ -332,7 +332,7 @@ def _unit(matrices: Tensor) -> Tensor:
     A positive factor changes no order, and float32 norms of very small heads do not vanish.
     """
     exponent = torch.frexp(matrices.abs().amax((1, 2), keepdim=True)).exponent
-    return torch.ldexp(matrices, -exponent)
+    return matrices * torch.ldexp(torch.ones_like(matrices[:, :1, :1]), -exponent)
 
 
 def _most_moved(a: Tensor, w_o: Tensor, sample: Tensor, count: int) -> Tensor:  # [H, 2, count] indices into the sample

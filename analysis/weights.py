@@ -1,17 +1,16 @@
 """The tensors of a checkpoint that the static methods read, a piece at a time, always as float32."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import torch
-from safetensors import safe_open
 from torch import Tensor
 from torch.nn import functional as F
 
-from analysis.checkpoint import Checkpoint
-from analysis.errors import DamagedFile, DeviceError, UnknownFamily
+from analysis.checkpoint import READABLE, Checkpoint
+from analysis.errors import DamagedFile, DeviceError, UnknownFamily, UnsupportedDtype
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -77,8 +76,8 @@ class Weights:
 
     def unembed_span(self, start: int, stop: int) -> Tensor:  # [stop - start, d]
         """Neighbouring rows of the transposed unembedding."""
-        with self._open(self.checkpoint.unembedding) as file:
-            return self._float(file.get_slice(self.checkpoint.unembedding)[start:stop], self.checkpoint.unembedding)
+        name = self.checkpoint.unembedding
+        return self._float(self._mapped(name)[start:stop], name)
 
     @property
     def vocabulary(self) -> int:
@@ -143,19 +142,23 @@ class Weights:
         return self._tensor(name) if name in self.checkpoint.tensors else None
 
     def _tensor(self, name: str) -> Tensor:
-        with self._open(name) as file:
-            return self._float(file.get_tensor(name), name)
+        return self._float(self._mapped(name), name)
 
     def _rows(self, name: str, ids: Tensor) -> Tensor:
-        with self._open(name) as file:
-            return self._float(file.get_tensor(name)[ids.cpu()], name)
+        return self._float(self._mapped(name)[ids.cpu()], name)
 
-    def _open(self, name: str) -> AbstractContextManager[Any]:
-        path = self.checkpoint.info(name).file
+    def _mapped(self, name: str) -> Tensor:
+        """The tensor as it lies in the file, whose layout was checked on opening; pages are read when they are used."""
+        info = self.checkpoint.info(name)
+        if info.dtype not in READABLE:
+            raise UnsupportedDtype(f"{name} is stored as {info.dtype}", f"Read are {', '.join(READABLE.values())}.")
         try:
-            return cast(AbstractContextManager[Any], safe_open(path, framework="pt"))
-        except Exception as error:  # the library's own error type is not exported as a class one can name in mypy
-            raise DamagedFile(f"{path.name} cannot be read: {error}", "Download or convert it again.") from error
+            data = torch.from_file(str(info.file), shared=False, size=info.stop, dtype=torch.uint8)[info.start :]
+        except RuntimeError as error:
+            raise DamagedFile(f"{info.file.name} cannot be read: {error}", "Download or convert it again.") from error
+        dtype = getattr(torch, READABLE[info.dtype])
+        aligned = data if info.start % dtype.itemsize == 0 else data.clone()
+        return aligned.view(dtype).view(info.shape)
 
     def _float(self, tensor: Tensor, name: str) -> Tensor:
         """A float32 copy on our device; a copy, so that the mapped file can be let go."""

@@ -16,6 +16,7 @@ HeadAtlasError
 ├── RelationError         exit code 4: a relation is unknown, malformed or too large
 ├── HeadError             exit code 5: a head name that means nothing, or outside the model
 ├── QueueFull             exit code 8: too many jobs are waiting
+├── TaskError             exit code 9: a task is unknown, malformed or too large
 ├── DeviceError           exit code 6: no such device, or it ran out of memory
 └── StoreError            exit code 7: results cannot be read or written, in the store or in a file
 
@@ -114,3 +115,9 @@ class QueueFull(HeadAtlasError):
     """Too many jobs are waiting."""
 
     exit_code = 8
+
+
+class TaskError(HeadAtlasError):
+    """A task is unknown, malformed or too large."""
+
+    exit_code = 9

@@ -1,0 +1,191 @@
+"""Tasks: prompts with what should follow, on which the causal map finds out which heads are needed."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from analysis import questions
+from analysis.errors import TaskError
+from analysis.questions import Question
+
+TRAIN = 1_600  # prompts of a kind: no batch of 16 is seen twice within 600 updates
+VALIDATION = 40  # prompts of a kind
+HELD_OUT = 5  # one question in so many is for validation
+
+MAX_BYTES = 10_000_000  # of a user's file
+MAX_ITEMS = 20_000
+MIN_ITEMS = 8
+MAX_PROMPT = 4_000  # characters
+MAX_TARGET = 200
+MAX_KIND = 60
+_SHOWN_PROBLEMS = 10
+
+
+@dataclass(frozen=True)
+class Item:
+    """A prompt and what should follow it; the loss is on the target alone."""
+
+    kind: str
+    prompt: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """A named set of items; no question of validation is seen in training, not even as a worked example."""
+
+    name: str
+    title: str
+    sentence: str
+    train: tuple[Item, ...]
+    validation: tuple[Item, ...]
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of items, in the order of their first appearance."""
+        return tuple(dict.fromkeys(item.kind for item in self.train + self.validation))
+
+    @cached_property
+    def hash(self) -> str:
+        """What a score depends on: the items and their order, not the words around them."""
+        content = [[[i.kind, i.prompt, i.target] for i in items] for items in (self.train, self.validation)]
+        return _digest(json.dumps(content, ensure_ascii=False)).hex()[:16]
+
+
+@cache
+def builtin() -> dict[str, Task]:
+    """The tasks that come with the project, by name."""
+    tasks = (
+        _task("math", "Math", "Small numbers: arithmetic, comparing, counting on and short stories."),
+        _task("syntax", "Syntax", "Another form of the same words: past, plural, pronoun, question, negation."),
+        _task("commonsense", "Commonsense", "Everyday questions with four answers to choose from, by letter."),
+    )
+    return {task.name: task for task in tasks}
+
+
+def _task(name: str, title: str, sentence: str) -> Task:
+    kinds: dict[str, list[Question]] = getattr(questions, name)()
+    parts = [_split(kind, asked) for kind, asked in kinds.items()]
+    train, validation = (tuple(chain.from_iterable(zip(*part, strict=True))) for part in zip(*parts, strict=True))
+    return Task(name, title, sentence, train, validation)
+
+
+def _split(kind: str, asked: list[Question]) -> tuple[list[Item], list[Item]]:
+    """Items for training and for validation, in an order that is mixed but always the same."""
+    mixed = sorted(asked, key=lambda question: _digest(question.asked))
+    seen = [question for question in mixed if not _held_out(question.key)]
+    unseen = [question for question in mixed if _held_out(question.key)]
+    return _items(kind, seen, seen, TRAIN), _items(kind, unseen, seen, VALIDATION)
+
+
+def _items(kind: str, asked: list[Question], examples: list[Question], count: int) -> list[Item]:
+    """So many items, each question with as many worked examples as that takes."""
+    items: list[Item] = []
+    for shift in range(1, len(examples)):
+        for at, question in enumerate(asked):
+            example = examples[(at + shift) % len(examples)]
+            if example.key != question.key:
+                items.append(Item(kind, f"{example.asked}{example.answer}\n{question.asked}", question.answer))
+            if len(items) == count:
+                return sorted(items, key=lambda item: _digest(item.prompt))
+    raise ValueError(f"{kind}: {len(items)} items cannot be {count}")
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _held_out(key: str) -> bool:
+    return _digest(key)[0] % HELD_OUT == 0
+
+
+def read(path: Path) -> Task:
+    """A user's own task, from a file."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise TaskError(f"{path} cannot be read: {error.strerror}", "Check the path and its permissions.") from error
+    return read_task(path.name, content)
+
+
+def read_task(name: str, content: bytes) -> Task:
+    """A user's own task: JSONL with "prompt", "target" and perhaps "kind"; one item in five is for validation."""
+    if len(content) > MAX_BYTES:
+        raise TaskError(f"{name} is larger than {MAX_BYTES / 1e6:g} MB", f"Give at most {MAX_ITEMS:,} items.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise TaskError(f"{name}, line {line}: not UTF-8 text", "Save the file as UTF-8.") from error
+    items = _checked(enumerate(text.split("\n"), 1), name)
+    if len(items) < MIN_ITEMS:
+        raise TaskError(f"{name} holds {len(items)} items", f"Give at least {MIN_ITEMS}, one a line, as {_EXAMPLE}.")
+    mixed = sorted(items, key=lambda item: _digest(item.prompt))
+    held = max(1, len(mixed) // HELD_OUT)
+    stem = Path(name).stem
+    sentence = f"What follows the prompts of {name}."
+    return Task(stem, stem.replace("_", " "), sentence, tuple(mixed[held:]), tuple(mixed[:held]))
+
+
+_EXAMPLE = '{"prompt": "one cat, two", "target": " cats"}'
+
+
+def _checked(lines: Iterable[tuple[int, str]], name: str) -> list[Item]:
+    """The items of a file, or one error that lists what is wrong on which line."""
+    first_line: dict[str, int] = {}
+    items: list[Item] = []
+    problems: list[str] = []
+    for line, text in lines:
+        if not text.strip():
+            continue
+        item, problem = _item(text)
+        if item is not None and item.prompt in first_line:
+            problem = f"repeats the prompt of line {first_line[item.prompt]}"
+        if problem:
+            problems.append(f"{name}, line {line}: {problem}")
+        elif item is not None:
+            first_line[item.prompt] = line
+            items.append(item)
+        if len(items) > MAX_ITEMS:
+            raise TaskError(f"{name} has more than {MAX_ITEMS:,} items", "Keep a part of them.")
+        if len(problems) == _SHOWN_PROBLEMS:
+            problems.append("… and perhaps more")
+            break
+    if problems:
+        raise TaskError("\n".join(problems), f"Mend or remove these lines; a line reads {_EXAMPLE}.")
+    return items
+
+
+def _item(text: str) -> tuple[Item | None, str]:
+    """A line as an item, or the reason why it is none."""
+    try:
+        row = json.loads(text)
+    except (ValueError, RecursionError):  # a number of too many digits is a ValueError
+        return None, "broken JSON"
+    if not isinstance(row, dict):
+        return None, "not an object with a prompt and a target"
+    problem = next(_problems(row), "")
+    if problem:
+        return None, problem
+    return Item(row.get("kind", "custom"), row["prompt"], row["target"]), ""
+
+
+def _problems(row: dict[str, Any]) -> Iterator[str]:
+    for field, longest in (("prompt", MAX_PROMPT), ("target", MAX_TARGET), ("kind", MAX_KIND)):
+        value = row.get(field, "custom" if field == "kind" else None)
+        if value is None:
+            yield f"the {field} is missing"
+        elif not isinstance(value, str):
+            yield f"the {field} must be text"
+        elif not value.strip():
+            yield f"the {field} is empty"
+        elif len(value) > longest:
+            yield f"the {field} has more than {longest:,} characters"
+        elif any("\ud800" <= c <= "\udfff" for c in value):
+            yield f"the {field} holds half of a character (a lone surrogate)"

@@ -14,6 +14,7 @@ class Question(NamedTuple):
     asked: str
     answer: str
     key: str
+    rest: str = ""  # what follows the answer where the question is a worked example
 
 
 @cache
@@ -23,7 +24,7 @@ def _data(name: str) -> Any:
 
 def math() -> dict[str, list[Question]]:
     """Small numbers only: the tasks are for small models too."""
-    return _collect(_addition, _subtraction, _multiplication, _comparison, _sequence, _units, _word_problem)
+    return _collect(_addition, _subtraction, _multiplication, _comparison, _sequence, _unit_step, _word_problem)
 
 
 def syntax() -> dict[str, list[Question]]:
@@ -45,20 +46,18 @@ def _plain(asked: str, answer: object) -> Question:
 
 
 def _addition() -> Iterator[Question]:
-    for a, b in product(range(1, 31), repeat=2):
+    for a, b in product(range(1, 16), repeat=2):
         yield Question(f"{a} + {b} =", f" {a + b}", f"{min(a, b)} + {max(a, b)}")
 
 
 def _subtraction() -> Iterator[Question]:
-    for a, b in product(range(2, 41), range(1, 31)):
-        if b < a:
-            yield _plain(f"{a} - {b} =", a - b)
+    for rest, b in product(range(1, 13), repeat=2):
+        yield _plain(f"{rest + b} - {b} =", rest)
 
 
 def _multiplication() -> Iterator[Question]:
-    for a, b in product(range(2, 21), repeat=2):
-        if min(a, b) <= 12:
-            yield Question(f"{a} x {b} =", f" {a * b}", f"{min(a, b)} * {max(a, b)}")
+    for a, b in product(range(2, 13), repeat=2):
+        yield Question(f"{a} x {b} =", f" {a * b}", f"{min(a, b)} * {max(a, b)}")
 
 
 def _comparison() -> Iterator[Question]:
@@ -68,13 +67,13 @@ def _comparison() -> Iterator[Question]:
 
 
 def _sequence() -> Iterator[Question]:
-    for first, step in product(range(1, 61), range(1, 11)):
+    for first, step in product(range(1, 61), range(1, 4)):
         yield _plain(f"{first}, {first + step}, {first + 2 * step},", first + 3 * step)
 
 
-def _units() -> Iterator[Question]:
-    for (large, small, factor), count in product(_data("words")["units"], range(2, 21)):
-        yield _plain(f"{count} {large} in {small}:", count * factor)
+def _unit_step() -> Iterator[Question]:
+    for number in range(1, 99):
+        yield _plain(f"after {number} comes", number + 1)
 
 
 def _word_problem() -> Iterator[Question]:
@@ -88,13 +87,13 @@ def _word_problem() -> Iterator[Question]:
 def _past_tense() -> Iterator[Question]:
     words = _data("words")
     for verb, past in [*words["verbs"], *((verb, past_of(verb)) for verb in words["regular"])]:
-        yield _plain(f"{verb}:", past)
+        yield _plain(f"today they {verb}, yesterday they", past)
 
 
 def _plural() -> Iterator[Question]:
     words = _data("words")
     for noun, plural in [*words["plurals"], *((noun, with_s(noun)) for noun in words["nouns"])]:
-        yield _plain(f"one {noun}, two", plural)
+        yield _plain(f"one {noun} and many", plural)
 
 
 _OBJECT = {"he": "him", "she": "her", "they": "them"}
@@ -139,10 +138,10 @@ def _tense() -> Iterator[Question]:
 def _agreement() -> Iterator[Question]:
     """The verb agrees with the first noun, whatever stands between."""
     words = _data("words")
-    for nouns, preposition, others, verb in product(words["agents"], words["prepositions"], words["agents"], _verbs()):
+    for nouns, preposition, others in product(words["agents"], words["prepositions"], words["agents"]):
         for number, other in product((0, 1), others if nouns != others else ()):
-            verb_form = verb if number else with_s(verb)
-            yield _plain(f"{verb}: the {nouns[number]} {preposition} the {other}", verb_form)
+            asked = f"The {nouns[number]} {preposition} the {other}"
+            yield Question(asked, " are" if number else " is", asked, " here.")
 
 
 def _verbs() -> list[str]:

@@ -156,8 +156,8 @@ class Scores:
             table = pq.read_table(io.BytesIO(content))
             metadata = table.schema.metadata or {}
             provenance = Provenance.from_json(metadata[_METADATA])
-            samples = tuple(dict.fromkeys(table["sample"].to_pylist()))
-            coords = _coords(provenance, samples)
+            kinds, samples = (tuple(dict.fromkeys(table[name].to_pylist())) for name in ("kind", "sample"))
+            coords = _coords(provenance, samples, kinds)
             shape = tuple(len(coords[dim]) for dim in DIMS)
             score = table["score"].to_numpy().reshape(shape)
             hits = table["hits"].to_pandas().astype("Float64").to_numpy(float, na_value=np.nan).reshape(shape)
@@ -178,7 +178,7 @@ def always_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
     return scores.min(dim, skipna=False)
 
 
-def _coords(provenance: Provenance, samples: Sequence[str]) -> dict[str, list[Any]]:
+def _coords(provenance: Provenance, samples: Sequence[str], kinds: Sequence[str] = KINDS) -> dict[str, list[Any]]:
     card = provenance.model
     items = [item["name"] for item in provenance.items]
-    return dict(zip(DIMS, (items, list(KINDS), list(samples), list(card.layers), list(range(card.heads))), strict=True))
+    return dict(zip(DIMS, (items, list(kinds), list(samples), list(card.layers), list(range(card.heads))), strict=True))

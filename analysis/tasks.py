@@ -90,7 +90,9 @@ def _items(kind: str, asked: list[Question], examples: list[Question], count: in
         for at, question in enumerate(asked):
             example = examples[(at + shift) % len(examples)]
             if example.key != question.key:
-                items.append(Item(kind, f"{example.asked}{example.answer}\n{question.asked}", question.answer))
+                items.append(
+                    Item(kind, f"{example.asked}{example.answer}{example.rest}\n{question.asked}", question.answer)
+                )
             if len(items) == count:
                 return sorted(items, key=lambda item: _digest(item.prompt))
     raise ValueError(f"{kind}: {len(items)} items cannot be {count}")

@@ -1,6 +1,7 @@
 """A model's tokenizer as the methods need it: which words are one token, and what a token reads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
@@ -10,6 +11,14 @@ from analysis.relations import Relation
 MIN_PAIRS = 30  # fewer kept pairs: the relation says too little about a head of this model
 
 _WORD_START = ("Ġ", "▁")
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text cut into tokens, each with its first character's place and the one after its last."""
+
+    ids: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
 
 
 class _Backend(Protocol):
@@ -58,6 +67,16 @@ class Vocabulary:
         if name.startswith("▁") and not text.startswith(" "):
             return f" {text}"
         return text
+
+    def encoded(self, texts: Sequence[str]) -> list[Tokens]:
+        """Whole texts as the model reads them: with the token that begins a text, if there is one, but none that ends it."""
+        found = []
+        for encoding in self._backend.encode_batch(list(texts), add_special_tokens=True):
+            end = len(encoding.ids)
+            while end and encoding.special_tokens_mask[end - 1]:
+                end -= 1
+            found.append(Tokens(tuple(encoding.ids[:end]), tuple(encoding.offsets[:end])))
+        return found
 
     def single(self, words: Iterable[str]) -> dict[str, int]:
         """The words that are exactly one token at the start of a word, with that token.

@@ -1,0 +1,118 @@
+"""A model that runs with a gate on every head: its output, before the output projection, is multiplied by a number.
+
+The model is transformers' own, its weights frozen. The family rows say which module is each layer's output projection;
+a hook before it applies the gates. Several *variants* of the gates run in one batch on the same prompts. What no gate
+can change, the embedding and the first layer's attention, is then computed once for all of them. Logits are computed
+only where a target token is predicted.
+"""
+
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from analysis.checkpoint import Checkpoint
+from analysis.errors import UnknownFamily
+from analysis.prompts import Batch
+
+
+class GatedModel:
+    """Runs prompts under gates and tells how well their targets are predicted."""
+
+    def __init__(self, checkpoint: Checkpoint, device: torch.device | str = "cpu") -> None:
+        self.card, self.device = checkpoint.card, torch.device(device)
+        self._model = _load(checkpoint, self.device)
+        self._softcap: float | None = getattr(self._model.config, "final_logit_softcapping", None)
+        self._gates: Tensor | None = None  # [V, L, H] while a batch runs
+        self._shared = False
+        layers, outputs = _modules(self._model, checkpoint)
+        for index, output in enumerate(outputs):
+            output.register_forward_pre_hook(lambda _, args, at=index: (self._gated(args[0], at), *args[1:]))
+        for layer in layers[1:2]:
+            layer.register_forward_pre_hook(self._flattened, with_kwargs=True)
+
+    @property
+    def device_name(self) -> str:
+        """The device as provenance writes it."""
+        return f"{self.device} ({torch.cuda.get_device_name(self.device)})" if self.device.type == "cuda" else "cpu"
+
+    def log_probs(self, batch: Batch, gates: Tensor) -> Tensor:  # gates [V, L, H] → [V, n]
+        """The log-probability of each of the batch's target tokens, for every variant of the gates."""
+        logits = self._target_logits(batch, gates, shared=True)
+        tokens = torch.as_tensor(batch.tokens, device=self.device).expand(len(gates), -1)
+        return -F.cross_entropy(logits.flatten(0, 1), tokens.flatten(), reduction="none").view(len(gates), -1)
+
+    def own_log_probs(self, batch: Batch, gates: Tensor) -> Tensor:  # gates [B, L, H] → [n]
+        """The same with gates of its own for every prompt."""
+        logits = self._target_logits(batch, gates, shared=False)
+        return -F.cross_entropy(logits, torch.as_tensor(batch.tokens, device=self.device), reduction="none")
+
+    def best(self, batch: Batch) -> Tensor:  # [n] bool
+        """Whether each target token is the one that the untouched model finds most likely."""
+        gates = torch.ones(1, len(self.card.layers), self.card.heads, device=self.device)
+        logits = self._target_logits(batch, gates, shared=True)[0]
+        return logits.argmax(-1) == torch.as_tensor(batch.tokens, device=self.device)
+
+    def _target_logits(self, batch: Batch, gates: Tensor, shared: bool) -> Tensor:  # [V, n, vocabulary] or [n, …]
+        ids = torch.as_tensor(batch.ids, device=self.device)
+        rows, positions = (torch.as_tensor(part, device=self.device) for part in (batch.rows, batch.positions))
+        self._gates, self._shared = gates, shared
+        try:
+            hidden = self._model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+        finally:
+            self._gates = None
+        wanted = hidden.unflatten(0, (-1, len(ids)))[:, rows, positions] if shared else hidden[rows, positions]
+        logits: Tensor = self._model.get_output_embeddings()(wanted).float()
+        return logits if self._softcap is None else torch.tanh(logits / self._softcap) * self._softcap
+
+    def _gated(self, z: Tensor, index: int) -> Tensor:  # [rows, T, H · d_head]
+        """A layer's head outputs times their gates; the first layer makes one copy for each variant."""
+        if self._gates is None:
+            return z
+        gates = self._gates[:, index].to(z.dtype)  # [V, H]
+        first = self._shared and index == 0
+        apart = z.unflatten(-1, (self.card.heads, -1)).unflatten(0, (1 if first else len(gates), -1))
+        product = (apart * gates[:, None, None, :, None]).flatten(-2)
+        return product if first else product.flatten(0, 1)
+
+    def _flattened(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """Before the second layer the variants become rows of one batch."""
+        if self._gates is None or not self._shared:
+            return args, kwargs
+        if args:
+            return (args[0].flatten(0, 1), *args[1:]), kwargs
+        return args, {**kwargs, "hidden_states": kwargs["hidden_states"].flatten(0, 1)}
+
+
+def _load(checkpoint: Checkpoint, device: torch.device) -> Any:
+    """The model as transformers builds it, frozen; from its safetensors only, and never with code of its own."""
+    from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    dtype = torch.float32 if device.type == "cpu" else "auto"
+    try:
+        model = AutoModelForCausalLM.from_pretrained(
+            checkpoint.folder, dtype=dtype, use_safetensors=True, local_files_only=True, trust_remote_code=False
+        )
+    except (ValueError, OSError, KeyError, RuntimeError) as error:
+        raise UnknownFamily(
+            f"transformers cannot run {checkpoint.card.id}: {str(error)[:200]}", "The function map may still work."
+        ) from error
+    return cast(Any, model.to(device).eval().requires_grad_(False))
+
+
+def _modules(model: nn.Module, checkpoint: Checkpoint) -> tuple[list[nn.Module], list[nn.Module]]:
+    """The blocks that have attention, and the output projection of each."""
+    family, names = checkpoint.family, dict(model.named_modules())
+    blocks = [family.layer.format(layer=layer).rstrip(".") for layer in checkpoint.card.layers]
+    for prefix in (*family.prefixes, "model.language_model."):
+        if f"{prefix}{blocks[0]}.{family.output}" in names:
+            return (
+                [names[f"{prefix}{block}"] for block in blocks],
+                [names[f"{prefix}{block}.{family.output}"] for block in blocks],
+            )
+    raise UnknownFamily(
+        f"transformers keeps the blocks of {checkpoint.card.id} elsewhere", "The function map may still work."
+    )

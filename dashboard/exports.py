@@ -123,7 +123,7 @@ def reproduce(view: View) -> str:
     command += ["--out", "scores.parquet"]
     command += [] if set(names) == set(known) else ["--relations", *(n if n in known else f"{n}.csv" for n in names)]
     categories = {category: view.scores.items(category) for category in view.scores.categories()}
-    note = f"  # your own relations must be here: {', '.join(f'{name}.csv' for name in own)}" if own else ""
+    note = f"  # your own relations must be here: {[f'{name}.csv' for name in own]!r}" if own else ""
     return _SCRIPT.format(
         title=repr(view.title),
         address=repr("/" + view.named.to_query()),

@@ -1,7 +1,9 @@
+import ast
 import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -10,8 +12,10 @@ from starlette.testclient import TestClient
 
 from analysis.scores import Scores
 from dashboard.exports import reproduce
-from dashboard.view import open_view
-from tests.synthetic import HOSTILE, ODD
+from dashboard.select import panels
+from dashboard.state import ViewState
+from dashboard.view import View, open_view
+from tests.synthetic import HOSTILE, ODD, odd_scores
 
 
 @pytest.fixture
@@ -76,6 +80,21 @@ def test_reproduce_computes_the_view_again(library, tmp_path):
     )
     for panel in view.panels[1:]:
         assert f"{panel.key}: {panel.count} heads above 0.3" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["a\nimport os", "a'''b", 'a"""\r\u2028b', "{title}", "a\\"])
+def test_reproduce_is_a_script_whatever_a_relation_is_called(name):
+    """The name of somebody's own relation stays a text in it."""
+    scores = odd_scores()
+    first, *others = scores.provenance.items
+    items = ({**first, "name": name, "title": name}, *others)
+    names = [item["name"] for item in items]
+    arrays = [array.assign_coords(item=names) for array in (scores.score, scores.hits, scores.missing)]
+    renamed = Scores(*arrays, replace(scores.provenance, items=items))
+    script = ast.parse(reproduce(View(ViewState(), renamed, panels(renamed, ViewState()))))
+    imports = {node.names[0].name for node in ast.walk(script) if isinstance(node, ast.Import)}
+    assert imports == {"json", "subprocess", "sys", "pandas", "pyarrow.parquet"}
+    assert f"{name}.csv" in {node.value for node in ast.walk(script) if isinstance(node, ast.Constant)}
 
 
 @pytest.mark.parametrize("name", ["view.csv", "scores.parquet", "page.html", "reproduce.py", "figure.json"])

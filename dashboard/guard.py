@@ -7,6 +7,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from dashboard.access import LOCAL_NAMES, Access
+from dashboard.state import ViewState
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -36,15 +37,15 @@ class Guard:
         if refused is not None:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 4403})
-            await refused(scope, receive, self._with_headers(send))
+            await refused(scope, receive, self._with_headers(scope, send))
             return None
         scope.setdefault("state", {})["role"] = self._access.role(Headers(scope=scope).get("authorization"))
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
         try:
-            await self._app(scope, _limited(receive), self._with_headers(send))
+            await self._app(scope, _limited(receive), self._with_headers(scope, send))
         except TooLarge:
-            await _too_large()(scope, receive, self._with_headers(send))
+            await _too_large()(scope, receive, self._with_headers(scope, send))
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -60,11 +61,14 @@ class Guard:
             return _too_large()
         return None
 
-    def _with_headers(self, send: Send) -> Send:
+    def _with_headers(self, scope: Scope, send: Send) -> Send:
+        by = "*" if _embedded(scope) else "'self'"
+        policy = f"{self._policy}; frame-ancestors {by}"
+
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.setdefault("Content-Security-Policy", self._policy)
+                headers.setdefault("Content-Security-Policy", policy)
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "same-origin"
                 headers["Cross-Origin-Opener-Policy"] = "same-origin"
@@ -72,6 +76,11 @@ class Guard:
             await send(message)
 
         return sending
+
+
+def _embedded(scope: Scope) -> bool:
+    """Whether the page that is asked for shows maps alone: no other may stand in a page of somebody else."""
+    return bool(scope["path"] == "/" and ViewState.from_query(scope["query_string"].decode("latin-1")).state.embed)
 
 
 def _too_large() -> JSONResponse:
@@ -119,5 +128,5 @@ def policy(script_hashes: list[str]) -> str:
     return (
         f"default-src 'self'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
         "font-src 'self' data:; connect-src 'self' ws: wss:; worker-src 'self' blob:; object-src 'none'; "
-        "base-uri 'none'; form-action 'self'; frame-ancestors *"
+        "base-uri 'none'; form-action 'self'"
     )

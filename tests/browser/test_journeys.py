@@ -315,6 +315,9 @@ def test_embedded(visit):
     expect(page.locator("header.top")).to_be_hidden()
     expect(page.locator(".controls")).to_be_hidden()
     expect(page.locator("#legend")).to_be_visible()
+    page.goto(page.url.replace("embed=1", "embed=1&view=models"))
+    drawn(page)
+    expect(page.locator(".workshop")).to_be_hidden()
 
 
 def test_zoom_is_common_and_stays(visit):

@@ -229,6 +229,22 @@ def test_every_answer_has_the_security_headers(client):
     assert "unsafe-eval" not in client.get("/").headers["content-security-policy"]
 
 
+@pytest.mark.parametrize(
+    ("path", "by"),
+    [
+        ("/?embed=1", "*"),
+        ("/?view=table&embed=1", "*"),
+        ("/", "'self'"),
+        ("/?embed=0", "'self'"),
+        ("/?embed=1&embed=0", "'self'"),
+        ("/api/docs?embed=1", "'self'"),
+    ],
+)
+def test_only_an_embedded_page_may_stand_in_another_site(client, path, by):
+    """What can start an analysis cannot be put under somebody's pointer unseen."""
+    assert client.get(path).headers["content-security-policy"].endswith(f"frame-ancestors {by}")
+
+
 def test_pandas_reads_scores_by_their_address(client):
     """Filters in the query; rows as the result has them."""
     import io

@@ -1,12 +1,13 @@
 """In front of everything the server answers: login, origin, size and headers."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from dashboard.access import LOCAL_NAMES, Access
+from dashboard.access import LOCAL_NAMES, Access, Role
 from dashboard.state import ViewState
 
 Scope = MutableMapping[str, Any]
@@ -33,13 +34,14 @@ class Guard:
         """One request."""
         if scope["type"] not in {"http", "websocket"}:
             return await self._app(scope, receive, send)
-        refused = self._refusal(scope)
+        role = await self._role(scope)
+        refused = self._refusal(scope, role)
         if refused is not None:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 4403})
             await refused(scope, receive, self._with_headers(scope, send))
             return None
-        scope.setdefault("state", {})["role"] = self._access.role(Headers(scope=scope).get("authorization"))
+        scope.setdefault("state", {})["role"] = role
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
         try:
@@ -47,11 +49,16 @@ class Guard:
         except TooLarge:
             await _too_large()(scope, receive, self._with_headers(scope, send))
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    async def _role(self, scope: Scope) -> Role | None:
+        """What the sender may do; a password is verified in a thread, because that is made to take long."""
+        given = Headers(scope=scope).get("authorization")
+        return await asyncio.to_thread(self._access.role, given) if self._access.people else self._access.role(given)
+
+    def _refusal(self, scope: Scope, role: Role | None) -> Response | None:
         headers = Headers(scope=scope)
         if self._access.local and _host(headers.get("host", "")) not in LOCAL_NAMES:
             return PlainTextResponse("This server answers to its own machine only.", 400)  # another name: rebinding
-        if self._access.role(headers.get("authorization")) is None:
+        if role is None:
             challenge = {"WWW-Authenticate": 'Basic realm="Head Atlas", charset="UTF-8"'}
             return PlainTextResponse("Please log in.", 401, challenge)
         if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not _same_origin(headers):

@@ -1,5 +1,6 @@
 """What others send: the server answers, and stays."""
 
+import asyncio
 import base64
 import json
 import struct
@@ -201,6 +202,27 @@ def test_viewers_view_and_analysts_analyse(store, auth_file):
     assert job.status_code == 202
     assert client.delete(f"/api/jobs/{job.json()['id']}", headers=login("vera")).status_code == 403
     assert client.delete(f"/api/jobs/{job.json()['id']}", headers=login("anna")).json()["state"] == "cancelled"
+
+
+def test_a_password_is_verified_once_a_request_and_off_the_event_loop(store, auth_file, monkeypatch):
+    """Verifying takes long on purpose; other requests are answered meanwhile."""
+    access, seen = Access.of("0.0.0.0", auth_file), []
+    verified = access._verified
+    monkeypatch.setattr(access, "_verified", lambda *login: seen.append(on_a_loop()) or verified(*login))
+    client = client_of(store, access)
+    wrong = {"Authorization": "Basic " + base64.b64encode(b"anna:wrong").decode()}
+    assert client.get("/api/health", headers=wrong).status_code == 401
+    assert client.get("/api/health", headers=login("vera")).status_code == 200
+    assert seen == [False, False]
+
+
+def on_a_loop():
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def test_the_auth_file_is_checked_line_by_line(tmp_path):

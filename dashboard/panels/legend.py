@@ -4,7 +4,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.scores import Scores
+from analysis.scores import Missing, Scores
 from dashboard.palette import TINTS, Colours, colours
 from dashboard.select import Panel
 from dashboard.state import ViewState
@@ -38,9 +38,8 @@ def _score_legend(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
 
 def _missing(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
     """Only the reasons that occur."""
-    words = {1: "not computed", 2: "not applicable", 3: "failed", 4: "running"}
-    present = sorted({int(code) for panel in panels for code in set(panel.reason.ravel().tolist()) if code})
-    return [_entry(palette.missing[code], words[code], "swatch outlined") for code in present]
+    present = sorted({Missing(code) for panel in panels for code in set(panel.reason.ravel().tolist()) if code})
+    return [_entry(palette.missing[reason], reason.words, "swatch outlined") for reason in present]
 
 
 def _entry(colour: str, words: str, name: str = "swatch") -> html.Span:

@@ -9,6 +9,7 @@ from dashboard import ids
 from dashboard.panels.controls import EXPLAINED, controls
 from dashboard.panels.table import table
 from dashboard.panels.workshop import workshop
+from dashboard.view import VIEW_NAMES
 
 _SHORTCUTS = (
     ("← ↑ → ↓", "move over the heads of a focused map"),
@@ -22,7 +23,6 @@ _SHORTCUTS = (
 
 
 _STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.CARDS, ids.JOBS, ids.FRESH)
-_VIEWS = (("function", "Function map"), ("table", "Table"), ("models", "Models and jobs"))
 
 
 def page(read_only: bool = False) -> dmc.MantineProvider:
@@ -65,7 +65,7 @@ def _header() -> html.Header:
                 id=ids.VIEW,
                 value="function",
                 size="xs",
-                data=[{"value": value, "label": label} for value, label in _VIEWS],
+                data=[{"value": value, "label": label} for value, label in VIEW_NAMES.items()],
                 **{"aria-label": "View"},
             ),
             html.Div(className="spring"),

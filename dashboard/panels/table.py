@@ -5,7 +5,7 @@ from typing import Any
 import dash_ag_grid as dag
 import numpy as np
 
-from analysis.scores import ONLY_SAMPLE, Scores
+from analysis.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard import ids
 from dashboard.select import Panel
 from dashboard.state import ViewState
@@ -106,9 +106,8 @@ def _does(panels: tuple[Panel, ...]) -> list[str]:
 
 def _numbers(values: Any, reasons: Any) -> list[float | str]:
     """Scores, and the reason in words where there is none."""
-    words = {1: "not computed", 2: "not applicable", 3: "failed", 4: "running"}
     rounded = np.round(values, 4).tolist()
     return [
-        number if number == number and number >= 0 else words.get(int(reason), "not computed")
+        number if number == number and number >= 0 else Missing(reason or Missing.NOT_COMPUTED).words
         for number, reason in zip(rounded, reasons, strict=True)
     ]

@@ -23,7 +23,7 @@ from analysis.errors import (
     RelationError,
     SettingError,
     StoreError,
-)  # fmt: skip
+)
 from analysis.heads import HeadId
 from analysis.relations import builtin, choose_builtin, parse
 from analysis.scores import Scores

@@ -1,4 +1,4 @@
-"""What the colours mean, in words, and the counts beside them."""
+"""What the page shows and its colours mean, in words, and the counts beside them."""
 
 from typing import Any
 
@@ -8,6 +8,26 @@ from analysis.scores import Missing, Scores
 from dashboard.palette import TINTS, Colours, colours
 from dashboard.select import Panel
 from dashboard.state import ViewState
+from dashboard.view import View
+
+
+def sentence(view: View) -> list[Any]:
+    """How to read what is on the page, in one sentence that follows the controls."""
+    state = view.state
+    does = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}[state.kind]
+    if state.relation:
+        item = view.scores.item(state.relation)
+        what = ["the targets of ", html.B(item["title"]), f" ({item['sentence']})"]
+    elif state.how == "any":
+        what = ["the right words of ", html.B("any"), " relation of the category"]
+    else:
+        what = ["the right words of ", html.B("every"), " relation of the category"]
+    best = f" Only the best {state.top} of each category are." if state.top else ""
+    start = f"Each square is one attention head of {view.scores.provenance.model.id}; "
+    if state.colour == "scores":
+        return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
+    end = f" for more than {100 * state.tau:g} % of the word pairs.{best}"
+    return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
 
 
 def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]:

@@ -209,7 +209,7 @@ def described(view: View, dark: bool) -> dict[str, Any]:
     in_table = state.view == "table"
     return {
         "profile": profile(panels[0], state, scores.provenance.model.layers, dark),
-        "legend": legend(panels, state, dark),
+        "legend": legend(panels, state, dark, view.failure),
         "counts": counts(panels, scores, state, dark),
         "title": view.title,
         "sentence": sentence(view),

@@ -1,5 +1,6 @@
 """From scores and a view's state to what each panel shows: arrays and counts, no pictures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +71,11 @@ def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
     return (all_, *single)
 
 
+def reasons(panels: Sequence[Panel]) -> list[Missing]:
+    """Why panels have no score somewhere, each reason once."""
+    return sorted({Missing(code) for panel in panels for code in np.unique(panel.reason) if code})
+
+
 def _nothing(scores: Scores) -> Panel:
     """The only panel of a model that no relation applies to."""
     shape = (len(scores.provenance.model.layers), scores.provenance.model.heads)
@@ -117,12 +123,13 @@ def head_scores(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
     at = scores.provenance.model.layers.index(head.layer)
     score = scores.score.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
     hits = scores.hits.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
+    missing = scores.missing.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
     standing = _ranks(scores)[:, :, at, head.head]
     rows = []
     for i, item in enumerate(scores.provenance.items):
         row: dict[str, Any] = {key: item[key] for key in ("name", "title", "category", "kept", "applicable")}
         for j, kind in enumerate(scores.score.kind.values.tolist()):
             row |= {kind: float(score[i, j]), f"{kind}_hits": float(hits[i, j]), f"{kind}_rank": int(standing[i, j])}
-        row["best"] = float(score[i].max())
+        row["best"], row["missing"] = float(score[i].max()), Missing(missing[i].max()).words
         rows.append(row)
     return sorted(rows, key=lambda row: (np.isnan(row["best"]), -row["best"] if not np.isnan(row["best"]) else 0))

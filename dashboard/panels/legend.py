@@ -6,7 +6,7 @@ from dash import html
 
 from analysis.scores import Missing, Scores
 from dashboard.palette import TINTS, Colours, colours
-from dashboard.select import Panel
+from dashboard.select import Panel, reasons
 from dashboard.state import ViewState
 from dashboard.view import View
 
@@ -30,11 +30,11 @@ def sentence(view: View) -> list[Any]:
     return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
 
 
-def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]:
+def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool, failure: str = "") -> list[Any]:
     """The colours that the maps on the page use, most telling first."""
     palette = colours(state.palette, dark)
     if state.colour == "scores":
-        return _score_legend(panels, palette)
+        return [_score_ramp(palette), *_missing(panels, palette, failure)]
     singles = [panel for panel in panels if panel.belongs is None]
     entries = [_entry(palette.of(panel.tone), panel.title) for panel in singles]
     if panels[0].belongs is not None:
@@ -46,20 +46,21 @@ def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]
     tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
     entries.append(_ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
     entries.append(_entry(palette.empty, "score 0"))
-    return entries + _missing(panels, palette)
+    return entries + _missing(panels, palette, failure)
 
 
-def _score_legend(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
+def _score_ramp(palette: Colours) -> html.Span:
+    shades = [palette.empty, palette.accent]
+    return _ramp(shades, "score: the share of word pairs, in each panel's colour", ends=True)
+
+
+def _missing(panels: tuple[Panel, ...], palette: Colours, failure: str) -> list[Any]:
+    """Only the reasons that occur; a failure says why."""
+    why = {Missing.FAILED: f": {failure}"} if failure else {}
     return [
-        _ramp([palette.empty, palette.accent], "score: the share of word pairs, in each panel's colour", ends=True),
-        *_missing(panels, palette),
+        _entry(palette.missing[reason], reason.words + why.get(reason, ""), "swatch outlined")
+        for reason in reasons(panels)
     ]
-
-
-def _missing(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
-    """Only the reasons that occur."""
-    present = sorted({Missing(code) for panel in panels for code in set(panel.reason.ravel().tolist()) if code})
-    return [_entry(palette.missing[reason], reason.words, "swatch outlined") for reason in present]
 
 
 def _entry(colour: str, words: str, name: str = "swatch") -> html.Span:

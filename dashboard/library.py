@@ -54,7 +54,7 @@ class Library:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
         self._found: tuple[float, tuple[Scores, ...]] = (-1e9, ())
-        self._partial: dict[tuple[str, str, int], Scores | None] = {}  # of jobs that are not done, as far as they are
+        self._partial: dict[tuple[str, str, str, int], Scores | None] = {}  # of jobs as far as they are
         self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
         self._merged: dict[tuple[int, ...], tuple[Scores, tuple[Scores, ...]]] = {}
 
@@ -159,8 +159,8 @@ class Library:
         return scores
 
 
-def _stage(job: Job) -> tuple[str, str, int]:
-    return job.id, job.state, job.done
+def _stage(job: Job) -> tuple[str, str, str, int]:
+    return job.id, job.state, job.stage, job.done
 
 
 def _standing(scores: Scores) -> tuple[bool, bool, int, str]:

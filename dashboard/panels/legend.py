@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from dash import html
 
 from analysis.scores import Missing, Scores
@@ -33,8 +34,11 @@ def sentence(view: View) -> list[Any]:
 def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool, failure: str = "") -> list[Any]:
     """The colours that the maps on the page use, most telling first."""
     palette = colours(state.palette, dark)
+    missing = _missing(panels, palette, failure)
+    if all(np.isnan(panel.value).all() for panel in panels):
+        return missing
     if state.colour == "scores":
-        return [_score_ramp(palette), *_missing(panels, palette, failure)]
+        return [_score_ramp(palette), *missing]
     singles = [panel for panel in panels if panel.belongs is None]
     entries = [_entry(palette.of(panel.tone), panel.title) for panel in singles]
     if panels[0].belongs is not None:
@@ -46,7 +50,7 @@ def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool, failure: str
     tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
     entries.append(_ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
     entries.append(_entry(palette.empty, "score 0"))
-    return entries + _missing(panels, palette, failure)
+    return entries + missing
 
 
 def _score_ramp(palette: Colours) -> html.Span:

@@ -97,11 +97,13 @@ def test_a_model_that_no_relation_applies_to(store):
     (panel,) = view.panels
     assert (panel.reason == Missing.NOT_APPLICABLE).all()
     screen = {"width": 1240}
-    assert callbacks.describe(library, view.query, screen, None)["legend"]
+    for query in (view.query, f"{view.query}&colour=scores", f"{view.query}&view=table"):
+        (entry,) = callbacks.describe(library, query, screen, None)["legend"]
+        assert entry.children[1] == "not applicable"
     assert callbacks.painted(view, 1240, False)
     assert callbacks.inspect(library, ["L1H0"], view.query, screen)
     assert len(view_frame(view)) == 16
-    assert view_picture(view).data
+    assert [trace.name for trace in view_picture(view).data] == [panel.key, "not applicable"]
 
 
 def test_two_checkpoints_of_the_default_name(library, store):

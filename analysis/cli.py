@@ -23,6 +23,7 @@ from analysis.heads import HeadId
 from analysis.plan import (
     Settings,
     forget,
+    forget_stray_jobs,
     function_scores,
     known_models,
     layers_salience,
@@ -279,12 +280,12 @@ def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _prune(store: Store, model: str | None) -> int:
-    """Without a model: parts of results and damaged entries only. With one: all its results."""
+    """Without a model: parts of results, damaged entries and jobs that left nothing. With one: all that is of it."""
     if model is None:
         stale = [key for key in store.names() if key.startswith("unit/") or store.get(key) is None]
         for key in stale:
             store.delete(key)
-        return len(stale)
+        return len(stale) + forget_stray_jobs(store)
     chosen = [card for card in known_models(store) if model in (card.id, card.fingerprint[: max(len(model), 6)])]
     if not chosen:
         raise SettingError(f"the store has no results of {model!r}", "`python -m analysis models` lists them.")

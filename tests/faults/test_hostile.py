@@ -7,6 +7,7 @@ import struct
 
 import pytest
 import schemathesis
+from fastapi import HTTPException
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
@@ -16,7 +17,7 @@ from analysis.errors import ModelError
 from analysis.sources import listed_folder, listed_models, open_listed
 from analysis.store import Store
 from dashboard.access import Access, main, read_auth_file
-from dashboard.api import SUBMISSIONS
+from dashboard.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.app import create_app
 from dashboard.guard import MAX_BODY
 from dashboard.library import Library
@@ -124,6 +125,24 @@ def test_submissions_are_rate_limited(client):
     """The eleventh within a minute gets 429."""
     codes = [client.post("/api/jobs", json={"model": f"org/m{i}"}).status_code for i in range(SUBMISSIONS + 1)]
     assert codes == [202] * SUBMISSIONS + [429]
+
+
+def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
+    """After a minute a client may ask again; however many come, few are remembered."""
+    limits, clock = {}, [0.0]
+    monkeypatch.setattr("dashboard.api.time.monotonic", lambda: clock[0])
+    for _ in range(SUBMISSIONS):
+        _limit(limits, "one")
+    with pytest.raises(HTTPException):
+        _limit(limits, "one")
+    clock[0] = 61.0
+    _limit(limits, "one")
+    for client in range(2 * CLIENTS):
+        _limit(limits, str(client))
+    assert len(limits) <= CLIENTS + 1
+    clock[0] = 200.0
+    _limit(limits, "two")
+    assert list(limits) == ["two"]
 
 
 @pytest.mark.parametrize("name", ["../secret", "/etc", "..", "a/../../b", "tiny", "small/../small", ".", "", "a\x00b"])

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -35,6 +36,7 @@ from analysis.plan import (
 from analysis.progress import ShownProgress
 from analysis.relations import builtin, choose
 from analysis.scores import Scores
+from analysis.shipped import shipped
 from analysis.sources import cached_models, open_model
 from analysis.store import Store, cache_folder
 
@@ -240,8 +242,10 @@ def _salience(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
-        known = known_models(store)
-        results = {card.fingerprint: sum(1 for _ in store.names(f"result/{card.fingerprint}/")) for card in known}
+        ours = [scores.provenance.model for scores in shipped()]
+        known = list({(card.id, card.fingerprint): card for card in (*ours, *known_models(store))}.values())
+        results = Counter(card.fingerprint for card in ours)
+        results.update(key.split("/")[1] for key in store.names("result/"))
     named = {card.id for card in known}
     others = [name for name in (default_model.ID, *cached_models()) if name not in named]
     data = [

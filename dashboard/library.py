@@ -1,13 +1,9 @@
 """The results that a page can show: those that ship with the project and those in the store."""
 
-import gzip
-import json
 import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import xarray as xr
@@ -19,32 +15,13 @@ from analysis.jobs import Job
 from analysis.plan import Salience, Settings, stored_salience
 from analysis.provenance import Provenance
 from analysis.scores import Missing, Scores
+from analysis.shipped import shipped, shipped_salience
 from analysis.store import Store
 
 _REMEMBERED = 64  # maps that were put together
 _MOMENT = 0.3  # seconds for which the list of results is taken as it was
 _WITHOUT: dict[str, Missing] = {"running": Missing.RUNNING, "failed": Missing.FAILED}  # of layers, by a job's state
 _log = logging.getLogger(__name__)
-
-
-@cache
-def shipped() -> tuple[Scores, ...]:
-    """Results made by `python -m analysis map MODEL --out analysis/data/results/MODEL.parquet`."""
-    folder = files("analysis") / "data" / "results"
-    found = sorted((file for file in folder.iterdir() if file.name.endswith(".parquet")), key=lambda file: file.name)
-    return tuple(Scores.from_parquet(file.read_bytes()) for file in found)
-
-
-@cache
-def shipped_salience() -> dict[str, dict[str, Any]]:
-    """By fingerprint; made by `python -m analysis salience MODEL --out analysis/data/results/MODEL.salience.json.gz`.
-
-    Layers are named by their number as text.
-    """
-    folder = files("analysis") / "data" / "results"
-    found = (file.read_bytes() for file in folder.iterdir() if file.name.endswith(".salience.json.gz"))
-    contents = [json.loads(gzip.decompress(content)) for content in found]
-    return {content["model"]["fingerprint"]: content["layers"] for content in contents}
 
 
 class Library:

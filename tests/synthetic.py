@@ -9,8 +9,8 @@ from analysis.heads import ModelCard
 from analysis.plan import SALIENCE_VERSION
 from analysis.provenance import Provenance
 from analysis.scores import Scores
+from analysis.shipped import shipped
 from analysis.store import Store
-from dashboard.library import shipped
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 BIG = "synthetic-80x64"

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from analysis.relations import builtin
-from dashboard.library import shipped
+from analysis.shipped import shipped
 from tests.browser.harness import cell, drawn
 from tests.synthetic import BIG, HOSTILE, ODD
 

@@ -12,8 +12,9 @@ from analysis.jobs import Job, Request
 from analysis.plan import function_scores, layers_salience, plan
 from analysis.relations import builtin
 from analysis.scores import Missing
+from analysis.shipped import shipped
 from dashboard import callbacks
-from dashboard.library import Library, shipped
+from dashboard.library import Library
 from tests.test_plan import RELATION
 
 

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from analysis import default_model
 from analysis.heads import HeadId
 from analysis.scores import Missing, Scores
+from analysis.shipped import shipped
 from dashboard import callbacks
 from dashboard.exports import view_frame, view_picture
-from dashboard.library import Library, shipped
+from dashboard.library import Library
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_of_controls
 from tests.synthetic import BIG, ODD, odd_scores

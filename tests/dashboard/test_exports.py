@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from analysis.scores import Scores
+from analysis.scores import COLUMNS, Scores
 from dashboard.exports import reproduce
 from dashboard.select import panels
 from dashboard.state import ViewState
@@ -33,6 +33,9 @@ def test_csv_of_the_view_has_its_numbers_and_its_source(client, library):
     assert knowledge["score"].to_numpy() == pytest.approx(panel.value.ravel())
     assert knowledge["member"].sum() == panel.count
     assert set(frame["fingerprint"]) == {view.scores.provenance.model.fingerprint}
+    assert set(knowledge["k"]) == {"10"}
+    assert knowledge["relation_hash"].nunique() == 1
+    assert frame["relation_hash"].nunique() == len(view.panels)
     assert 'filename="smollm2-135m-instruct-view.csv"' in answer.headers["content-disposition"]
 
 
@@ -43,6 +46,10 @@ def test_csv_and_parquet_of_everything_agree(client, library):
     assert len(frame) == scores.score.size
     assert frame["score"].to_numpy() == pytest.approx(scores.score.values.ravel(), nan_ok=True)
     assert scores.provenance == open_view(library, "").scores.provenance
+    assert list(frame)[: len(COLUMNS)] == list(COLUMNS)
+    asked = frame.groupby("item")[["k", "relation_hash"]].agg(["nunique", "first"])
+    for item in scores.provenance.items:
+        assert asked.loc[item["name"]].tolist() == [1, item["k"], 1, item["hash"]]
 
 
 def test_parquet_of_the_view_says_where_it_comes_from(client):

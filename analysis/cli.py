@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +24,7 @@ from analysis.heads import HeadId
 from analysis.plan import (
     Settings,
     forget,
+    forget_stray_jobs,
     function_scores,
     known_models,
     layers_salience,
@@ -34,6 +36,7 @@ from analysis.plan import (
 from analysis.progress import ShownProgress
 from analysis.relations import builtin, choose
 from analysis.scores import Scores
+from analysis.shipped import shipped
 from analysis.sources import cached_models, open_model
 from analysis.store import Store, cache_folder
 
@@ -239,8 +242,10 @@ def _salience(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
-        known = known_models(store)
-        results = {card.fingerprint: sum(1 for _ in store.names(f"result/{card.fingerprint}/")) for card in known}
+        ours = [scores.provenance.model for scores in shipped()]
+        known = list({(card.id, card.fingerprint): card for card in (*ours, *known_models(store))}.values())
+        results = Counter(card.fingerprint for card in ours)
+        results.update(key.split("/")[1] for key in store.names("result/"))
     named = {card.id for card in known}
     others = [name for name in (default_model.ID, *cached_models()) if name not in named]
     data = [
@@ -279,12 +284,12 @@ def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _prune(store: Store, model: str | None) -> int:
-    """Without a model: parts of results and damaged entries only. With one: all its results."""
+    """Without a model: parts of results, damaged entries and jobs that left nothing. With one: all that is of it."""
     if model is None:
         stale = [key for key in store.names() if key.startswith("unit/") or store.get(key) is None]
         for key in stale:
             store.delete(key)
-        return len(stale)
+        return len(stale) + forget_stray_jobs(store)
     chosen = [card for card in known_models(store) if model in (card.id, card.fingerprint[: max(len(model), 6)])]
     if not chosen:
         raise SettingError(f"the store has no results of {model!r}", "`python -m analysis models` lists them.")

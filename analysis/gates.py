@@ -61,7 +61,8 @@ class Fit:
     def to_bytes(self) -> bytes:
         """A file of plain arrays."""
         sink = io.BytesIO()
-        np.savez_compressed(sink, **{name: np.asarray(getattr(self, name)) for name in self.__dataclass_fields__})
+        arrays: dict[str, Any] = {name: np.asarray(getattr(self, name)) for name in self.__dataclass_fields__}
+        np.savez_compressed(sink, **arrays)
         return sink.getvalue()
 
     @classmethod
@@ -90,9 +91,10 @@ def advance(model: GatedModel, items: Sequence[Encoded], settings: GateSettings,
         along = (update - begin) / max(end - begin - 1, 1)
         losses.append(stage.step(batch, rates[0] + (rates[1] - rates[0]) * along, update - begin + 1))
     seen = np.array(losses, np.float32).reshape(len(losses), len(fit.logits))
-    curve = "push_nll" if second else "free_nll"
-    joined = np.concatenate([getattr(fit, curve), seen])
-    return replace(stage.fit(fit), update=stop, **{curve: joined})
+    fit = replace(stage.fit(fit), update=stop)
+    if second:
+        return replace(fit, push_nll=np.concatenate([fit.push_nll, seen]))
+    return replace(fit, free_nll=np.concatenate([fit.free_nll, seen]))
 
 
 class _Stage:
@@ -119,8 +121,8 @@ class _Stage:
 
     def fit(self, before: Fit) -> Fit:
         """Back to plain arrays."""
-        arrays = (part.cpu().numpy() for part in (self._logits, self._mean, self._square))
-        return replace(before, **dict(zip(("logits", "mean", "square"), arrays, strict=True)))
+        logits, mean, square = (part.cpu().numpy() for part in (self._logits, self._mean, self._square))
+        return replace(before, logits=logits, mean=mean, square=square)
 
 
 def loss_and_gradient(model: GatedModel, batch: Batch, logits: Tensor, push: Tensor) -> tuple[Tensor, Tensor]:

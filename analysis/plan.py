@@ -16,6 +16,7 @@ from analysis import __version__
 from analysis.checkpoint import Checkpoint
 from analysis.errors import HeadError, SettingError, StoreError
 from analysis.heads import HeadId, ModelCard
+from analysis.jobs import ACTIVE
 from analysis.progress import Progress, silent
 from analysis.provenance import Provenance, libraries, now
 from analysis.relations import Relation
@@ -203,8 +204,27 @@ def known_models(store: Store) -> list[ModelCard]:
 
 
 def forget(store: Store, fingerprint: str) -> int:
-    """Remove everything known of a model; says how many entries went."""
-    keys = [key for key in store.names() if fingerprint in key.split("/")]
+    """Remove everything known of a model, the jobs on it that are over too; says how many entries went."""
+    jobs = [key for key, model in _finished_jobs(store).items() if model == fingerprint]
+    return _delete(store, [*(key for key in store.names() if fingerprint in key.split("/")), *jobs])
+
+
+def forget_stray_jobs(store: Store) -> int:
+    """Remove the jobs that are over and of whose model nothing else is left; says how many entries went."""
+    known = {key.split("/")[1] for key in store.names() if key.startswith(("model/", "result/", "salience/"))}
+    jobs = [key for key, model in _finished_jobs(store).items() if model not in known]
+    _delete(store, jobs)
+    left = {key.removeprefix("job/") for key in store.names("job/")}
+    return len(jobs) + _delete(store, [key for key in store.names("card/") if key.split("/")[-1] not in left])
+
+
+def _finished_jobs(store: Store) -> dict[str, str]:
+    """The names of the jobs that are over, and their models' fingerprints: empty for one that was never opened."""
+    found = {key: json.loads(store.get(key) or b"{}") for key in store.names("job/")}
+    return {key: job.get("fingerprint", "") for key, job in found.items() if job.get("state") not in ACTIVE}
+
+
+def _delete(store: Store, keys: Sequence[str]) -> int:
     for key in keys:
         store.delete(key)
     return len(keys)

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Any, Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,6 +25,7 @@ TAU = 0.15  # a head implements a relation when its score is larger
 ONLY_SAMPLE = "all"  # the sample of methods that do not sample
 
 Quantifier = Literal["any", "always"]
+Floats = npt.NDArray[np.float64]
 
 _METADATA = b"head-atlas"
 
@@ -36,6 +38,11 @@ class Missing(IntEnum):
     NOT_APPLICABLE = 2  # too few pairs are single tokens of this model
     FAILED = 3
     RUNNING = 4  # being computed
+
+    @property
+    def words(self) -> str:
+        """The reason as a person reads it."""
+        return self.name.lower().replace("_", " ") if self else ""
 
 
 @dataclass(frozen=True, eq=False)  # each is itself: a view may remember what it derived from it
@@ -118,7 +125,7 @@ class Scores:
     def rank(self, item: str, head: HeadId, kind: str = "promote") -> int:
         """1 for the head with the highest score; equal scores share the better rank."""
         score = self.score.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
-        return 1 + int((score > score.sel(layer=head.layer, head=head.head)).sum())
+        return int(ranks(score.values)[score.layer.values.tolist().index(head.layer), head.head])
 
     def to_frame(self) -> pd.DataFrame:
         """Long format, one row a score, with the columns `COLUMNS`."""
@@ -176,6 +183,12 @@ def any_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
 def always_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
     """The smallest score along a dimension: above τ when all are. Missing when one is missing."""
     return scores.min(dim, skipna=False)
+
+
+def ranks(values: Floats) -> npt.NDArray[np.intp]:
+    """The rank of every value among all: 1 for the largest, equal ones share the better rank, NaN comes last."""
+    flat = np.nan_to_num(values, nan=-1.0).ravel()
+    return (np.searchsorted(np.sort(-flat), -flat, side="left") + 1).reshape(values.shape)
 
 
 def _coords(provenance: Provenance, samples: Sequence[str], kinds: Sequence[str] = KINDS) -> dict[str, list[Any]]:

@@ -69,7 +69,7 @@ class Vocabulary:
         return text
 
     def encoded(self, texts: Sequence[str]) -> list[Tokens]:
-        """Whole texts as the model reads them: with the token that begins a text, if there is one, but none that ends it."""
+        """Whole texts as the model reads them: with the token that begins a text, if any, but none that ends it."""
         found = []
         for encoding in self._backend.encode_batch(list(texts), add_special_tokens=True):
             end = len(encoding.ids)

@@ -135,10 +135,8 @@
   const drawCursor = () => outline(layer("cursor"), cursor ? [cursor] : []);
   const drawPins = () => outline(layer("pinned"), pins.map(cellOf).filter(Boolean));
 
-  const REASONS = ["", "not computed", "not applicable", "failed", "running"];
-
   function described(panel, index) {
-    if (panel.reason && panel.reason[index]) return REASONS[panel.reason[index]];
+    if (panel.reason && panel.reason[index]) return view.reasons[panel.reason[index]];
     const value = panel.value[index];
     return value > 0 ? `${value.toFixed(2)}, rank ${rankOf(panel, index)} of ${size()}` : "0";
   }

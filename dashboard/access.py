@@ -65,14 +65,13 @@ class Access:
         if login is None:
             return None
         mark = hmac.new(self._secret, f"{login[0]}:{login[1]}".encode(), hashlib.sha256).digest()
-        if mark not in self._known:
-            person = self._verified(*login)
-            if person is None:
-                return None
+        role = self._known.get(mark)
+        if role is None and (person := self._verified(*login)) is not None:
+            role = person.role
             if len(self._known) > 1000:
                 self._known.clear()
-            self._known[mark] = person.role
-        return self._known[mark]
+            self._known[mark] = role
+        return role
 
     def _verified(self, name: str, password: str) -> Person | None:
         """The person if the password is right; an unknown name takes as long as a wrong password."""

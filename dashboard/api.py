@@ -1,7 +1,7 @@
 """The HTTP API: models, scores, heads, jobs, health. Documented at /api/docs."""
 
 import time
-from collections import defaultdict, deque
+from collections import deque
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,7 @@ from analysis.errors import (
     RelationError,
     SettingError,
     StoreError,
-)  # fmt: skip
+)
 from analysis.heads import HeadId
 from analysis.relations import builtin, choose_builtin, parse
 from analysis.scores import Scores
@@ -33,6 +33,7 @@ from dashboard.exports import scores_frame
 from dashboard.library import Library
 
 SUBMISSIONS = 10  # a minute and client
+CLIENTS = 1000  # whose submissions are counted at a time
 _STATUS = {ModelNotFound: 404, ModelError: 422, RelationError: 422, HeadError: 404, SettingError: 422, QueueFull: 503}
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w./-]+$")]
@@ -177,7 +178,7 @@ def _add_results(api: FastAPI, library: Library) -> None:
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:
-    limits: dict[str, deque[float]] = defaultdict(deque)
+    limits: dict[str, deque[float]] = {}
 
     @api.get("/jobs")
     def list_jobs() -> list[JobState]:
@@ -188,7 +189,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
     def submit(request: Request, wanted: Submission) -> JobState:
         """Analyse a model; asking twice for the same gives the same job."""
         _must_be_analyst(request)
-        _limit(limits[request.client.host if request.client else ""])
+        _limit(limits, request.client.host if request.client else "")
         return job_state(engine.submit(wanted.request()))
 
     @api.get("/jobs/{job_id}")
@@ -215,14 +216,17 @@ def _must_be_analyst(request: Request) -> None:
         raise HTTPException(403, "this server is read-only for you: analyses need the analyst role")
 
 
-def _limit(times: deque[float]) -> None:
-    """At most some submissions a minute."""
+def _limit(limits: dict[str, deque[float]], client: str) -> None:
+    """At most some submissions a minute; clients that were quiet for a minute are forgotten."""
     now = time.monotonic()
-    while times and now - times[0] > 60:
-        times.popleft()
-    if len(times) >= SUBMISSIONS:
+    for other, times in list(limits.items()):
+        if now - times[-1] > 60 or len(limits) > CLIENTS:
+            limits.pop(other, None)
+    times = limits.get(client, deque(maxlen=SUBMISSIONS))
+    if len(times) >= SUBMISSIONS and now - times[0] <= 60:
         raise HTTPException(429, f"at most {SUBMISSIONS} analyses a minute", {"Retry-After": "60"})
     times.append(now)
+    limits[client] = times
 
 
 def _found(engine: Engine, job_id: str) -> jobs.Job:

@@ -19,7 +19,7 @@ from dashboard.library import Library
 from dashboard.markup import as_data
 from dashboard.panels.controls import model_choices, relation_choices
 from dashboard.panels.inspector import inspector
-from dashboard.panels.legend import counts, legend, not_applicable
+from dashboard.panels.legend import counts, legend, not_applicable, sentence
 from dashboard.panels.page import downloads
 from dashboard.panels.table import columns, rows
 from dashboard.panels.workshop import job_list, model_list
@@ -148,7 +148,7 @@ def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
     view = open_view(library, f"{query or '?'}&pin={quote(names, errors='replace')}" if names else str(query))
     card = view.scores.provenance.model
     salience = {head: library.salience(card, head) for head in view.state.pins}
-    return [as_data(card) for card in inspector(view, salience, read_screen(screen)[1])]
+    return [as_data(piece) for piece in inspector(view, salience, read_screen(screen)[1])]
 
 
 def job_lists(library: Library, engine: Engine, models: Path | None, read_only: bool, told: Any) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def described(view: View, dark: bool) -> dict[str, Any]:
     in_table = state.view == "table"
     return {
         "profile": profile(panels[0], state, scores.provenance.model.layers, dark),
-        "legend": legend(panels, state, dark),
+        "legend": legend(panels, state, dark, view.failure),
         "counts": counts(panels, scores, state, dark),
         "title": view.title,
         "sentence": sentence(view),
@@ -221,25 +221,6 @@ def described(view: View, dark: bool) -> dict[str, Any]:
         "no_workshop": state.view != "models",
         "no_atlas": state.view == "models",
     }
-
-
-def sentence(view: View) -> list[Any]:
-    """How to read what is on the page, in one sentence that follows the controls."""
-    state = view.state
-    does = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}[state.kind]
-    if state.relation:
-        item = view.scores.item(state.relation)
-        what = ["the targets of ", html.B(item["title"]), f" ({item['sentence']})"]
-    elif state.how == "any":
-        what = ["the right words of ", html.B("any"), " relation of the category"]
-    else:
-        what = ["the right words of ", html.B("every"), " relation of the category"]
-    best = f" Only the best {state.top} of each category are." if state.top else ""
-    start = f"Each square is one attention head of {view.scores.provenance.model.id}; "
-    if state.colour == "scores":
-        return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
-    end = f" for more than {100 * state.tau:g} % of the word pairs.{best}"
-    return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
 
 
 def _register_scripts(app: Dash) -> None:

@@ -1,5 +1,6 @@
 """What a person takes away: tables, a stand-alone page, a figure, a script. Each says where its numbers come from."""
 
+import hashlib
 import io
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ from dashboard.figures.head_map import head_maps, plain
 from dashboard.figures.picture import picture
 from dashboard.library import Library
 from dashboard.remember import remembered
-from dashboard.select import panels
+from dashboard.select import ALL, Panel, panels
 from dashboard.state import ViewState
 from dashboard.view import View, open_view
 
@@ -48,22 +49,42 @@ def view_frame(view: View) -> pd.DataFrame:
     frame.insert(1, "revision", card.revision)
     frame.insert(2, "method", view.scores.provenance.method)
     frame["tau"] = view.state.tau
-    return _with_provenance(frame, view.scores)
+    return _with_provenance(frame, view.scores, {panel.key: _relations_of(panel, view) for panel in view.panels})
 
 
 @remembered(8)
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
-    return _with_provenance(scores.to_frame(), scores)
+    names = [item["name"] for item in scores.provenance.items]
+    return _with_provenance(scores.to_frame(), scores, {name: [name] for name in names})
 
 
-def _with_provenance(frame: pd.DataFrame, scores: Scores) -> pd.DataFrame:
-    """Columns that say which weights and which method, on every row: a CSV has no other place that readers keep."""
+def _relations_of(panel: Panel, view: View) -> list[str]:
+    """The relations that a panel's numbers are made of."""
+    if view.state.relation:
+        return [panel.key]
+    return view.scores.items(None if panel.key == ALL else panel.key)
+
+
+def _with_provenance(frame: pd.DataFrame, scores: Scores, relations: dict[str, list[str]]) -> pd.DataFrame:
+    """Columns that say which weights, method and pairs, on every row: a CSV has no other place that readers keep."""
     facts = scores.provenance
     frame["fingerprint"] = facts.model.fingerprint
     frame["method_version"] = facts.version
     frame["computed"] = facts.date
+    frame["k"] = frame["item"].map({name: _ks(scores, items) for name, items in relations.items()})
+    frame["relation_hash"] = frame["item"].map({name: _hash(scores, items) for name, items in relations.items()})
     return frame
+
+
+def _ks(scores: Scores, items: list[str]) -> str:
+    return " ".join(map(str, sorted({scores.item(name)["k"] for name in items})))
+
+
+def _hash(scores: Scores, items: list[str]) -> str:
+    """The hash of a relation's pairs; of several relations, the hash of theirs."""
+    hashes = sorted(scores.item(name)["hash"] for name in items)
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
 
 
 def _csv(frame: pd.DataFrame) -> bytes:
@@ -123,7 +144,7 @@ def reproduce(view: View) -> str:
     command += ["--out", "scores.parquet"]
     command += [] if set(names) == set(known) else ["--relations", *(n if n in known else f"{n}.csv" for n in names)]
     categories = {category: view.scores.items(category) for category in view.scores.categories()}
-    note = f"  # your own relations must be here: {', '.join(f'{name}.csv' for name in own)}" if own else ""
+    note = f"  # your own relations must be here: {[f'{name}.csv' for name in own]!r}" if own else ""
     return _SCRIPT.format(
         title=repr(view.title),
         address=repr("/" + view.named.to_query()),

@@ -1,12 +1,14 @@
 """In front of everything the server answers: login, origin, size and headers."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from dashboard.access import LOCAL_NAMES, Access
+from dashboard.access import LOCAL_NAMES, Access, Role
+from dashboard.state import ViewState
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -32,25 +34,31 @@ class Guard:
         """One request."""
         if scope["type"] not in {"http", "websocket"}:
             return await self._app(scope, receive, send)
-        refused = self._refusal(scope)
+        role = await self._role(scope)
+        refused = self._refusal(scope, role)
         if refused is not None:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 4403})
-            await refused(scope, receive, self._with_headers(send))
+            await refused(scope, receive, self._with_headers(scope, send))
             return None
-        scope.setdefault("state", {})["role"] = self._access.role(Headers(scope=scope).get("authorization"))
+        scope.setdefault("state", {})["role"] = role
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
         try:
-            await self._app(scope, _limited(receive), self._with_headers(send))
+            await self._app(scope, _limited(receive), self._with_headers(scope, send))
         except TooLarge:
-            await _too_large()(scope, receive, self._with_headers(send))
+            await _too_large()(scope, receive, self._with_headers(scope, send))
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    async def _role(self, scope: Scope) -> Role | None:
+        """What the sender may do; a password is verified in a thread, because that is made to take long."""
+        given = Headers(scope=scope).get("authorization")
+        return await asyncio.to_thread(self._access.role, given) if self._access.people else self._access.role(given)
+
+    def _refusal(self, scope: Scope, role: Role | None) -> Response | None:
         headers = Headers(scope=scope)
         if self._access.local and _host(headers.get("host", "")) not in LOCAL_NAMES:
             return PlainTextResponse("This server answers to its own machine only.", 400)  # another name: rebinding
-        if self._access.role(headers.get("authorization")) is None:
+        if role is None:
             challenge = {"WWW-Authenticate": 'Basic realm="Head Atlas", charset="UTF-8"'}
             return PlainTextResponse("Please log in.", 401, challenge)
         if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not _same_origin(headers):
@@ -60,11 +68,14 @@ class Guard:
             return _too_large()
         return None
 
-    def _with_headers(self, send: Send) -> Send:
+    def _with_headers(self, scope: Scope, send: Send) -> Send:
+        by = "*" if _embedded(scope) else "'self'"
+        policy = f"{self._policy}; frame-ancestors {by}"
+
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.setdefault("Content-Security-Policy", self._policy)
+                headers.setdefault("Content-Security-Policy", policy)
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "same-origin"
                 headers["Cross-Origin-Opener-Policy"] = "same-origin"
@@ -72,6 +83,11 @@ class Guard:
             await send(message)
 
         return sending
+
+
+def _embedded(scope: Scope) -> bool:
+    """Whether the page that is asked for shows maps alone: no other may stand in a page of somebody else."""
+    return bool(scope["path"] == "/" and ViewState.from_query(scope["query_string"].decode("latin-1")).state.embed)
 
 
 def _too_large() -> JSONResponse:
@@ -119,5 +135,5 @@ def policy(script_hashes: list[str]) -> str:
     return (
         f"default-src 'self'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
         "font-src 'self' data:; connect-src 'self' ws: wss:; worker-src 'self' blob:; object-src 'none'; "
-        "base-uri 'none'; form-action 'self'; frame-ancestors *"
+        "base-uri 'none'; form-action 'self'"
     )

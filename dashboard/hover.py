@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.scores import ONLY_SAMPLE, Scores
+from analysis.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.remember import remembered
 from dashboard.select import Panel
 from dashboard.state import ViewState
@@ -31,6 +31,7 @@ def packed(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> dict[
             }
             for panel in panels
         ],
+        "reasons": [reason.words for reason in Missing],
         "relations": [scores.item(name)["title"] for name in scores.items()],
         **_best_relations(scores, state.kinds),
     }

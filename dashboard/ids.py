@@ -4,7 +4,7 @@
 ADDRESS = "address"  # the query string the page was opened with, or went back to (scripts)
 SCREEN = "screen"  # width in pixels and whether the page is dark (scripts)
 PINS = "pins"  # names of the pinned heads (scripts)
-QUERY = "query"  # the view's own query string, without pins (scripts)
+QUERY = "query"  # the view's own query string, without pins
 
 # Controls
 MODEL = "model"
@@ -21,20 +21,20 @@ PALETTE = "palette"
 THEME = "theme"
 
 # What is shown
-PROVIDER = "provider"
+PROVIDER = "provider"  # (scripts)
 PAGE = "page"
 NOTICES = "notices"
 SENTENCE = "sentence"
 MAPS = "maps"  # (scripts)
 FRAME = "frame"  # around the maps: the scripts draw outlines in it and it takes the keyboard (scripts)
-HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard (scripts)
+HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard
 LEGEND = "legend"
 PROFILE = "profile"
 COUNTS = "counts"
 ABSENT = "absent"
 INSPECTOR = "inspector"  # (scripts)
 CARDS = "cards"  # the inspector's cards as data
-TABLE = "table"  # (scripts)
+TABLE = "table"
 TABLE_FRAME = "table-frame"
 TITLE = "title"
 
@@ -44,7 +44,7 @@ JOBS = "jobs"  # what is told of the jobs (scripts)
 FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
 JOB_LIST = "job-list"
 MODEL_LIST = "model-list"
-POLL = "poll"  # asks for them when no message comes (scripts)
+POLL = "poll"  # asks for them when no message comes
 NEW_MODEL = "new-model"  # (scripts)
 NEW_REVISION = "new-revision"  # (scripts)
 NEW_METHODS = "new-methods"

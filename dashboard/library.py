@@ -1,13 +1,9 @@
 """The results that a page can show: those that ship with the project and those in the store."""
 
-import gzip
-import json
 import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import xarray as xr
@@ -15,34 +11,17 @@ import xarray as xr
 from analysis.engine import Engine
 from analysis.errors import ModelNotFound, StoreError
 from analysis.heads import HeadId, ModelCard
+from analysis.jobs import Job
 from analysis.plan import Salience, Settings, stored_salience
 from analysis.provenance import Provenance
 from analysis.scores import Missing, Scores
+from analysis.shipped import shipped, shipped_salience
 from analysis.store import Store
 
 _REMEMBERED = 64  # maps that were put together
 _MOMENT = 0.3  # seconds for which the list of results is taken as it was
+_WITHOUT: dict[str, Missing] = {"running": Missing.RUNNING, "failed": Missing.FAILED}  # of layers, by a job's state
 _log = logging.getLogger(__name__)
-
-
-@cache
-def shipped() -> tuple[Scores, ...]:
-    """Results made by `python -m analysis map MODEL --out analysis/data/results/MODEL.parquet`."""
-    folder = files("analysis") / "data" / "results"
-    found = sorted((file for file in folder.iterdir() if file.name.endswith(".parquet")), key=lambda file: file.name)
-    return tuple(Scores.from_parquet(file.read_bytes()) for file in found)
-
-
-@cache
-def shipped_salience() -> dict[str, dict[str, Any]]:
-    """By fingerprint; made by `python -m analysis salience MODEL --out analysis/data/results/MODEL.salience.json.gz`.
-
-    Layers are named by their number as text.
-    """
-    folder = files("analysis") / "data" / "results"
-    found = (file.read_bytes() for file in folder.iterdir() if file.name.endswith(".salience.json.gz"))
-    contents = [json.loads(gzip.decompress(content)) for content in found]
-    return {content["model"]["fingerprint"]: content["layers"] for content in contents}
 
 
 class Library:
@@ -52,7 +31,8 @@ class Library:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
         self._found: tuple[float, tuple[Scores, ...]] = (-1e9, ())
-        self._partial: dict[str, tuple[int, Scores | None]] = {}  # by job: layers done, and the scores then
+        self._partial: dict[tuple[str, str, str, int], Scores | None] = {}  # of jobs as far as they are
+        self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
         self._merged: dict[tuple[int, ...], tuple[Scores, tuple[Scores, ...]]] = {}
 
     def models(self) -> list[ModelCard]:
@@ -83,6 +63,10 @@ class Library:
                 self._merged.clear()
             self._merged[key] = (merged(best, found), tuple(found))  # held, so that the ids stay theirs
         return self._merged[key][0]
+
+    def failure(self, card: ModelCard) -> str:
+        """Why the last job that failed on a model did, with its hint."""
+        return self._failures.get(card.fingerprint, "")
 
     def salience(self, card: ModelCard, head: HeadId) -> Salience | None:
         """A head's salient tokens, if they were ever computed."""
@@ -121,19 +105,24 @@ class Library:
             scores = self._read.get(key) or self._open(key)
             if scores is not None:
                 yield scores
-        yield from self._running()
+        yield from self._unfinished()
 
-    def _running(self) -> Iterator[Scores]:
-        """What running jobs have so far; put together anew only when they have more."""
-        for job in self._engine.jobs() if self._engine else ():
-            if job.state != "running" or self._engine is None:
-                continue
-            if self._partial.get(job.id, (-1, None))[0] != job.done:
-                found = self._engine.partial(job)
-                self._partial[job.id] = (job.done, None if found is None else _marked(found))
-            scores = self._partial[job.id][1]
-            if scores is not None:
-                yield scores
+    def _unfinished(self) -> Iterator[Scores]:
+        """What running and failed jobs have so far; put together anew only when they are further on."""
+        jobs = [job for job in (self._engine.jobs() if self._engine else ()) if job.state in _WITHOUT]
+        failed = (job for job in jobs if job.state == "failed")
+        self._failures = {job.fingerprint: f"{job.message}. {job.hint}".strip() for job in failed}
+        before = self._partial
+        self._partial = {_stage(job): before.get(_stage(job)) or self._so_far(job) for job in jobs}
+        yield from (scores for scores in self._partial.values() if scores is not None)
+
+    def _so_far(self, job: Job) -> Scores | None:
+        """The layers that a job has; the others say that they are running or failed."""
+        found = self._engine.partial(job) if self._engine else None
+        if found is None:
+            return None
+        missing = found.missing.where(found.missing != Missing.NOT_COMPUTED, int(_WITHOUT[job.state]))
+        return replace(found, missing=missing.astype("int8"))
 
     def _open(self, key: str) -> Scores | None:
         """A result of the store; damaged ones and those of another version are passed over."""
@@ -147,17 +136,16 @@ class Library:
         return scores
 
 
-def _marked(scores: Scores) -> Scores:
-    """The layers that a running job has still to do say so."""
-    missing = scores.missing.where(scores.missing != Missing.NOT_COMPUTED, int(Missing.RUNNING))
-    return replace(scores, missing=missing.astype("int8"))
+def _stage(job: Job) -> tuple[str, str, str, int]:
+    return job.id, job.state, job.stage, job.done
 
 
-def _standing(scores: Scores) -> tuple[bool, int, str]:
-    """Published settings first, then more scores, then the newer result."""
+def _standing(scores: Scores) -> tuple[bool, bool, int, str]:
+    """Any score at all, then published settings, then more scores, then the newer result."""
     published = asdict(Settings.default(scores.provenance.model.vocabulary))
     same = {name: scores.provenance.settings.get(name) for name in published} == published
-    return same, int((scores.missing == Missing.NO).sum()), scores.provenance.date
+    computed = int((scores.missing == Missing.NO).sum())
+    return computed > 0, same, computed, scores.provenance.date
 
 
 def merged(best: Scores, others: Sequence[Scores]) -> Scores:

@@ -1,5 +1,6 @@
 """From scores and a view's state to what each panel shows: arrays and counts, no pictures."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.heads import HeadId
-from analysis.scores import ONLY_SAMPLE, Missing, Scores
+from analysis.scores import ONLY_SAMPLE, Floats, Missing, Scores, ranks
 from dashboard.remember import remembered
 from dashboard.state import How, ViewState
 
 ALL = "all"  # the panel that shows every category at once
 
-Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
@@ -38,11 +38,8 @@ class Panel:
 
     @property
     def strongest(self) -> npt.NDArray[np.intp]:
-        """The rank of every head's value, 1 for the largest; equal values share the better rank, NaN comes last."""
-        flat = np.where(np.isnan(self.value), -1.0, self.value).ravel()
-        order = np.sort(flat)[::-1]
-        ranks = np.searchsorted(-order, -flat, side="left") + 1
-        return ranks.reshape(self.value.shape)
+        """The rank of every head's value."""
+        return ranks(self.value)
 
 
 def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
@@ -72,6 +69,11 @@ def panels(scores: Scores, state: ViewState) -> tuple[Panel, ...]:
         strengths=np.stack(values),
     )
     return (all_, *single)
+
+
+def reasons(panels: Sequence[Panel]) -> list[Missing]:
+    """Why panels have no score somewhere, each reason once."""
+    return sorted({Missing(code) for panel in panels for code in np.unique(panel.reason) if code})
 
 
 def _nothing(scores: Scores) -> Panel:
@@ -112,15 +114,8 @@ def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for 
 
 @remembered(16)
 def _ranks(scores: Scores) -> npt.NDArray[np.intp]:  # [item, kind, layer, head]
-    """Each head's rank for each item and kind: 1 for the highest score, equal scores share the better rank."""
-    values = np.nan_to_num(scores.score.sel(sample=ONLY_SAMPLE).values, nan=-1.0)
-    flat = values.reshape(*values.shape[:2], -1)
-    order = np.sort(-flat, axis=-1)
-    ranks = [
-        [np.searchsorted(o, -f, side="left") + 1 for o, f in zip(*pair, strict=True)]
-        for pair in zip(order, flat, strict=True)
-    ]
-    return np.asarray(ranks, dtype=np.intp).reshape(values.shape)
+    """Each head's rank for each item and kind."""
+    return np.array([[ranks(one) for one in kinds] for kinds in scores.score.sel(sample=ONLY_SAMPLE).values])
 
 
 def head_scores(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
@@ -128,12 +123,13 @@ def head_scores(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
     at = scores.provenance.model.layers.index(head.layer)
     score = scores.score.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
     hits = scores.hits.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
-    ranks = _ranks(scores)[:, :, at, head.head]
+    missing = scores.missing.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
+    standing = _ranks(scores)[:, :, at, head.head]
     rows = []
     for i, item in enumerate(scores.provenance.items):
         row: dict[str, Any] = {key: item[key] for key in ("name", "title", "category", "kept", "applicable")}
         for j, kind in enumerate(scores.score.kind.values.tolist()):
-            row |= {kind: float(score[i, j]), f"{kind}_hits": float(hits[i, j]), f"{kind}_rank": int(ranks[i, j])}
-        row["best"] = float(score[i].max())
+            row |= {kind: float(score[i, j]), f"{kind}_hits": float(hits[i, j]), f"{kind}_rank": int(standing[i, j])}
+        row["best"], row["missing"] = float(score[i].max()), Missing(missing[i].max()).words
         rows.append(row)
     return sorted(rows, key=lambda row: (np.isnan(row["best"]), -row["best"] if not np.isnan(row["best"]) else 0))

@@ -24,6 +24,7 @@ class View:
     scores: Scores
     panels: tuple[Panel, ...]
     notices: tuple[str, ...] = ()
+    failure: str = ""  # why the scores that a job could not compute are missing
     usual: bool = False  # it shows what the default model's name alone stands for
 
     @property
@@ -76,7 +77,8 @@ def _opened(library: Library, read: ReadState) -> View:
     pins = _existing(scores, state.pins, notices)
     state = replace(state, pins=pins, model=scores.provenance.model.id, fingerprint="")
     usual = library.scores(default_model.ID).provenance.model.fingerprint == scores.provenance.model.fingerprint
-    return View(state, scores, panels(scores, state), tuple(notices), usual)
+    failure = library.failure(scores.provenance.model)
+    return View(state, scores, panels(scores, state), tuple(notices), failure, usual)
 
 
 def _sentence(error: HeadAtlasError) -> str:

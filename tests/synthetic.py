@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from analysis.causal import CausalPlan, Gates, GateSettings, causal_scores
 from analysis.heads import ModelCard
 from analysis.plan import SALIENCE_VERSION
 from analysis.provenance import Provenance
 from analysis.scores import Scores
+from analysis.shipped import shipped
 from analysis.store import Store
-from dashboard.library import shipped
+from analysis.tasks import builtin as builtin_tasks
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 BIG = "synthetic-80x64"
@@ -54,10 +56,43 @@ def _card(name: str, layers: int, heads: int) -> ModelCard:
     )  # fmt: skip
 
 
+def causal_scores_of(card: ModelCard, seeds: int = 5) -> Scores:
+    """Gates of two tasks as fits leave them: most near 0 or 1, some heads alike in all seeds, most not."""
+    rng = np.random.default_rng(1)
+    shape = (len(card.layers), card.heads)
+    tasks = tuple(builtin_tasks()[name] for name in ("math", "syntax"))
+    wanted = CausalPlan(card, tasks, seeds, GateSettings())
+    fitted, facts = {}, {}
+    for task in tasks:
+        needed, harmful = rng.uniform(size=shape) < 0.1, rng.uniform(size=shape) < 0.02
+        fitted[task.name] = {seed: _gates(rng, needed, harmful) for seed in range(seeds)}
+        kinds = [{"kind": kind, "items": 40, "accuracy": 0.5, "nll": 0.8} for kind in task.kinds]
+        gradient = rng.normal(size=shape) * 0.02 - needed * 0.1
+        preview = {"prompts": 64, "mean": gradient, "least": gradient - 0.2, "most": gradient + 0.2}
+        preview["share"] = 1 / (1 + np.exp(gradient * 50))
+        facts[task.name] = {
+            "accuracy": 0.5, "nll": 0.8, "kinds": kinds, "kept": len(task.train), "flagged": False,
+            "preview": {name: value if name == "prompts" else value.round(4).tolist() for name, value in preview.items()},
+            "agreement": {"facilitation": 0.4, "interference": -0.3},
+            "effect": (rng.normal(size=shape) * 0.02 - needed * 0.5 + harmful * 0.2).round(4).tolist(),
+        }  # fmt: skip
+    return causal_scores(wanted, fitted, facts, "cpu")
+
+
+def _gates(rng: np.random.Generator, needed: np.ndarray, harmful: np.ndarray) -> Gates:
+    shut = np.where(needed, 0.97, rng.beta(0.15, 0.4, needed.shape))
+    opened = np.where(harmful, 0.04, np.maximum(shut, rng.beta(0.4, 0.1, needed.shape)))
+    fall = np.exp(-np.arange(80) / 15)
+    curves = {name: (0.7 + 3 * fall + rng.normal(size=80) * 0.1).round(3).tolist() for name in ("free", "open", "shut")}
+    return Gates(opened, shut, curves)
+
+
 def fill(store: Store) -> None:
     """Put both into a store, as a finished analysis would."""
     for scores in (big_scores(), odd_scores()):
         store.put(f"result/{scores.provenance.model.fingerprint}/function/0", scores.to_parquet())
+        causal = causal_scores_of(scores.provenance.model)
+        store.put(f"result/{scores.provenance.model.fingerprint}/causal/0", causal.to_parquet())
     odd = odd_scores().provenance.model
     entry = {"token": 1, "text": HOSTILE, "value": 1.0}
     operation = {"token": 1, "text": HOSTILE, "sigma": 1.0, "promoted": [entry], "suppressed": [entry]}

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ from analysis import plan as plans
 from analysis.checkpoint import Checkpoint
 from analysis.errors import DeviceError, HeadError, SettingError
 from analysis.heads import HeadId
-from analysis.plan import Settings, forget, function_scores, known_models, plan, salience
+from analysis.plan import Settings, forget, forget_stray_jobs, function_scores, known_models, plan, salience
 from analysis.relations import parse
 from analysis.scores import Missing
 from analysis.weights import Weights
@@ -131,6 +132,20 @@ def test_models_are_remembered_and_forgotten(checkpoint, store):
     assert known_models(store) == [checkpoint.card]
     assert forget(store, checkpoint.card.fingerprint) == 5  # the card, the result and its three layers
     assert list(store.names()) == []
+
+
+def test_jobs_go_with_their_model(checkpoint, store):
+    """Those that are over; one that waits or runs stays, and so do all of other models."""
+    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    mine = checkpoint.card.fingerprint
+    for name, state, model in (("a", "done", mine), ("b", "running", mine), ("c", "failed", "other")):
+        store.put(f"job/{name}", json.dumps({"state": state, "fingerprint": model}).encode())
+        store.put(f"card/{model}/{name}", b"{}")
+    store.put("job/d", b'{"state": "queued"}')
+    store.put("job/e", b'{"state": "failed"}')
+    assert forget_stray_jobs(store) == 3  # c with its card, and e
+    assert forget(store, mine) == 8  # what a result is made of, two cards, one job
+    assert set(store.names()) == {"job/b", "job/d"}
 
 
 def test_provenance_names_all_that_a_result_depends_on(checkpoint, store):

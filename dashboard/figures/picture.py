@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from analysis.provenance import Provenance
 from dashboard.figures.head_map import plain
 from dashboard.palette import Colours, colours
-from dashboard.select import Panel
+from dashboard.select import Panel, reasons
 from dashboard.state import ViewState
 
 _ABOVE, _BELOW = 64, 52  # pixels for title and legend, and for the provenance
@@ -71,13 +71,16 @@ def _swatch(colour: str, name: str) -> go.Scatter:
 
 
 def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> list[tuple[str, str]]:
-    singles = [panel for panel in panels if panel.belongs is None] or panels
+    missing = [(palette.missing[reason], reason.words) for reason in reasons(panels)]
+    if all(np.isnan(panel.value).all() for panel in panels):
+        return missing
+    singles = [panel for panel in panels if panel.belongs is None]
     found = [(palette.of(panel.tone), plain(panel.title)) for panel in singles]
     if state.colour == "scores":
         all_ = [(palette.accent, "All categories: score 1")] if panels[0].belongs is not None else []
-        return all_ + [(colour, f"{name}: score 1") for colour, name in found] + [(palette.empty, "score 0")]
+        return all_ + [(colour, f"{name}: score 1") for colour, name in found] + [(palette.empty, "score 0"), *missing]
     several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(panels[0].categories) - 1))]
-    return [*found, *several, (palette.empty, "Unclassified")]
+    return [*found, *several, (palette.empty, "Unclassified"), *missing]
 
 
 def _heading(state: ViewState, provenance: Provenance) -> str:

@@ -25,102 +25,52 @@ EXPLAINED = {
 def controls() -> html.Div:
     """The bar above the maps. Values come with the first view."""
     default = ViewState()
-    return html.Div(
-        [
-            _labelled(
-                "Category rule",
-                EXPLAINED["Category rule"],
-                _segments(ids.HOW, default.how, (("any", "Any"), ("always", "Always"))),
-            ),
-            _labelled(
-                "Effect",
-                EXPLAINED["Effect"],
-                _segments(ids.KIND, default.kind, (("both", "Both"), ("promote", "Promote"), ("suppress", "Suppress"))),
-            ),
-            _labelled(
-                "Colour by",
-                EXPLAINED["Colour by"],
-                _segments(ids.COLOUR, default.colour, (("categories", "Category"), ("scores", "Score"))),
-            ),
-            _labelled(
-                ["Threshold τ = ", html.Output(id=ids.TAU_SHOWN)],
-                EXPLAINED["Threshold τ"],
-                dmc.Slider(
-                    id=ids.TAU,
-                    value=default.tau,
-                    min=0,
-                    max=1,
-                    step=0.01,
-                    precision=2,
-                    size="sm",
-                    w=150,
-                    updatemode="drag",
-                    marks=[{"value": 0.15}],
-                    thumbLabel="Threshold τ",
-                ),
-                wide=True,
-            ),
-            _labelled(
-                "Relation",
-                EXPLAINED["Relation"],
-                dmc.Select(
-                    id=ids.RELATION,
-                    data=[],
-                    value="",
-                    searchable=True,
-                    clearSearchOnFocus=True,
-                    nothingFoundMessage="No relation of that name",
-                    clearable=False,
-                    allowDeselect=False,
-                    size="xs",
-                    w=210,
-                    maxDropdownHeight=360,
-                    **{"aria-label": "Relation"},
-                ),
-            ),
-            _labelled(
-                "Only the best",
-                EXPLAINED["Only the best"],
-                dmc.NumberInput(
-                    id=ids.TOP,
-                    value="",
-                    placeholder="all",
-                    min=0,
-                    max=999,
-                    size="xs",
-                    w=70,
-                    allowDecimal=False,
-                    allowNegative=False,
-                    debounce=300,
-                    **{"aria-label": "Only the best heads"},
-                ),
-            ),
-            _labelled(
-                "Axes",
-                EXPLAINED["Axes"],
-                dmc.Switch(id=ids.TRANSPOSE, checked=False, label="Transpose", size="sm"),
-            ),
-            _labelled(
-                "Palette",
-                EXPLAINED["Palette"],
-                _segments(ids.PALETTE, default.palette, (("okabe-ito", "Safe"), ("paper", "Paper"))),
-            ),
-        ],
-        className="controls",
-        role="group",
-        **{"aria-label": "What the maps show"},
+    parts = (
+        ("Category rule", _segments(ids.HOW, default.how, any="Any", always="Always")),
+        ("Effect", _segments(ids.KIND, default.kind, both="Both", promote="Promote", suppress="Suppress")),
+        ("Colour by", _segments(ids.COLOUR, default.colour, categories="Category", scores="Score")),
+        ("Threshold τ", _threshold(default.tau)),
+        ("Relation", _relation()),
+        ("Only the best", _only_the_best()),
+        ("Axes", dmc.Switch(id=ids.TRANSPOSE, checked=False, label="Transpose", size="sm")),
+        ("Palette", _segments(ids.PALETTE, default.palette, **{"okabe-ito": "Safe", "paper": "Paper"})),
     )
+    labelled = [_labelled(name, control) for name, control in parts]
+    return html.Div(labelled, className="controls", role="group", **{"aria-label": "What the maps show"})
 
 
-def _segments(name: str, value: str, choices: tuple[tuple[str, str], ...]) -> dmc.SegmentedControl:
-    data = [{"value": key, "label": label} for key, label in choices]
+def _segments(name: str, value: str, **labels: str) -> dmc.SegmentedControl:
+    data = [{"value": key, "label": label} for key, label in labels.items()]
     return dmc.SegmentedControl(id=name, value=value, data=data, size="xs", **{"aria-label": name.capitalize()})
 
 
-def _labelled(label: Any, help_text: str, control: Any, wide: bool = False) -> html.Div:
+def _threshold(tau: float) -> dmc.Slider:
+    return dmc.Slider(
+        id=ids.TAU, value=tau, min=0, max=1, step=0.01, precision=2, marks=[{"value": 0.15}],
+        size="sm", w=150, updatemode="drag", thumbLabel="Threshold τ",
+    )  # fmt: skip
+
+
+def _relation() -> dmc.Select:
+    return dmc.Select(
+        id=ids.RELATION, data=[], value="", searchable=True, clearSearchOnFocus=True,
+        nothingFoundMessage="No relation of that name", clearable=False, allowDeselect=False,
+        size="xs", w=210, maxDropdownHeight=360, **{"aria-label": "Relation"},
+    )  # fmt: skip
+
+
+def _only_the_best() -> dmc.NumberInput:
+    return dmc.NumberInput(
+        id=ids.TOP, value="", placeholder="all", min=0, max=999, allowDecimal=False, allowNegative=False,
+        size="xs", w=70, debounce=300, **{"aria-label": "Only the best heads"},
+    )  # fmt: skip
+
+
+def _labelled(name: str, control: Any) -> html.Div:
     """A control under its name; hovering explains it, and so does the help."""
-    name = html.Span(label, className="label", title=help_text)
-    return html.Div([name, control], className="control wide" if wide else "control", title=help_text)
+    wide = name == "Threshold τ"
+    shown = html.Span([f"{name} = ", html.Output(id=ids.TAU_SHOWN)] if wide else name, className="label")
+    return html.Div([shown, control], className="control wide" if wide else "control", title=EXPLAINED[name])
 
 
 def model_choices(cards: list[ModelCard]) -> list[dict[str, str]]:

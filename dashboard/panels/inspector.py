@@ -130,7 +130,7 @@ def _relation_row(row: dict[str, Any], tau: float, total: int, palette: Colours)
 def _hits(row: dict[str, Any]) -> str:
     """Hits of both kinds; one alone when the other has none."""
     if np.isnan(row["best"]):
-        return "not computed"
+        return str(row["missing"])
     promoted, suppressed = int(row["promote_hits"]), int(row["suppress_hits"])
     counts = [f"{promoted}"] if promoted or not suppressed else []
     counts += [f"−{suppressed}"] if suppressed else []

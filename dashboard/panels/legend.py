@@ -1,20 +1,44 @@
-"""What the colours mean, in words, and the counts beside them."""
+"""What the page shows and its colours mean, in words, and the counts beside them."""
 
 from typing import Any
 
+import numpy as np
 from dash import html
 
-from analysis.scores import Scores
+from analysis.scores import Missing, Scores
 from dashboard.palette import TINTS, Colours, colours
-from dashboard.select import Panel
+from dashboard.select import Panel, reasons
 from dashboard.state import ViewState
+from dashboard.view import View
 
 
-def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]:
+def sentence(view: View) -> list[Any]:
+    """How to read what is on the page, in one sentence that follows the controls."""
+    state = view.state
+    does = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}[state.kind]
+    if state.relation:
+        item = view.scores.item(state.relation)
+        what = ["the targets of ", html.B(item["title"]), f" ({item['sentence']})"]
+    elif state.how == "any":
+        what = ["the right words of ", html.B("any"), " relation of the category"]
+    else:
+        what = ["the right words of ", html.B("every"), " relation of the category"]
+    best = f" Only the best {state.top} of each category are." if state.top else ""
+    start = f"Each square is one attention head of {view.scores.provenance.model.id}; "
+    if state.colour == "scores":
+        return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
+    end = f" for more than {100 * state.tau:g} % of the word pairs.{best}"
+    return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
+
+
+def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool, failure: str = "") -> list[Any]:
     """The colours that the maps on the page use, most telling first."""
     palette = colours(state.palette, dark)
+    missing = _missing(panels, palette, failure)
+    if all(np.isnan(panel.value).all() for panel in panels):
+        return missing
     if state.colour == "scores":
-        return _score_legend(panels, palette)
+        return [_score_ramp(palette), *missing]
     singles = [panel for panel in panels if panel.belongs is None]
     entries = [_entry(palette.of(panel.tone), panel.title) for panel in singles]
     if panels[0].belongs is not None:
@@ -26,21 +50,21 @@ def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool) -> list[Any]
     tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
     entries.append(_ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
     entries.append(_entry(palette.empty, "score 0"))
-    return entries + _missing(panels, palette)
+    return entries + missing
 
 
-def _score_legend(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
+def _score_ramp(palette: Colours) -> html.Span:
+    shades = [palette.empty, palette.accent]
+    return _ramp(shades, "score: the share of word pairs, in each panel's colour", ends=True)
+
+
+def _missing(panels: tuple[Panel, ...], palette: Colours, failure: str) -> list[Any]:
+    """Only the reasons that occur; a failure says why."""
+    why = {Missing.FAILED: f": {failure}"} if failure else {}
     return [
-        _ramp([palette.empty, palette.accent], "score: the share of word pairs, in each panel's colour", ends=True),
-        *_missing(panels, palette),
+        _entry(palette.missing[reason], reason.words + why.get(reason, ""), "swatch outlined")
+        for reason in reasons(panels)
     ]
-
-
-def _missing(panels: tuple[Panel, ...], palette: Colours) -> list[Any]:
-    """Only the reasons that occur."""
-    words = {1: "not computed", 2: "not applicable", 3: "failed", 4: "running"}
-    present = sorted({int(code) for panel in panels for code in set(panel.reason.ravel().tolist()) if code})
-    return [_entry(palette.missing[code], words[code], "swatch outlined") for code in present]
 
 
 def _entry(colour: str, words: str, name: str = "swatch") -> html.Span:

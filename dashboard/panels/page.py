@@ -1,5 +1,6 @@
 """The page as a whole: header, controls, maps, what is below them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -9,6 +10,7 @@ from dashboard import ids
 from dashboard.panels.controls import EXPLAINED, controls
 from dashboard.panels.table import table
 from dashboard.panels.workshop import workshop
+from dashboard.view import VIEW_NAMES
 
 _SHORTCUTS = (
     ("← ↑ → ↓", "move over the heads of a focused map"),
@@ -22,7 +24,6 @@ _SHORTCUTS = (
 
 
 _STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.CARDS, ids.JOBS, ids.FRESH)
-_VIEWS = (("function", "Function map"), ("table", "Table"), ("models", "Models and jobs"))
 
 
 def page(read_only: bool = False) -> dmc.MantineProvider:
@@ -45,50 +46,39 @@ def page(read_only: bool = False) -> dmc.MantineProvider:
 
 
 def _header() -> html.Header:
+    name = [_logo(), html.Span("Head Atlas")]
     return html.Header(
         [
-            html.A(
-                [_logo(), html.Span("Head Atlas")], href="/", className="brand", **{"aria-label": "Head Atlas, start"}
-            ),
-            dmc.Select(
-                id=ids.MODEL,
-                data=[],
-                size="xs",
-                w=230,
-                allowDeselect=False,
-                searchable=True,
-                clearSearchOnFocus=True,
-                nothingFoundMessage="No model of that name",
-                **{"aria-label": "Model"},
-            ),
-            dmc.SegmentedControl(
-                id=ids.VIEW,
-                value="function",
-                size="xs",
-                data=[{"value": value, "label": label} for value, label in _VIEWS],
-                **{"aria-label": "View"},
-            ),
+            html.A(name, href="/", className="brand", **{"aria-label": "Head Atlas, start"}),
+            _model(),
+            _segments(ids.VIEW, "View", VIEW_NAMES),
             html.Div(className="spring"),
-            dmc.TextInput(
-                id=ids.SEARCH,
-                placeholder="Find a head: 10.7",
-                size="xs",
-                w=150,
-                **{"aria-label": "Find a head by its name"},
-            ),
+            _search(),
             html.Button("Copy link", id=ids.COPY, className="button"),
             html.Details([html.Summary("Download", className="button"), html.Div(id=ids.DOWNLOADS)], className="menu"),
-            dmc.SegmentedControl(
-                id=ids.THEME,
-                value="system",
-                size="xs",
-                data=[{"value": v, "label": v.capitalize()} for v in ("system", "light", "dark")],
-                **{"aria-label": "Theme"},
-            ),
+            _segments(ids.THEME, "Theme", {"system": "System", "light": "Light", "dark": "Dark"}),
             html.Button("?", id=ids.HELP_OPEN, className="button round", **{"aria-label": "Help"}),
         ],
         className="top",
     )
+
+
+def _model() -> dmc.Select:
+    return dmc.Select(
+        id=ids.MODEL, data=[], searchable=True, clearSearchOnFocus=True, allowDeselect=False,
+        nothingFoundMessage="No model of that name", size="xs", w=230, **{"aria-label": "Model"},
+    )  # fmt: skip
+
+
+def _search() -> dmc.TextInput:
+    label = {"aria-label": "Find a head by its name"}
+    return dmc.TextInput(id=ids.SEARCH, placeholder="Find a head: 10.7", size="xs", w=150, **label)
+
+
+def _segments(part: str, label: str, choices: Mapping[str, str]) -> dmc.SegmentedControl:
+    """A choice; the first is the one at the start."""
+    data = [{"value": value, "label": words} for value, words in choices.items()]
+    return dmc.SegmentedControl(id=part, value=data[0]["value"], size="xs", data=data, **{"aria-label": label})
 
 
 def _main(read_only: bool) -> html.Main:
@@ -107,40 +97,29 @@ def _atlas() -> list[Any]:
         html.Div(id=ids.SENTENCE, className="sentence"),
         controls(),
         html.Div(id=ids.LEGEND, className="legend"),
-        html.Div(
-            dcc.Graph(
-                id=ids.MAPS,
-                config={"displayModeBar": False, "doubleClick": False, "scrollZoom": False},
-                responsive=False,
-                style={"minHeight": "160px"},
-            ),
-            id=ids.FRAME,
-            className="frame",
-            tabIndex=0,
-            role="application",
-            **{"aria-label": "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."},
-        ),
+        _maps(),
         html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
         html.Div(id=ids.INSPECTOR, className="inspector"),
-        html.Div(
-            [
-                html.Section(
-                    [
-                        html.H2("By layer"),
-                        html.P(
-                            "Share of a layer's heads in each category, stacked: a head of two counts in both.",
-                            className="hint",
-                        ),
-                        dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False}),
-                    ],
-                    className="card profile",
-                ),
-                html.Section([html.H2("Counts"), html.Div(id=ids.COUNTS)], className="card"),
-            ],
-            className="beside",
-        ),
+        html.Div([_profile(), _counts()], className="beside"),
         html.P(id=ids.ABSENT, className="absent"),
     ]
+
+
+def _maps() -> html.Div:
+    config = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False}
+    label = "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."
+    graph = dcc.Graph(id=ids.MAPS, config=config, responsive=False, style={"minHeight": "160px"})
+    return html.Div(graph, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
+
+
+def _profile() -> html.Section:
+    hint = "Share of a layer's heads in each category, stacked: a head of two counts in both."
+    graph = dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False})
+    return html.Section([html.H2("By layer"), html.P(hint, className="hint"), graph], className="card profile")
+
+
+def _counts() -> html.Section:
+    return html.Section([html.H2("Counts"), html.Div(id=ids.COUNTS)], className="card")
 
 
 def _help() -> dmc.Modal:
@@ -168,8 +147,7 @@ def _logo() -> html.Img:
 
 
 def downloads(query: str) -> list[Any]:
-    """Links that carry the view; pictures are drawn in the browser."""
-    mark = "&" if query else "?"
+    """Links that carry the view, whose query names the model at least; pictures are drawn in the browser."""
     files = (
         ("csv", "This view, CSV", f"/export/view.csv{query}"),
         ("csv-all", "All scores, CSV", f"/export/scores.csv{query}"),
@@ -180,9 +158,7 @@ def downloads(query: str) -> list[Any]:
     )
     links = [html.A(words, href=href, download=True, **{"data-export": name}) for name, words, href in files]
     pictures = [
-        html.Button(
-            f"Picture, {kind.upper()}", **{"data-picture": kind, "data-figure": f"/export/figure.json{query}{mark}"}
-        )
+        html.Button(f"Picture, {kind.upper()}", **{"data-picture": kind, "data-figure": f"/export/figure.json{query}&"})
         for kind in ("png", "svg")
     ]
     return [*pictures, *links]

@@ -5,7 +5,7 @@ from typing import Any
 import dash_ag_grid as dag
 import numpy as np
 
-from analysis.scores import ONLY_SAMPLE, Scores
+from analysis.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard import ids
 from dashboard.select import Panel
 from dashboard.state import ViewState
@@ -78,8 +78,9 @@ def rows(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> list[di
     """One a head. A relation's score is the larger of the kinds that the view asks for."""
     card, items, kinds = scores.provenance.model, scores.items(), list(state.kinds)
     titles = [scores.item(name)["title"] for name in items]
-    each = scores.score.sel(item=items, kind=kinds, sample=ONLY_SAMPLE).values  # [item, kind, layer, head]
-    flat = np.nan_to_num(each, nan=-1.0).reshape(len(items), len(kinds), -1)
+    cells = len(card.layers) * card.heads
+    scored = scores.score.sel(item=items, kind=kinds, sample=ONLY_SAMPLE).values  # [item, kind, layer, head]
+    flat = np.nan_to_num(scored, nan=-1.0).reshape(len(items), len(kinds), cells)
     columns: dict[str, list[Any]] = {
         "name": [f"L{layer}H{head}" for layer in card.layers for head in range(card.heads)],
         "layer": [layer for layer in card.layers for _ in range(card.heads)],
@@ -93,7 +94,11 @@ def rows(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> list[di
         columns["best"] = [titles[i // len(kinds)] if s else "" for i, s in zip(best, some, strict=True)]
         columns["best_kind"] = [kinds[i % len(kinds)] if s else "" for i, s in zip(best, some, strict=True)]
     columns |= {f"panel_{n}": _numbers(panel.value.ravel(), panel.reason.ravel()) for n, panel in enumerate(panels)}
-    columns |= {f"item_{n}": _numbers(values, panels[0].reason.ravel()) for n, values in enumerate(flat.max(axis=1))}
+    missing = (
+        scores.missing.sel(item=items, kind=kinds, sample=ONLY_SAMPLE).max("kind").values.reshape(len(items), cells)
+    )
+    each = zip(flat.max(axis=1), missing, strict=True)
+    columns |= {f"item_{n}": _numbers(values, reasons) for n, (values, reasons) in enumerate(each)}
     names = list(columns)
     return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
@@ -106,9 +111,8 @@ def _does(panels: tuple[Panel, ...]) -> list[str]:
 
 def _numbers(values: Any, reasons: Any) -> list[float | str]:
     """Scores, and the reason in words where there is none."""
-    words = {1: "not computed", 2: "not applicable", 3: "failed", 4: "running"}
     rounded = np.round(values, 4).tolist()
     return [
-        number if number == number and number >= 0 else words.get(int(reason), "not computed")
+        number if number == number and number >= 0 else Missing(reason).words
         for number, reason in zip(rounded, reasons, strict=True)
     ]

@@ -118,8 +118,8 @@ def _time(seconds: float) -> str:
 
 def _tools(job: Job, read_only: bool) -> list[Any]:
     tools: list[Any] = []
-    if job.fingerprint and (job.state in {"done", "running"}):
-        words = "Open the map" if job.state == "done" else "Watch the map"
+    if job.fingerprint and job.state in {"done", "running", "failed"}:
+        words = "Watch the map" if job.state == "running" else "Open the map"
         tools.append(html.A(words, href=f"/?model={job.request.model}@{job.fingerprint[:8]}"))
     if not read_only and job.active:
         tools.append(html.Button("Cancel", className="mate", **{"data-cancel": job.id}))

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from analysis.relations import builtin
-from dashboard.library import shipped
+from analysis.shipped import shipped
 from tests.browser.harness import cell, drawn
 from tests.synthetic import BIG, HOSTILE, ODD
 
@@ -315,6 +315,9 @@ def test_embedded(visit):
     expect(page.locator("header.top")).to_be_hidden()
     expect(page.locator(".controls")).to_be_hidden()
     expect(page.locator("#legend")).to_be_visible()
+    page.goto(page.url.replace("embed=1", "embed=1&view=models"))
+    drawn(page)
+    expect(page.locator(".workshop")).to_be_hidden()
 
 
 def test_zoom_is_common_and_stays(visit):

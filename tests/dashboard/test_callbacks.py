@@ -170,6 +170,15 @@ def test_every_script_that_the_page_calls_exists():
         assert re.search(rf"^    (async )?{name}(\(|:)", exported, re.MULTILINE), name
 
 
+def test_the_names_that_the_scripts_know_are_marked():
+    """A part that is renamed must be renamed in assets/atlas.js too; ids.py says which."""
+    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    lines = re.findall(r'^[A-Z_]+ = "([a-z-]+)"(.*)$', Path(ids.__file__).read_text(), re.MULTILINE)
+    called = r'(?:byId|setData|set_props|getApi\w*)\("([a-z-]+)"|\.id === "([a-z-]+)"|["\s]#([a-z-]+)'
+    used = {name for found in re.findall(called, source) for name in found}
+    assert used & {name for name, _ in lines} == {name for name, remark in lines if "(scripts)" in remark}
+
+
 def test_page_and_assets_are_served(registered):
     """The page, its icon and its scripts; unknown results are no error."""
     _, client = registered

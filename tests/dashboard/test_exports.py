@@ -1,17 +1,21 @@
+import ast
 import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from analysis.scores import Scores
+from analysis.scores import COLUMNS, Scores
 from dashboard.exports import reproduce
-from dashboard.view import open_view
-from tests.synthetic import HOSTILE, ODD
+from dashboard.select import panels
+from dashboard.state import ViewState
+from dashboard.view import View, open_view
+from tests.synthetic import HOSTILE, ODD, odd_scores
 
 
 @pytest.fixture
@@ -29,6 +33,9 @@ def test_csv_of_the_view_has_its_numbers_and_its_source(client, library):
     assert knowledge["score"].to_numpy() == pytest.approx(panel.value.ravel())
     assert knowledge["member"].sum() == panel.count
     assert set(frame["fingerprint"]) == {view.scores.provenance.model.fingerprint}
+    assert set(knowledge["k"]) == {"10"}
+    assert knowledge["relation_hash"].nunique() == 1
+    assert frame["relation_hash"].nunique() == len(view.panels)
     assert 'filename="smollm2-135m-instruct-view.csv"' in answer.headers["content-disposition"]
 
 
@@ -39,6 +46,10 @@ def test_csv_and_parquet_of_everything_agree(client, library):
     assert len(frame) == scores.score.size
     assert frame["score"].to_numpy() == pytest.approx(scores.score.values.ravel(), nan_ok=True)
     assert scores.provenance == open_view(library, "").scores.provenance
+    assert list(frame)[: len(COLUMNS)] == list(COLUMNS)
+    asked = frame.groupby("item")[["k", "relation_hash"]].agg(["nunique", "first"])
+    for item in scores.provenance.items:
+        assert asked.loc[item["name"]].tolist() == [1, item["k"], 1, item["hash"]]
 
 
 def test_parquet_of_the_view_says_where_it_comes_from(client):
@@ -76,6 +87,21 @@ def test_reproduce_computes_the_view_again(library, tmp_path):
     )
     for panel in view.panels[1:]:
         assert f"{panel.key}: {panel.count} heads above 0.3" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["a\nimport os", "a'''b", 'a"""\r\u2028b', "{title}", "a\\"])
+def test_reproduce_is_a_script_whatever_a_relation_is_called(name):
+    """The name of somebody's own relation stays a text in it."""
+    scores = odd_scores()
+    first, *others = scores.provenance.items
+    items = ({**first, "name": name, "title": name}, *others)
+    names = [item["name"] for item in items]
+    arrays = [array.assign_coords(item=names) for array in (scores.score, scores.hits, scores.missing)]
+    renamed = Scores(*arrays, replace(scores.provenance, items=items))
+    script = ast.parse(reproduce(View(ViewState(), renamed, panels(renamed, ViewState()))))
+    imports = {node.names[0].name for node in ast.walk(script) if isinstance(node, ast.Import)}
+    assert imports == {"json", "subprocess", "sys", "pandas", "pyarrow.parquet"}
+    assert f"{name}.csv" in {node.value for node in ast.walk(script) if isinstance(node, ast.Constant)}
 
 
 @pytest.mark.parametrize("name", ["view.csv", "scores.parquet", "page.html", "reproduce.py", "figure.json"])

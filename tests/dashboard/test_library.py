@@ -1,13 +1,20 @@
+import json
+
 import numpy as np
 import pytest
 
 from analysis import default_model
 from analysis.checkpoint import Checkpoint
+from analysis.engine import Engine
 from analysis.errors import ModelNotFound
 from analysis.heads import HeadId
+from analysis.jobs import Job, Request
 from analysis.plan import function_scores, layers_salience, plan
 from analysis.relations import builtin
-from dashboard.library import Library, shipped
+from analysis.scores import Missing
+from analysis.shipped import shipped
+from dashboard import callbacks
+from dashboard.library import Library
 from tests.test_plan import RELATION
 
 
@@ -57,3 +64,36 @@ def test_the_fullest_result_of_a_model_is_shown(tiny_folder, store):
     for model, fingerprint in (("nobody", ""), (card.id, "0" * 8)):
         with pytest.raises(ModelNotFound):
             library.scores(model, fingerprint)
+
+
+@pytest.fixture
+def stopped(tiny_folder, store):
+    """A job that has one of three layers."""
+    checkpoint = Checkpoint.open(tiny_folder, "small")
+    some = plan(checkpoint, (RELATION,), layers=[0])
+    kept = (function_scores(checkpoint, some, store).item(RELATION.name)["kept"],)
+    store.delete(some.key)
+    card = checkpoint.card
+    made = Job(Request("small", relations=(RELATION,)), fingerprint=card.fingerprint, kept=kept, done=1, total=3)
+    store.put(f"card/{card.fingerprint}/{made.id}", json.dumps(card.to_dict()).encode())
+    return made
+
+
+@pytest.mark.parametrize(("state", "reason"), [("failed", Missing.FAILED), ("running", Missing.RUNNING)])
+def test_what_a_job_has_not_computed_says_why(stopped, store, state, reason):
+    """The layer it has is shown; the others are failed or running, on the map, in the table and in the inspector."""
+    job = stopped.at(state=state, message="the disk is full", hint="Make room")
+    store.put(f"job/{job.id}", json.dumps(job.to_dict()).encode())
+    library = Library(store, Engine(store))
+    assert library.scores("small").missing.max(("item", "kind", "sample", "head")).values.tolist() == [
+        0,
+        reason,
+        reason,
+    ]
+    screen, query = {"width": 1240}, "?model=small&view=table"
+    found = callbacks.describe(library, query, screen, None)
+    assert {row["item_0"] for row in found["rows"] if row["layer"]} == {reason.words}
+    assert reason.words in json.dumps(callbacks.inspect(library, ["L1H0"], query, screen))
+    legend = json.dumps(found["legend"], default=lambda part: part.to_plotly_json())
+    assert ("failed: the disk is full. Make room" in legend) == (state == "failed")
+    assert reason.words in legend

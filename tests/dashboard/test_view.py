@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 from analysis import default_model
 from analysis.heads import HeadId
 from analysis.scores import Missing, Scores
+from analysis.shipped import shipped
 from dashboard import callbacks
 from dashboard.exports import view_frame, view_picture
-from dashboard.library import Library, shipped
+from dashboard.library import Library
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_of_controls
 from tests.synthetic import BIG, ODD, odd_scores
@@ -97,11 +98,13 @@ def test_a_model_that_no_relation_applies_to(store):
     (panel,) = view.panels
     assert (panel.reason == Missing.NOT_APPLICABLE).all()
     screen = {"width": 1240}
-    assert callbacks.describe(library, view.query, screen, None)["legend"]
+    for query in (view.query, f"{view.query}&colour=scores", f"{view.query}&view=table"):
+        (entry,) = callbacks.describe(library, query, screen, None)["legend"]
+        assert entry.children[1] == "not applicable"
     assert callbacks.painted(view, 1240, False)
     assert callbacks.inspect(library, ["L1H0"], view.query, screen)
     assert len(view_frame(view)) == 16
-    assert view_picture(view).data
+    assert [trace.name for trace in view_picture(view).data] == [panel.key, "not applicable"]
 
 
 def test_two_checkpoints_of_the_default_name(library, store):

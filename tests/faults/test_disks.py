@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 
 import pytest
 
@@ -27,29 +29,57 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
-    """The job fails with a hint, or is refused; with room again the same request works."""
+def filled(folder):
+    """A file that takes all the room there is."""
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        for size in (65536, 4096, 1):
+            with suppress(OSError):
+                while True:
+                    file.write(bytes(size))
+    return ballast
+
+
+def test_a_full_disk_refuses_a_job_and_recovers(small_disk, models):  # noqa: F811
+    """A request that cannot be kept is refused with a hint; with room again the same request works."""
     store = Store(small_disk / "store")
     working = Engine(store, Place(device="cpu", models=models))
     working.start()
-    ballast = small_disk / "ballast"
-    with ballast.open("wb") as file:
-        try:
-            while True:
-                file.write(bytes(65536))
-                file.flush()
-        except OSError:
-            pass
-    try:
-        job = working.submit(REQUEST)
-        message = ""
-    except StoreError as error:
-        message = error.hint
+    ballast = filled(small_disk)
+    with pytest.raises(StoreError) as refused:
+        working.submit(REQUEST)
     ballast.unlink()
-    if not message:
-        job = wait(working, job)
-        message = job.hint if job.state == "failed" else "free space"
-    assert "space" in message
+    assert "free space" in refused.value.hint
+    assert working.jobs() == []
+    assert wait(working, working.submit(REQUEST)).state == "done"
+    working.stop()
+    store.close()
+
+
+def test_a_disk_that_fills_up_fails_the_job_and_recovers(small_disk, models, monkeypatch):  # noqa: F811
+    """A job whose results cannot be kept fails with the hint as soon as that can be told; then it works again."""
+    store = Store(small_disk / "store")
+    working = Engine(store, Place(device="cpu", models=models))
+    ballast, failing = [], threading.Event()
+    put = store.put
+
+    def full_from_the_first_unit_on(key, value):
+        if key.startswith("unit/") and not ballast:
+            ballast.append(filled(small_disk))
+        try:
+            put(key, value)
+        except StoreError:
+            failing.set()
+            raise
+
+    monkeypatch.setattr(store, "put", full_from_the_first_unit_on)
+    working.start()
+    job = working.submit(REQUEST)
+    assert failing.wait(60)
+    ballast[0].unlink()
+    failed = wait(working, job)
+    assert failed.state == "failed"
+    assert "free space" in failed.hint
     assert wait(working, working.submit(REQUEST)).state == "done"
     working.stop()
     store.close()

@@ -1,11 +1,13 @@
 """What others send: the server answers, and stays."""
 
+import asyncio
 import base64
 import json
 import struct
 
 import pytest
 import schemathesis
+from fastapi import HTTPException
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
@@ -15,7 +17,7 @@ from analysis.errors import ModelError
 from analysis.sources import listed_folder, listed_models, open_listed
 from analysis.store import Store
 from dashboard.access import Access, main, read_auth_file
-from dashboard.api import SUBMISSIONS
+from dashboard.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.app import create_app
 from dashboard.guard import MAX_BODY
 from dashboard.library import Library
@@ -125,6 +127,24 @@ def test_submissions_are_rate_limited(client):
     assert codes == [202] * SUBMISSIONS + [429]
 
 
+def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
+    """After a minute a client may ask again; however many come, few are remembered."""
+    limits, clock = {}, [0.0]
+    monkeypatch.setattr("dashboard.api.time.monotonic", lambda: clock[0])
+    for _ in range(SUBMISSIONS):
+        _limit(limits, "one")
+    with pytest.raises(HTTPException):
+        _limit(limits, "one")
+    clock[0] = 61.0
+    _limit(limits, "one")
+    for client in range(2 * CLIENTS):
+        _limit(limits, str(client))
+    assert len(limits) <= CLIENTS + 1
+    clock[0] = 200.0
+    _limit(limits, "two")
+    assert list(limits) == ["two"]
+
+
 @pytest.mark.parametrize("name", ["../secret", "/etc", "..", "a/../../b", "tiny", "small/../small", ".", "", "a\x00b"])
 def test_names_do_not_lead_out_of_the_models_directory(models, tmp_path, name):  # noqa: F811
     """Neither dots nor links; `tiny` is a link to a folder outside."""
@@ -203,6 +223,27 @@ def test_viewers_view_and_analysts_analyse(store, auth_file):
     assert client.delete(f"/api/jobs/{job.json()['id']}", headers=login("anna")).json()["state"] == "cancelled"
 
 
+def test_a_password_is_verified_once_a_request_and_off_the_event_loop(store, auth_file, monkeypatch):
+    """Verifying takes long on purpose; other requests are answered meanwhile."""
+    access, seen = Access.of("0.0.0.0", auth_file), []
+    verified = access._verified
+    monkeypatch.setattr(access, "_verified", lambda *login: seen.append(on_a_loop()) or verified(*login))
+    client = client_of(store, access)
+    wrong = {"Authorization": "Basic " + base64.b64encode(b"anna:wrong").decode()}
+    assert client.get("/api/health", headers=wrong).status_code == 401
+    assert client.get("/api/health", headers=login("vera")).status_code == 200
+    assert seen == [False, False]
+
+
+def on_a_loop():
+    """Whether an event loop runs in this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
 def test_the_auth_file_is_checked_line_by_line(tmp_path):
     """A wrong line is named; a password in clear is none."""
     path = tmp_path / "people"
@@ -227,6 +268,22 @@ def test_every_answer_has_the_security_headers(client):
         assert "script-src 'self'" in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
     assert "unsafe-eval" not in client.get("/").headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    ("path", "by"),
+    [
+        ("/?embed=1", "*"),
+        ("/?view=table&embed=1", "*"),
+        ("/", "'self'"),
+        ("/?embed=0", "'self'"),
+        ("/?embed=1&embed=0", "'self'"),
+        ("/api/docs?embed=1", "'self'"),
+    ],
+)
+def test_only_an_embedded_page_may_stand_in_another_site(client, path, by):
+    """What can start an analysis cannot be put under somebody's pointer unseen."""
+    assert client.get(path).headers["content-security-policy"].endswith(f"frame-ancestors {by}")
 
 
 def test_pandas_reads_scores_by_their_address(client):

@@ -15,8 +15,9 @@ from analysis.engine import Engine, Place
 from analysis.jobs import Request
 from analysis.relations import builtin
 from analysis.scores import Scores
+from analysis.shipped import shipped
 from analysis.store import Store, cache_folder
-from dashboard.library import Library, shipped
+from dashboard.library import Library
 from tests.engine.test_engine import wait
 
 RELATIONS = ["country_capital", "verb_past", "copying"]

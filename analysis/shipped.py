@@ -1,0 +1,29 @@
+"""The results that come with the project, so that its model has a map before anything is computed."""
+
+import gzip
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from analysis.scores import Scores
+
+
+@cache
+def shipped() -> tuple[Scores, ...]:
+    """Results made by `python -m analysis map MODEL --out analysis/data/results/MODEL.parquet`."""
+    folder = files("analysis") / "data" / "results"
+    found = sorted((file for file in folder.iterdir() if file.name.endswith(".parquet")), key=lambda file: file.name)
+    return tuple(Scores.from_parquet(file.read_bytes()) for file in found)
+
+
+@cache
+def shipped_salience() -> dict[str, dict[str, Any]]:
+    """By fingerprint; made by `python -m analysis salience MODEL --out analysis/data/results/MODEL.salience.json.gz`.
+
+    Layers are named by their number as text.
+    """
+    folder = files("analysis") / "data" / "results"
+    found = (file.read_bytes() for file in folder.iterdir() if file.name.endswith(".salience.json.gz"))
+    contents = [json.loads(gzip.decompress(content)) for content in found]
+    return {content["model"]["fingerprint"]: content["layers"] for content in contents}

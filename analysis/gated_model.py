@@ -73,7 +73,7 @@ class GatedModel:
         gates = self._gates[:, index].to(z.dtype)  # [V, H]
         first = self._shared and index == 0
         apart = z.unflatten(-1, (self.card.heads, -1)).unflatten(0, (1 if first else len(gates), -1))
-        product = (apart * gates[:, None, None, :, None]).flatten(-2)
+        product: Tensor = (apart * gates[:, None, None, :, None]).flatten(-2)
         return product if first else product.flatten(0, 1)
 
     def _flattened(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:

@@ -72,7 +72,7 @@ def causal_scores_of(card: ModelCard, seeds: int = 5) -> Scores:
         preview["share"] = 1 / (1 + np.exp(gradient * 50))
         facts[task.name] = {
             "accuracy": 0.5, "nll": 0.8, "kinds": kinds, "kept": len(task.train), "flagged": False,
-            "preview": {name: value if name == "prompts" else value.round(4).tolist() for name, value in preview.items()},
+            "preview": {key: value if key == "prompts" else value.round(4).tolist() for key, value in preview.items()},
             "agreement": {"facilitation": 0.4, "interference": -0.3},
             "effect": (rng.normal(size=shape) * 0.02 - needed * 0.5 + harmful * 0.2).round(4).tolist(),
         }  # fmt: skip

@@ -8,24 +8,30 @@ torch.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from analysis import __version__
-from analysis.errors import SettingError
+from analysis.errors import SettingError, StoreError
+from analysis.fits import Fit, Gates
 from analysis.heads import ModelCard
+from analysis.plan import remember
 from analysis.provenance import Provenance, libraries, now
 from analysis.scores import DIMS, Missing, Scores
-from analysis.tasks import Task
+from analysis.store import Store
+from analysis.tasks import Contrast, Task
 
 METHOD = "causal"
 CAUSAL_VERSION = "1"  # raise whenever a fit may come out differently
 ROLES = ("facilitation", "interference", "irrelevance")
 ROLE = 0.5  # a head has a role when its score reaches this
+SEEDS, MAX_SEEDS = 5, 100
+CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
 CHANCE = 0.05  # a task that the untouched model gets right less often is flagged: its gates mean little
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -61,69 +67,194 @@ class GateSettings:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A piece of work on one task: small, so that little is lost when a worker dies."""
+
+    what: str  # untouched, preview, fit, effect, contrast
+    key: str  # under which its result is kept
+    task: Task | Contrast
+    settings: GateSettings
+    seeds: tuple[int, ...] = ()
+    layer: int = 0
+    content: bytes = b""  # a fit so far, or the fit whose gates are toggled
+
+
+@dataclass(frozen=True)
 class CausalPlan:
     """The gates of a model for some tasks, each fitted from several random beginnings."""
 
     model: ModelCard
     tasks: tuple[Task, ...]
-    seeds: int
-    settings: GateSettings
+    seeds: int = SEEDS
+    settings: GateSettings = field(default_factory=GateSettings)
+    together: int = 1  # seeds that share a batch: faster, but they are done at the same time
+
+    def __post_init__(self) -> None:
+        if not self.tasks or len({task.name for task in self.tasks}) < len(self.tasks):
+            raise SettingError(
+                "tasks must be named, each once", "Choose from math, syntax, commonsense, or give a file."
+            )
+        if not 1 <= self.seeds <= MAX_SEEDS or self.together < 1:
+            raise SettingError(f"{self.seeds} seeds make no sense", f"Choose 1 to {MAX_SEEDS}.")
 
     @property
     def key(self) -> str:
         """The name of the finished result."""
-        part = [[task.name, task.hash] for task in self.tasks]
-        return f"result/{self.model.fingerprint}/{METHOD}/{self._hash('result', part, self.seeds)}"
+        tasks = [[task.name, task.hash] for task in self.tasks]
+        return f"result/{self.model.fingerprint}/{METHOD}/{self._hash('result', tasks, self.seeds)}"
 
-    def fit(self, task: Task, seeds: Sequence[int]) -> str:
-        """The name of a fit that is under way or done; seeds are fitted together but do not touch each other."""
-        return f"unit/{self.model.fingerprint}/{METHOD}/{self._hash('fit', task.hash, list(seeds))}"
+    @property
+    def total(self) -> int:
+        """Steps of all tasks."""
+        chunks = -(-self.settings.free_updates // CHUNK) + -(-self.settings.push_updates // CHUNK)
+        groups = -(-self.seeds // self.together)
+        return len(self.tasks) * (2 + groups * chunks + len(self.model.layers))
 
-    def facts(self, task: Task, name: str) -> str:
-        """The name of what else is measured on a task: `untouched`, `preview`, `effect`."""
-        part = [self.seeds, asdict(self.settings)] if name == "effect" else []
-        return f"unit/{self.model.fingerprint}/{METHOD}/{_digest([CAUSAL_VERSION, name, task.hash, *part])}"
+    def seed(self, task: Task, seed: int) -> str:
+        """The name of one seed's finished fit; which others shared its batches does not matter to it."""
+        return self._unit("seed", task.hash, seed)
+
+    def facts(self, task: Task, what: str, layer: int = 0) -> str:
+        """The name of what else is measured on a task."""
+        return self._unit(what, task.hash, layer) if what == "effect" else _unit(self.model, what, task.hash)
+
+    def ready(self, store: Store) -> list[Step]:
+        """The steps that can be done now; none when all are done."""
+        found = [step for task in self.tasks for step in self._ready(task, store)]
+        return sorted(found, key=lambda step: ("untouched", "preview", "fit", "effect").index(step.what))
+
+    def keep(self, step: Step, content: bytes, store: Store) -> None:
+        """Store what a step gave; a finished fit by its seeds."""
+        fit = Fit.from_bytes(content) if step.what == "fit" else None
+        if fit is None or fit.update < self.settings.total:
+            store.put(step.key, content)
+            return
+        for at, seed in enumerate(fit.seeds):
+            store.put(self._unit("seed", step.task.hash, seed), fit.of_seed(at).to_bytes())
+        store.delete(step.key)
+
+    def assembled(self, store: Store, device: str) -> Scores:
+        """What the store has so far: finished seeds, and the loss curves of those that are under way."""
+        fitted, items = {}, []
+        for task in self.tasks:
+            contents = (store.get(self.seed(task, seed)) for seed in range(self.seeds))
+            fits = [Fit.from_bytes(content) for content in contents if content is not None]
+            gates = {seed: found for fit in fits for seed, found in fit.gates()}
+            fitted[task.name] = {seed: found.roles() for seed, found in gates.items()}
+            items.append(task_item(task, gates, _facts(self, task, store, gates)))
+        settings = {**asdict(self.settings), "seeds": self.seeds}
+        return causal_result(self.model, fitted, tuple(items), settings, device)
+
+    def finish(self, store: Store, device: str) -> Scores:
+        """Put all steps' results together, keep the whole and list the model."""
+        scores = self.assembled(store, device)
+        store.put(self.key, scores.to_parquet())
+        remember(store, self.model)
+        return scores
+
+    def _ready(self, task: Task, store: Store) -> Iterator[Step]:
+        for what in ("untouched", "preview"):
+            if store.get(self.facts(task, what)) is None:
+                yield Step(what, self.facts(task, what), task, self.settings)
+        absent = [seed for seed in range(self.seeds) if store.get(self.seed(task, seed)) is None]
+        for seeds in (tuple(absent[i : i + self.together]) for i in range(0, len(absent), self.together)):
+            key = self._unit("fit", task.hash, list(seeds))
+            yield Step("fit", key, task, self.settings, seeds, content=readable(store.get(key)))
+        if 0 not in absent:
+            first = store.get(self.seed(task, 0)) or b""
+            for layer in self.model.layers:
+                key = self.facts(task, "effect", layer)
+                if store.get(key) is None:
+                    yield Step("effect", key, task, self.settings, layer=layer, content=first)
+
+    def _unit(self, *part: Any) -> str:
+        return f"unit/{self.model.fingerprint}/{METHOD}/{self._hash(*part)}"
 
     def _hash(self, *part: Any) -> str:
-        return _digest([self.model.fingerprint, METHOD, CAUSAL_VERSION, asdict(self.settings), *part])
+        return _digest([CAUSAL_VERSION, asdict(self.settings), *part])
+
+
+def _unit(card: ModelCard, *part: Any) -> str:
+    return f"unit/{card.fingerprint}/{METHOD}/{_digest([CAUSAL_VERSION, *part])}"
 
 
 def _digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True)
-class Gates:
-    """One seed's fitted gates of one task."""
-
-    open: Floats  # [L, H] G⁺
-    shut: Floats  # [L, H] G⁻
-    curves: dict[str, list[float]]  # NLL at every update: free, open, shut
-
-    def roles(self) -> Floats:  # [role, L, H]
-        """F, N and R of every head."""
-        return np.stack([self.shut, 1 - self.open, self.open * (1 - self.shut)])
+def readable(content: bytes | None) -> bytes:
+    """A fit so far, or nothing when it cannot be read: then it begins anew."""
+    if content is None:
+        return b""
+    try:
+        Fit.from_bytes(content)
+    except StoreError:
+        return b""
+    return content
 
 
-def causal_scores(
-    wanted: CausalPlan, fitted: Mapping[str, Mapping[int, Gates]], facts: Mapping[str, dict[str, Any]], device: str
+def _facts(wanted: CausalPlan, task: Task, store: Store, gates: dict[int, Gates]) -> dict[str, Any]:
+    """What was measured on a task beside its gates; absent where it is not there yet."""
+    facts = _json(store.get(wanted.facts(task, "untouched"))) or {}
+    preview = _json(store.get(wanted.facts(task, "preview")))
+    if preview:
+        facts["preview"] = preview
+        if gates:
+            facts["agreement"] = _agreement(np.array(preview["mean"]), list(gates.values()))
+    effect = [_json(store.get(wanted.facts(task, "effect", layer))) for layer in wanted.model.layers]
+    if all(effect):
+        facts["effect"] = effect
+    under_way = [step for step in wanted._ready(task, store) if step.what == "fit" and step.content]
+    if under_way:
+        facts["under_way"] = [_progress(Fit.from_bytes(step.content)) for step in under_way]
+    return facts
+
+
+def _progress(fit: Fit) -> dict[str, Any]:
+    """The loss of each seed of a fit that is not done, update by update."""
+    free, push = (np.round(curve.astype(float), 4).T.tolist() for curve in (fit.free_nll, fit.push_nll))
+    return {
+        "seeds": list(fit.seeds),
+        "update": fit.update,
+        "free": free,
+        "open": push[: len(free)],
+        "shut": push[len(free) :],
+    }
+
+
+def _agreement(gradient: Floats, gates: Sequence[Gates]) -> dict[str, float]:
+    """Rank correlations of the preview with the fitted scores' mean over seeds: a first guess against the truth."""
+    facilitation, interference, _ = np.mean([found.roles() for found in gates], axis=0)
+    return {
+        "facilitation": round(rank_correlation(-gradient, facilitation), 4),
+        "interference": round(rank_correlation(gradient, interference), 4),
+    }
+
+
+def _json(content: bytes | None) -> Any:
+    return None if content is None else json.loads(content)
+
+
+def causal_result(
+    card: ModelCard,
+    fitted: Mapping[str, Mapping[int, Floats]],  # task → seed → roles [role, L, H]
+    items: tuple[dict[str, Any], ...],
+    settings: dict[str, Any],
+    device: str,
 ) -> Scores:
-    """Scores of all tasks and of every seed that any task has; `facts` go into the items of the provenance."""
-    card = wanted.model
+    """Scores of all tasks and of every seed that any task has."""
     seeds = sorted({seed for of_task in fitted.values() for seed in of_task}) or [0]
-    shape = (len(wanted.tasks), len(ROLES), len(seeds), len(card.layers), card.heads)
+    names = [item["name"] for item in items]
+    shape = (len(names), len(ROLES), len(seeds), len(card.layers), card.heads)
     score, missing = np.full(shape, np.nan), np.full(shape, Missing.NOT_COMPUTED, np.int8)
-    items = []
-    for i, task in enumerate(wanted.tasks):
-        gates = fitted.get(task.name, {})
-        for seed, found in gates.items():
-            score[i, :, seeds.index(seed)] = found.roles()
-            missing[i, :, seeds.index(seed)] = Missing.NO
-        items.append(_item(task, gates, facts.get(task.name, {})))
-    coords = dict(zip(DIMS, ([t.name for t in wanted.tasks], list(ROLES), [seed_name(s) for s in seeds],
-                             list(card.layers), list(range(card.heads))), strict=True))  # fmt: skip
+    for task, of_task in fitted.items():
+        for seed, roles in of_task.items():
+            score[names.index(task), :, seeds.index(seed)] = roles
+            missing[names.index(task), :, seeds.index(seed)] = Missing.NO
+    labels = (names, list(ROLES), [seed_name(seed) for seed in seeds], list(card.layers), list(range(card.heads)))
+    coords = dict(zip(DIMS, labels, strict=True))
     arrays = [xr.DataArray(values, coords, DIMS) for values in (score, np.full(shape, np.nan), missing)]
-    return Scores(arrays[0], arrays[1], arrays[2], _provenance(wanted, tuple(items), device))
+    return Scores(arrays[0], arrays[1], arrays[2], _provenance(card, items, settings, device))
 
 
 def seed_name(seed: int) -> str:
@@ -131,7 +262,7 @@ def seed_name(seed: int) -> str:
     return f"seed {seed}"
 
 
-def _item(task: Task, gates: Mapping[int, Gates], facts: dict[str, Any]) -> dict[str, Any]:
+def task_item(task: Task, gates: Mapping[int, Gates], facts: dict[str, Any]) -> dict[str, Any]:
     """What the provenance says of a task."""
     curves = {name: [found.curves[name] for _, found in sorted(gates.items())] for name in ("free", "open", "shut")}
     settled = {
@@ -158,13 +289,14 @@ def _settled(gates: Floats) -> float:
     return round(float(((gates < 0.1) | (gates > 0.9)).mean()), 4)
 
 
-def _provenance(wanted: CausalPlan, items: tuple[dict[str, Any], ...], device: str) -> Provenance:
-    settings = {**asdict(wanted.settings), "seeds": wanted.seeds, "role": ROLE, "optimiser": "Adam"}
+def _provenance(
+    card: ModelCard, items: tuple[dict[str, Any], ...], settings: dict[str, Any], device: str
+) -> Provenance:
     return Provenance(
-        model=wanted.model,
+        model=card,
         method=METHOD,
         version=CAUSAL_VERSION,
-        settings=settings,
+        settings={**settings, "role": ROLE, "optimiser": "Adam"},
         items=items,
         device=device,
         libraries=libraries(),
@@ -175,7 +307,7 @@ def _provenance(wanted: CausalPlan, items: tuple[dict[str, Any], ...], device: s
 
 def rank_correlation(one: Floats, other: Floats) -> float:
     """Spearman's: the correlation of the ranks, equal values sharing the mean of theirs."""
-    ranks = [xr.DataArray(part.ravel(), dims="head").rank("head").values for part in (one, other)]
+    ranks = [pd.Series(part.ravel()).rank().to_numpy() for part in (one, other)]
     if any(np.ptp(rank) == 0 for rank in ranks):
         return float("nan")
-    return float(np.corrcoef(ranks)[0, 1])
+    return float(np.corrcoef(*ranks).flat[1])

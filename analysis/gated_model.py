@@ -29,7 +29,7 @@ class GatedModel:
         layers, outputs = _modules(self._model, checkpoint)
         for index, output in enumerate(outputs):
             output.register_forward_pre_hook(lambda _, args, at=index: (self._gated(args[0], at), *args[1:]))
-        for layer in layers[1:2]:
+        for layer in layers[1:]:
             layer.register_forward_pre_hook(self._flattened, with_kwargs=True)
 
     @property
@@ -77,12 +77,18 @@ class GatedModel:
         return product if first else product.flatten(0, 1)
 
     def _flattened(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """Before the second layer the variants become rows of one batch."""
+        """From the second layer on the variants are rows of one batch, under the mask that all rows share."""
         if self._gates is None or not self._shared:
             return args, kwargs
-        if args:
-            return (args[0].flatten(0, 1), *args[1:]), kwargs
-        return args, {**kwargs, "hidden_states": kwargs["hidden_states"].flatten(0, 1)}
+        args = tuple(_row(part) for part in args)
+        return args, {name: _row(part) for name, part in kwargs.items()}
+
+
+def _row(part: Any) -> Any:
+    """Hidden states [V, B, T, d] as rows [V · B, T, d]; of a mask [B, 1, T, T] one row, for all are alike."""
+    if not isinstance(part, Tensor) or part.dim() != 4:
+        return part
+    return part[:1] if part.shape[1] == 1 and part.shape[2] == part.shape[3] else part.flatten(0, 1)
 
 
 def _load(checkpoint: Checkpoint, device: torch.device) -> Any:

@@ -10,129 +10,121 @@ first with λ = 0 from random gates, then, from where that ended, once with +λ 
 saved after any update and goes on exactly as if it had not been stopped.
 """
 
-import io
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from analysis.causal import GateSettings
-from analysis.errors import StoreError
+from analysis.fits import Fit
 from analysis.gated_model import GatedModel
-from analysis.prompts import Batch, Encoded, batches
+from analysis.prompts import Batch, Encoded, batch_order, batches
 
 LIMIT = 4.0  # the push ends where a logit is beyond it
+CONTRAST = 5.0  # a pair that differs by more has been forgotten well enough
 _BETAS, _EPS = (0.9, 0.999), 1e-8  # Adam's own defaults
-
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Some seeds' gates after a number of updates."""
-
-    seeds: tuple[int, ...]
-    update: int  # done so far, over both stages
-    logits: Floats  # [V, L, H]: a seed each, then the seeds pushed open followed by the seeds pushed shut
-    mean: Floats  # Adam's running mean of the gradient
-    square: Floats  # and of its square
-    free_nll: Floats  # [updates of the first stage, S]
-    push_nll: Floats  # [updates of the second stage, 2 S]
-
-    @classmethod
-    def begin(cls, seeds: Sequence[int], layers: int, heads: int) -> Self:
-        """Gates drawn uniformly, each seed's from its own generator."""
-        drawn = [np.random.default_rng([20250514, seed]).uniform(size=(layers, heads)) for seed in seeds]
-        gates = np.clip(np.stack(drawn), 0.001, 0.999)
-        logits = np.log(gates / (1 - gates)).astype(np.float32)
-        zero = np.zeros_like(logits)
-        nothing = (np.zeros((0, len(seeds)), np.float32), np.zeros((0, 2 * len(seeds)), np.float32))
-        return cls(tuple(seeds), 0, logits, zero, zero, *nothing)
-
-    def pushed(self) -> Self:
-        """Every seed twice, with a new optimiser: the start of the second stage."""
-        twice = np.concatenate([self.logits, self.logits])
-        return replace(self, logits=twice, mean=np.zeros_like(twice), square=np.zeros_like(twice))
-
-    def to_bytes(self) -> bytes:
-        """A file of plain arrays."""
-        sink = io.BytesIO()
-        arrays: dict[str, Any] = {name: np.asarray(getattr(self, name)) for name in self.__dataclass_fields__}
-        np.savez_compressed(sink, **arrays)
-        return sink.getvalue()
-
-    @classmethod
-    def from_bytes(cls, content: bytes) -> Self:
-        """The inverse of `to_bytes`."""
-        try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                fields = {name: arrays[name] for name in cls.__dataclass_fields__}
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise StoreError("a stored fit cannot be read", "It begins anew.") from error
-        return cls(**{**fields, "seeds": tuple(fields["seeds"].tolist()), "update": int(fields["update"])})
 
 
 def advance(model: GatedModel, items: Sequence[Encoded], settings: GateSettings, fit: Fit, updates: int) -> Fit:
     """The fit some updates further, but not beyond the end of its stage."""
-    if fit.update == settings.free_updates and len(fit.logits) == len(fit.seeds):
+    if fit.update == settings.free_updates and not fit.second:
         fit = fit.pushed()
-    second = len(fit.logits) > len(fit.seeds)
-    begin, end = (settings.free_updates, settings.total) if second else (0, settings.free_updates)
-    push = np.repeat([settings.push, -settings.push], len(fit.seeds)) if second else np.zeros(len(fit.seeds))
-    stage = _Stage(model, fit, torch.tensor(push, dtype=torch.float32, device=model.device), settings.clip)
-    rates = settings.push_rate if second else settings.free_rate
+    begin, end = (settings.free_updates, settings.total) if fit.second else (0, settings.free_updates)
+    push = np.repeat([settings.push, -settings.push], len(fit.seeds)) if fit.second else np.zeros(len(fit.seeds))
+    pushes = torch.tensor(push, dtype=torch.float32, device=model.device)
+    optimiser = Adam(fit, model.device, settings.clip)
+    rates = settings.push_rate if fit.second else settings.free_rate
     stop = min(fit.update + updates, end)
     losses = []
     for update, batch in zip(range(fit.update, stop), batches(items, settings.batch, fit.update), strict=False):
+        nll, gradient = loss_and_gradient(model, batch, optimiser.logits, pushes)
         along = (update - begin) / max(end - begin - 1, 1)
-        losses.append(stage.step(batch, rates[0] + (rates[1] - rates[0]) * along, update - begin + 1))
+        optimiser.step(gradient, rates[0] + (rates[1] - rates[0]) * along, update - begin + 1)
+        losses.append(nll.tolist())
     seen = np.array(losses, np.float32).reshape(len(losses), len(fit.logits))
-    fit = replace(stage.fit(fit), update=stop)
-    if second:
+    fit = replace(optimiser.fit(fit), update=stop)
+    if fit.second:
         return replace(fit, push_nll=np.concatenate([fit.push_nll, seen]))
     return replace(fit, free_nll=np.concatenate([fit.free_nll, seen]))
 
 
-class _Stage:
-    """Gates on the device while they are being fitted."""
+class Adam:
+    """Adam (Kingma & Ba 2015) on variants that do not touch each other: each has its own norm to be clipped."""
 
-    def __init__(self, model: GatedModel, fit: Fit, push: Tensor, clip: float) -> None:
-        self._model, self._push, self._clip = model, push, clip
-        at = model.device
-        self._logits, self._mean, self._square = (
-            torch.tensor(part, device=at) for part in (fit.logits, fit.mean, fit.square)
+    def __init__(self, fit: Fit, device: torch.device, clip: float) -> None:
+        self._clip = clip
+        self.logits, self._mean, self._square = (
+            torch.tensor(part, device=device) for part in (fit.logits, fit.mean, fit.square)
         )
 
-    def step(self, batch: Batch, rate: float, number: int) -> list[float]:
-        """One update of every variant; their losses before it."""
-        nll, gradient = loss_and_gradient(self._model, batch, self._logits, self._push)
+    def step(self, gradient: Tensor, rate: float, number: int) -> None:
+        """One update, the stage's `number`th, counted from 1."""
         norm = gradient.flatten(1).norm(dim=1)[:, None, None]
         gradient = gradient * (self._clip / (norm + 1e-6)).clamp(max=1)
         self._mean = torch.lerp(gradient, self._mean, _BETAS[0])
         self._square = torch.lerp(gradient.square(), self._square, _BETAS[1])
         root = (self._square / (1 - _BETAS[1] ** number)).sqrt() + _EPS
-        self._logits = self._logits - rate * self._mean / (1 - _BETAS[0] ** number) / root
-        losses: list[float] = nll.tolist()
-        return losses
+        self.logits = self.logits - rate * self._mean / (1 - _BETAS[0] ** number) / root
 
     def fit(self, before: Fit) -> Fit:
         """Back to plain arrays."""
-        logits, mean, square = (part.cpu().numpy() for part in (self._logits, self._mean, self._square))
+        logits, mean, square = (part.cpu().numpy() for part in (self.logits, self._mean, self._square))
         return replace(before, logits=logits, mean=mean, square=square)
 
 
 def loss_and_gradient(model: GatedModel, batch: Batch, logits: Tensor, push: Tensor) -> tuple[Tensor, Tensor]:
     """The mean NLL of each variant [V], and the gradient of its whole loss by its logits [V, L, H]."""
+    return gradient_of(lambda gates: -model.log_probs(batch, gates).mean(1), logits, push)
+
+
+def contrast_and_gradient(
+    model: GatedModel, forget: Batch, retain: Batch, logits: Tensor, push: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The same for matched pairs: how much likelier what is to be forgotten is than what is to be kept."""
+
+    def contrast(gates: Tensor) -> Tensor:
+        difference = _of_prompts(model, forget, gates) - _of_prompts(model, retain, gates)
+        return difference.clamp(-CONTRAST, CONTRAST).mean(1)
+
+    return gradient_of(contrast, logits, push)
+
+
+def _of_prompts(model: GatedModel, batch: Batch, gates: Tensor) -> Tensor:  # [V, B]
+    """The log-probability of each prompt's whole target."""
+    log_probs = model.log_probs(batch, gates)
+    rows = torch.as_tensor(batch.rows, device=model.device)
+    return log_probs.new_zeros(len(gates), len(batch.ids)).index_add(1, rows, log_probs)
+
+
+def gradient_of(loss: Callable[[Tensor], Tensor], logits: Tensor, push: Tensor) -> tuple[Tensor, Tensor]:
+    """A loss of the gates [V], and the gradient by the logits [V, L, H] of it with the push."""
     with torch.enable_grad():
         free = logits.detach().requires_grad_()
-        nll = -model.log_probs(batch, torch.sigmoid(free)).mean(1)
-        loss = nll - push * free.clamp(-LIMIT, LIMIT).mean((1, 2))
-        (gradient,) = torch.autograd.grad(loss.sum(), free)
-    return nll.detach(), gradient
+        found = loss(torch.sigmoid(free))
+        pushed = found - push * free.clamp(-LIMIT, LIMIT).mean((1, 2))
+        (gradient,) = torch.autograd.grad(pushed.sum(), free)
+    return found.detach(), gradient
+
+
+def advance_contrast(
+    model: GatedModel, pairs: Sequence[tuple[Encoded, Encoded]], settings: GateSettings, fit: Fit, updates: int
+) -> Fit:
+    """Contrastive gates some updates further: one stage, pushed open from the beginning."""
+    push = torch.full((len(fit.seeds),), settings.push, device=model.device)
+    optimiser = Adam(fit, model.device, settings.clip)
+    stop = min(fit.update + updates, settings.free_updates)
+    losses, (first, last) = [], settings.free_rate
+    for update in range(fit.update, stop):
+        chosen = [pairs[at] for at in batch_order(len(pairs), settings.batch, update)]
+        forget, retain = (Batch.of([pair[side] for pair in chosen]) for side in (0, 1))
+        loss, gradient = contrast_and_gradient(model, forget, retain, optimiser.logits, push)
+        optimiser.step(gradient, first + (last - first) * update / max(settings.free_updates - 1, 1), update + 1)
+        losses.append(loss.tolist())
+    seen = np.array(losses, np.float32).reshape(len(losses), len(fit.seeds))
+    return replace(optimiser.fit(fit), update=stop, free_nll=np.concatenate([fit.free_nll, seen]))
 
 
 def untouched(model: GatedModel, items: Sequence[Encoded], batch: int) -> tuple[list[float], list[bool]]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -55,15 +57,17 @@ def encode(items: Sequence[Item], vocabulary: Vocabulary, size: int) -> list[Enc
 
 
 def batches(items: Sequence[Encoded], size: int, start: int = 0) -> Iterator[Batch]:
-    """Endless batches in a fixed random order, from the given one on; no prompt comes twice before all came once."""
-    turns: dict[int, Ints] = {}
-    number = start
-    while True:
-        chosen = []
-        for place in range(number * size, (number + 1) * size):
-            turn, at = divmod(place, len(items))
-            if turn not in turns:
-                turns[turn] = np.random.default_rng([20250513, turn]).permutation(len(items))
-            chosen.append(items[turns[turn][at]])
-        yield Batch.of(chosen)
-        number += 1
+    """Endless batches in a fixed random order, from the given one on."""
+    for number in count(start):
+        yield Batch.of([items[at] for at in batch_order(len(items), size, number)])
+
+
+def batch_order(items: int, size: int, number: int) -> list[int]:
+    """Which items are in a batch: in a random order that is always the same, none twice before all came once."""
+    places = range(number * size, (number + 1) * size)
+    return [int(_turn(place // items, items)[place % items]) for place in places]
+
+
+@lru_cache(maxsize=4)
+def _turn(turn: int, items: int) -> Ints:
+    return np.random.default_rng([20250513, turn]).permutation(items)

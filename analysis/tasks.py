@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -57,6 +57,23 @@ class Task:
         return _digest(json.dumps(content, ensure_ascii=False)).hex()[:16]
 
 
+@dataclass(frozen=True)
+class Contrast:
+    """Matched pairs: what a model shall no longer say, and what it shall go on saying."""
+
+    name: str
+    title: str
+    sentence: str
+    forget: tuple[Item, ...]
+    retain: tuple[Item, ...]  # as many
+
+    @cached_property
+    def hash(self) -> str:
+        """What a score depends on."""
+        content = [[[i.prompt, i.target] for i in items] for items in (self.forget, self.retain)]
+        return _digest(json.dumps(content, ensure_ascii=False)).hex()[:16]
+
+
 @cache
 def builtin() -> dict[str, Task]:
     """The tasks that come with the project, by name."""
@@ -106,26 +123,31 @@ def _held_out(key: str) -> bool:
     return _digest(key)[0] % HELD_OUT == 0
 
 
-def read(path: Path) -> Task:
-    """A user's own task, from a file."""
+def choose(names: Sequence[str]) -> tuple[Task, ...]:
+    """Tasks by name, or from files of one's own."""
+    found = []
+    for name in names:
+        if name in builtin():
+            found.append(builtin()[name])
+        elif Path(name).suffix == ".jsonl":
+            found.append(read_task(Path(name).name, file_content(Path(name))))
+        else:
+            raise TaskError(f"there is no task {name[:100]!r}", f"Choose from {', '.join(builtin())}, or a file.jsonl.")
+    return tuple(found)
+
+
+def file_content(path: Path) -> bytes:
+    """A file's bytes, but not more than can be used."""
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise TaskError(f"{path} cannot be read: {error.strerror}", "Check the path and its permissions.") from error
-    return read_task(path.name, content)
 
 
 def read_task(name: str, content: bytes) -> Task:
     """A user's own task: JSONL with "prompt", "target" and perhaps "kind"; one item in five is for validation."""
-    if len(content) > MAX_BYTES:
-        raise TaskError(f"{name} is larger than {MAX_BYTES / 1e6:g} MB", f"Give at most {MAX_ITEMS:,} items.")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise TaskError(f"{name}, line {line}: not UTF-8 text", "Save the file as UTF-8.") from error
-    items = _checked(enumerate(text.split("\n"), 1), name)
+    items = _checked(_lines(name, content), name)
     if len(items) < MIN_ITEMS:
         raise TaskError(f"{name} holds {len(items)} items", f"Give at least {MIN_ITEMS}, one a line, as {_EXAMPLE}.")
     mixed = sorted(items, key=lambda item: _digest(item.prompt))
@@ -133,6 +155,50 @@ def read_task(name: str, content: bytes) -> Task:
     stem = Path(name).stem
     sentence = f"What follows the prompts of {name}."
     return Task(stem, stem.replace("_", " "), sentence, tuple(mixed[held:]), tuple(mixed[:held]))
+
+
+def read_contrast(name: str, content: bytes) -> Contrast:
+    """A user's own pairs: JSONL with "forget" and "retain", each with "prompt" and "target"."""
+    pairs = []
+    for line, text in _lines(name, content):
+        if text.strip():
+            pairs.append(_pair(text, f"{name}, line {line}"))
+        if len(pairs) > MAX_ITEMS:
+            raise TaskError(f"{name} has more than {MAX_ITEMS:,} pairs", "Keep a part of them.")
+    if len(pairs) < MIN_ITEMS:
+        raise TaskError(f"{name} holds {len(pairs)} pairs", f"Give at least {MIN_ITEMS}.")
+    stem = Path(name).stem
+    sentence = f"Heads that what is to be forgotten in {name} needs, and what is to be kept does not."
+    forget, retain = zip(*pairs, strict=True)
+    return Contrast(stem, stem.replace("_", " "), sentence, forget, retain)
+
+
+def _pair(text: str, where: str) -> tuple[Item, Item]:
+    hint = 'A line reads {"forget": {"prompt": …, "target": …}, "retain": {"prompt": …, "target": …}}.'
+    try:
+        row = json.loads(text)
+        sides = [json.dumps(row[side]) for side in ("forget", "retain")]
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
+        raise TaskError(f"{where}: not an object with forget and retain", hint) from error
+    items = []
+    for side, content in zip(("forget", "retain"), sides, strict=True):
+        item, problem = _item(content)
+        if item is None:
+            raise TaskError(f"{where}: {side}: {problem}", hint)
+        items.append(item)
+    return items[0], items[1]
+
+
+def _lines(name: str, content: bytes) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers."""
+    if len(content) > MAX_BYTES:
+        raise TaskError(f"{name} is larger than {MAX_BYTES / 1e6:g} MB", f"Give at most {MAX_ITEMS:,} items.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise TaskError(f"{name}, line {line}: not UTF-8 text", "Save the file as UTF-8.") from error
+    yield from enumerate(text.split("\n"), 1)
 
 
 _EXAMPLE = '{"prompt": "one cat, two", "target": " cats"}'

@@ -1,11 +1,12 @@
 """Results that no model has: as large as a 70B model, as hostile as a relation file may be."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from analysis.causal import CausalPlan, Gates, GateSettings, causal_scores
+from analysis.causal import GateSettings, causal_result, task_item
+from analysis.fits import Gates
 from analysis.heads import ModelCard
 from analysis.plan import SALIENCE_VERSION
 from analysis.provenance import Provenance
@@ -61,22 +62,23 @@ def causal_scores_of(card: ModelCard, seeds: int = 5) -> Scores:
     rng = np.random.default_rng(1)
     shape = (len(card.layers), card.heads)
     tasks = tuple(builtin_tasks()[name] for name in ("math", "syntax"))
-    wanted = CausalPlan(card, tasks, seeds, GateSettings())
-    fitted, facts = {}, {}
+    fitted, items = {}, []
     for task in tasks:
         needed, harmful = rng.uniform(size=shape) < 0.1, rng.uniform(size=shape) < 0.02
-        fitted[task.name] = {seed: _gates(rng, needed, harmful) for seed in range(seeds)}
+        gates = {seed: _gates(rng, needed, harmful) for seed in range(seeds)}
+        fitted[task.name] = {seed: found.roles() for seed, found in gates.items()}
         kinds = [{"kind": kind, "items": 40, "accuracy": 0.5, "nll": 0.8} for kind in task.kinds]
         gradient = rng.normal(size=shape) * 0.02 - needed * 0.1
         preview = {"prompts": 64, "mean": gradient, "least": gradient - 0.2, "most": gradient + 0.2}
         preview["share"] = 1 / (1 + np.exp(gradient * 50))
-        facts[task.name] = {
+        facts = {
             "accuracy": 0.5, "nll": 0.8, "kinds": kinds, "kept": len(task.train), "flagged": False,
             "preview": {key: value if key == "prompts" else value.round(4).tolist() for key, value in preview.items()},
             "agreement": {"facilitation": 0.4, "interference": -0.3},
             "effect": (rng.normal(size=shape) * 0.02 - needed * 0.5 + harmful * 0.2).round(4).tolist(),
         }  # fmt: skip
-    return causal_scores(wanted, fitted, facts, "cpu")
+        items.append(task_item(task, gates, facts))
+    return causal_result(card, fitted, tuple(items), {**asdict(GateSettings()), "seeds": seeds}, "cpu")
 
 
 def _gates(rng: np.random.Generator, needed: np.ndarray, harmful: np.ndarray) -> Gates:

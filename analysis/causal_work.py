@@ -1,0 +1,131 @@
+"""The work behind a causal map, one step at a time: what a worker, or the command line's own process, computes."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from analysis.causal import CHANCE, CHUNK, Step
+from analysis.checkpoint import Checkpoint
+from analysis.errors import TaskError
+from analysis.fits import Fit
+from analysis.gated_model import GatedModel
+from analysis.gates import advance, advance_contrast, untouched
+from analysis.prompts import Batch, Encoded, encode
+from analysis.tasks import Contrast, Item, Task
+from analysis.tokens import Vocabulary
+from analysis.weights import memory_of, open_device
+
+PREVIEW_PROMPTS = 64
+EFFECT_PROMPTS = 32
+_TOGETHER = 64  # prompts run at once where nothing else decides
+_UNUSABLE = "Prompt and target must not share a token: begin the target with a space."
+
+
+class CausalWorker:
+    """A model kept open, and the tasks as it reads them."""
+
+    def __init__(self, checkpoint: Checkpoint, device: str = "auto") -> None:
+        self._vocabulary = Vocabulary.open(checkpoint.folder)
+        with memory_of(chosen := open_device(device)):
+            self.model = GatedModel(checkpoint, chosen)
+        self._encoded: dict[str, tuple[list[Encoded | None], list[Encoded | None]]] = {}
+
+    def do(self, step: Step) -> bytes:
+        """The step's result, as it is kept."""
+        work = {"untouched": self._untouched, "preview": self._preview, "fit": self._fit, "effect": self._effect}
+        with memory_of(self.model.device), torch.no_grad():
+            if isinstance(step.task, Contrast):
+                return self._contrast(step, step.task)
+            return work[step.what](step, step.task)
+
+    def _items(self, task: Task) -> tuple[list[Encoded | None], list[Encoded | None]]:
+        """The task's prompts for training and validation as tokens."""
+        if task.hash not in self._encoded:
+            train, validation = self._encode(task.train), self._encode(task.validation)
+            if not any(train) or not any(validation):
+                raise TaskError(f"no prompt of {task.name} can be used with this model", _UNUSABLE)
+            self._encoded = {task.hash: (train, validation)}
+        return self._encoded[task.hash]
+
+    def _encode(self, items: Sequence[Item]) -> list[Encoded | None]:
+        return encode(items, self._vocabulary, self.model.card.vocabulary)
+
+    def _fit(self, step: Step, task: Task) -> bytes:
+        card = self.model.card
+        fit = Fit.from_bytes(step.content) if step.content else Fit.begin(step.seeds, len(card.layers), card.heads)
+        train = [item for item in self._items(task)[0] if item]
+        return advance(self.model, train, step.settings, fit, CHUNK).to_bytes()
+
+    def _contrast(self, step: Step, contrast: Contrast) -> bytes:
+        card = self.model.card
+        fit = Fit.from_bytes(step.content) if step.content else Fit.begin(step.seeds, len(card.layers), card.heads)
+        sides = zip(self._encode(contrast.forget), self._encode(contrast.retain), strict=True)
+        pairs = [(forget, retain) for forget, retain in sides if forget and retain]
+        if not pairs:
+            raise TaskError(f"no pair of {contrast.name} can be used with this model", _UNUSABLE)
+        return advance_contrast(self.model, pairs, step.settings, fit, CHUNK).to_bytes()
+
+    def _untouched(self, step: Step, task: Task) -> bytes:
+        """How well the model does the task, in all and for each kind."""
+        train, validation = self._items(task)
+        kept = [(item.kind, tokens) for item, tokens in zip(task.validation, validation, strict=True) if tokens]
+        nll, right = untouched(self.model, [tokens for _, tokens in kept], _TOGETHER)
+        by_kind: dict[str, list[int]] = defaultdict(list)
+        for at, (kind, _) in enumerate(kept):
+            by_kind[kind].append(at)
+        kinds = [{"kind": kind, **_summary(nll, right, at)} for kind, at in by_kind.items()]
+        whole = _summary(nll, right, range(len(kept)))
+        usable = sum(item is not None for item in train)
+        return _json({**whole, "kinds": kinds, "kept": usable, "flagged": whole["accuracy"] < CHANCE})
+
+    def _preview(self, step: Step, task: Task) -> bytes:
+        """The gradient of each prompt's loss by every gate, all gates being 1; facilitating where it is negative."""
+        prompts = [item for item in self._items(task)[1] if item][:PREVIEW_PROMPTS]
+        gradient = gate_gradients(self.model, prompts)
+        summary = {"mean": gradient.mean(0), "least": gradient.min(0), "most": gradient.max(0)}
+        summary["share"] = (gradient < 0).mean(0)
+        return _json({"prompts": len(prompts), **{name: np.round(part, 6).tolist() for name, part in summary.items()}})
+
+    def _effect(self, step: Step, task: Task) -> bytes:
+        """For each head of a layer: how the targets' log-probability changes when its gate goes from 1 to 0."""
+        prompts = [item for item in self._items(task)[1] if item][:EFFECT_PROMPTS]
+        ((_, gates),) = Fit.from_bytes(step.content).gates()
+        return _json(np.round(toggled(self.model, prompts, gates.open, step.layer), 6).tolist())
+
+
+def gate_gradients(model: GatedModel, prompts: Sequence[Encoded]) -> Any:  # [prompt, L, H]
+    """∂ (mean NLL of its target) / ∂ gate at gates of 1, for every prompt: one backward pass."""
+    parts = []
+    for start in range(0, len(prompts), _TOGETHER):
+        batch = Batch.of(prompts[start : start + _TOGETHER])
+        with torch.enable_grad():
+            gates = torch.ones(len(batch.ids), len(model.card.layers), model.card.heads, device=model.device)
+            gates.requires_grad_()
+            rows = torch.as_tensor(batch.rows, device=model.device)
+            each = torch.bincount(rows).to(torch.float32)
+            nll = -(model.own_log_probs(batch, gates) / each[rows]).sum()
+            parts.append(torch.autograd.grad(nll, gates)[0].cpu().numpy())
+    return np.concatenate(parts)
+
+
+def toggled(model: GatedModel, prompts: Sequence[Encoded], gates: Any, layer: int) -> Any:  # gates [L, H] → [H]
+    """The change of the mean log-probability of the target tokens when one head of a layer goes from 1 to 0."""
+    heads, at = model.card.heads, model.card.layers.index(layer)
+    variants = torch.tensor(gates, dtype=torch.float32, device=model.device).repeat(2 * heads, 1, 1)
+    for head in range(heads):
+        variants[head, at, head], variants[heads + head, at, head] = 1, 0
+    found = model.log_probs(Batch.of(prompts), variants).mean(1)
+    return (found[heads:] - found[:heads]).cpu().numpy().astype(float)
+
+
+def _summary(nll: Sequence[float], right: Sequence[bool], at: Sequence[int]) -> dict[str, Any]:
+    accuracy, mean = np.mean([right[i] for i in at]), np.mean([nll[i] for i in at])
+    return {"items": len(at), "accuracy": round(float(accuracy), 4), "nll": round(float(mean), 4)}
+
+
+def _json(content: Any) -> bytes:
+    return json.dumps(content).encode()

@@ -1,0 +1,212 @@
+"""Gates: the model under gates against plain loops, fits against torch's own Adam, roles against a built model."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from torch.nn import functional as F
+
+from analysis.causal import GateSettings, rank_correlation
+from analysis.causal_work import gate_gradients, toggled
+from analysis.checkpoint import Checkpoint
+from analysis.fits import Fit, Gates
+from analysis.gated_model import GatedModel
+from analysis.gates import advance, contrast_and_gradient, loss_and_gradient, untouched
+from analysis.prompts import Batch, Encoded, batch_order, batches
+from tests import tiny_models
+
+FAST = GateSettings(free_updates=6, push_updates=8, batch=4)
+unit = st.floats(0, 1, width=32)
+
+
+def random_items(count=12, seed=0, words=tiny_models.WORDS):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(4, 9, count)
+    return [Encoded(tuple(rng.integers(0, words, n).tolist()), int(rng.integers(1, 3))) for n in lengths]
+
+
+@pytest.fixture(scope="module", params=list(tiny_models.FAMILIES))
+def family(request, tmp_path_factory):
+    model = tiny_models.FAMILIES[request.param].make()
+    folder = tiny_models.save(model, tmp_path_factory.mktemp(request.param))
+    checkpoint = Checkpoint.open(folder)
+    return GatedModel(checkpoint), model, tiny_models.FAMILIES[request.param], checkpoint
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_folder):
+    return GatedModel(Checkpoint.open(tiny_folder))
+
+
+def plain_log_probs(model, tiny, checkpoint, item, gates):
+    """One prompt alone, transformers' own forward pass with full logits, each head multiplied in a hook of its own."""
+    prefix = next(
+        p
+        for p in checkpoint.family.prefixes
+        if p + checkpoint.family.layer.format(layer=0) + tiny.output in dict(model.named_modules())
+    )
+    hooks = []
+    for layer in range(len(gates)):
+        module = model.get_submodule(prefix + checkpoint.family.layer.format(layer=layer) + tiny.output)
+
+        def gate(_, args, layer=layer):
+            z = args[0].clone()
+            size = z.shape[-1] // len(gates[layer])
+            for head, value in enumerate(gates[layer]):
+                z[..., head * size : (head + 1) * size] *= value
+            return (z, *args[1:])
+
+        hooks.append(module.register_forward_pre_hook(gate))
+    logits = model(torch.tensor([item.ids])).logits[0].log_softmax(-1)
+    for hook in hooks:
+        hook.remove()
+    where = range(len(item.ids) - item.targets, len(item.ids))
+    return [float(logits[position - 1, item.ids[position]]) for position in where]
+
+
+def test_gated_batches_of_every_family_equal_one_prompt_and_one_variant_at_a_time(family):
+    gated, model, tiny, checkpoint = family
+    items = random_items(3)
+    shape = (2, len(gated.card.layers), gated.card.heads)
+    gates = torch.rand(shape, generator=torch.Generator().manual_seed(1))
+    found = gated.log_probs(Batch.of(items), gates)
+    for variant in range(2):
+        plain = [v for item in items for v in plain_log_probs(model, tiny, checkpoint, item, gates[variant].tolist())]
+        np.testing.assert_allclose(found[variant].numpy(), plain, rtol=2e-4, atol=2e-4)
+
+
+def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
+    items = random_items(2)
+    ones = torch.ones(1, 3, 4)
+    closed = ones.clone()
+    closed[0, 1, 2] = 0
+    batch = Batch.of(items)
+    assert not torch.allclose(tiny.log_probs(batch, ones), tiny.log_probs(batch, closed))
+    logits = tiny._model(torch.tensor([items[0].ids])).logits[0].log_softmax(-1)
+    targets = range(len(items[0].ids) - items[0].targets, len(items[0].ids))
+    expected = [float(logits[p - 1, items[0].ids[p]]) for p in targets]
+    found = tiny.log_probs(Batch.of(items[:1]), ones)[0]
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_gradient_of_the_loss_equals_differences_of_the_loss(tiny):
+    batch, push = Batch.of(random_items(4)), torch.tensor([0.1, -0.1])
+    tiny._model.double()
+    logits = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    _, gradient = loss_and_gradient(tiny, batch, logits, push)
+
+    def loss(at):
+        nll, _ = loss_and_gradient(tiny, batch, at, push)
+        return nll - push * at.clamp(-4, 4).mean((1, 2))
+
+    for layer, head in ((0, 0), (1, 3), (2, 2)):
+        step = torch.zeros(3, 4, dtype=torch.float64)
+        step[layer, head] = 0.02
+        slope = (loss(logits + step) - loss(logits - step)) / 0.04
+        np.testing.assert_allclose(slope.numpy(), gradient[:, layer, head].numpy(), rtol=0.02, atol=2e-4)
+    tiny._model.float()
+
+
+def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
+    items, seeds = random_items(40), (0, 1)
+    fit = Fit.begin(seeds, 3, 4)
+    ours = advance(tiny, items, FAST, fit, 100)
+    for at in range(2):
+        logits = torch.tensor(fit.logits[at]).requires_grad_()
+        optimiser = torch.optim.Adam([logits], lr=1.0)
+        for update, batch in zip(range(FAST.free_updates), batches(items, FAST.batch), strict=False):
+            optimiser.param_groups[0]["lr"] = 1.0 + (0.1 - 1.0) * update / (FAST.free_updates - 1)
+            optimiser.zero_grad()
+            with torch.enable_grad():
+                loss = -tiny.log_probs(batch, torch.sigmoid(logits)[None]).mean()
+                loss.backward()
+            torch.nn.utils.clip_grad_norm_([logits], 1.0)
+            optimiser.step()
+        np.testing.assert_allclose(ours.logits[at], logits.detach().numpy(), rtol=1e-3, atol=1e-3)
+
+
+def test_a_fit_stopped_and_resumed_after_any_update_equals_one_that_was_not(tiny):
+    items = random_items(40)
+    whole = Fit.begin((0, 1), 3, 4)
+    while whole.update < FAST.total:
+        whole = advance(tiny, items, FAST, whole, 100)
+    piece = Fit.begin((0, 1), 3, 4)
+    while piece.update < FAST.total:
+        piece = Fit.from_bytes(advance(tiny, items, FAST, piece, 3).to_bytes())
+    for name in ("logits", "mean", "square", "free_nll", "push_nll"):
+        np.testing.assert_array_equal(getattr(whole, name), getattr(piece, name))
+
+
+def test_a_seed_does_not_notice_which_others_share_its_batch(tiny):
+    items = random_items(40)
+    together, alone = Fit.begin((0, 1, 2), 3, 4), Fit.begin((1,), 3, 4)
+    while together.update < FAST.total:
+        together, alone = advance(tiny, items, FAST, together, 50), advance(tiny, items, FAST, alone, 50)
+    np.testing.assert_allclose(together.of_seed(1).logits, alone.logits, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(together.of_seed(1).push_nll, alone.push_nll, rtol=1e-4, atol=1e-4)
+
+
+@given(arrays.arrays(np.float64, (2, 3, 4), elements=unit))
+def test_the_three_roles_are_shares_that_obey_their_law(gates):
+    opened, shut = gates
+    f, n, r = Gates(opened, shut, {}).roles()
+    for role in (f, n, r):
+        assert ((role >= 0) & (role <= 1)).all()
+    np.testing.assert_allclose(f + n + r, 1 + shut * (1 - opened))
+
+
+def test_every_prompt_comes_once_before_any_comes_twice():
+    seen = [at for number in range(5) for at in batch_order(20, 4, number)]
+    assert sorted(seen) == list(range(20))
+    assert batch_order(20, 4, 0) != batch_order(20, 4, 5)
+
+
+def test_the_preview_of_a_prompt_is_the_slope_of_its_loss_at_open_gates(tiny):
+    items = random_items(3)
+    gradient = gate_gradients(tiny, items)
+    assert gradient.shape == (3, 3, 4)
+    step = 1e-2
+    for prompt, layer, head in ((0, 0, 1), (1, 1, 2), (2, 2, 3)):
+        gates = torch.ones(2, 3, 4)
+        gates[0, layer, head] += step
+        gates[1, layer, head] -= step
+        nll = -tiny.log_probs(Batch.of([items[prompt]]), gates).mean(1)
+        assert gradient[prompt, layer, head] == pytest.approx(float(nll[0] - nll[1]) / (2 * step), rel=0.05, abs=1e-3)
+
+
+def test_toggling_a_head_gives_the_change_of_its_targets_log_probability(tiny):
+    items, gates = random_items(4), np.random.default_rng(0).uniform(size=(3, 4))
+    found = toggled(tiny, items, gates, layer=1)
+    for head in range(4):
+        both = torch.tensor(gates, dtype=torch.float32).repeat(2, 1, 1)
+        both[0, 1, head], both[1, 1, head] = 1, 0
+        value = tiny.log_probs(Batch.of(items), both).mean(1)
+        assert found[head] == pytest.approx(float(value[1] - value[0]), abs=1e-5)
+
+
+def test_the_contrast_of_equal_sides_is_nothing_and_its_push_alone_moves_the_gates(tiny):
+    batch = Batch.of(random_items(4))
+    logits = torch.zeros(1, 3, 4)
+    loss, gradient = contrast_and_gradient(tiny, batch, batch, logits, torch.tensor([0.1]))
+    assert float(loss) == pytest.approx(0, abs=1e-6)
+    np.testing.assert_allclose(gradient.numpy(), -0.1 / 12, atol=1e-5)
+
+
+def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny):
+    items = random_items(6)
+    nll, right = untouched(tiny, items, batch=4)
+    for at, item in enumerate(items):
+        logits = tiny._model(torch.tensor([item.ids])).logits[0]
+        first = len(item.ids) - item.targets
+        expected = F.cross_entropy(logits[first - 1 : -1], torch.tensor(item.ids[first:]))
+        assert nll[at] == pytest.approx(float(expected), rel=1e-3)
+        assert right[at] == (logits[first - 1 : -1].argmax(-1).tolist() == list(item.ids[first:]))
+
+
+def test_rank_correlation_is_one_for_any_rising_function_and_shares_equal_ranks():
+    values = np.array([3.0, 1.0, 2.0, 2.0])
+    assert rank_correlation(values, np.exp(values)) == pytest.approx(1)
+    assert rank_correlation(values, -values) == pytest.approx(-1)
+    assert np.isnan(rank_correlation(values, np.ones(4)))

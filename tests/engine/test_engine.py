@@ -1,6 +1,7 @@
 """The engine on a real local Dask cluster: one worker process, real units, a real store."""
 
 import json
+import sqlite3
 import threading
 import time
 
@@ -10,7 +11,7 @@ import pytest
 
 from analysis.checkpoint import Checkpoint
 from analysis.engine import QUEUE_LIMIT, Engine, Place
-from analysis.errors import QueueFull, SettingError
+from analysis.errors import QueueFull, SettingError, StoreError
 from analysis.heads import HeadId
 from analysis.jobs import Job, Request
 from analysis.plan import function_scores, plan, stored_salience
@@ -168,9 +169,69 @@ def test_a_new_engine_goes_on_with_old_jobs(store, models):
 
 
 def test_jobs_of_another_version_are_passed_over(store):
-    """A record that cannot be read hides nothing else."""
+    """A record that cannot be read, or asks for a method that is not there, hides nothing else."""
     store.put("job/abc", b'{"strange": 1}')
+    newer = Job(REQUEST).to_dict()
+    newer["request"]["methods"] = ["of tomorrow"]
+    store.put("job/def", json.dumps(newer).encode())
     engine = Engine(store)
     job = engine.submit(REQUEST)
     assert [found.id for found in engine.jobs()] == [job.id]
     assert Job.from_dict(json.loads(json.dumps(job.to_dict()))) == job
+
+
+def test_a_job_whose_salient_tokens_are_gone_is_done_again(engine, store):
+    """Done means that its results are there; and the card of another version is no result."""
+    request = Request("small", methods=("salience",), relations=(RELATION,))
+    job = wait(engine, engine.submit(request))
+    card = next(name for name in store.names("card/"))
+    for name in list(store.names("salience/"))[:1]:
+        store.delete(name)
+    assert engine.submit(request).active
+    wait(engine, job)
+    assert engine.submit(request).state == "done"
+    store.put(card, b'{"strange": 1}')
+    assert engine.submit(request).active
+
+
+def test_a_job_cancelled_at_the_moment_it_begins_never_runs(store, models, monkeypatch):
+    """The engine has seen it waiting; before it begins somebody cancels."""
+    engine = Engine(store, Place(device="cpu", models=models))
+    seen = engine.submit(REQUEST)
+    engine.cancel(seen.id)
+    monkeypatch.setattr(engine, "_computed", lambda job: pytest.fail("it ran"))
+    engine._run(seen)
+    assert engine.job(seen.id).state == "cancelled"
+
+
+def test_a_store_that_fails_for_a_moment_does_not_end_the_engine(engine, store, monkeypatch):
+    """The engine looks for jobs while the list of entries cannot be read; later it runs what is asked for."""
+    failed = threading.Event()
+
+    def fails(cache):
+        failed.set()
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(store._cache), "__iter__", fails)
+        engine._wake.set()
+        assert failed.wait(10)
+        with pytest.raises(StoreError):
+            list(store.names())
+    assert wait(engine, engine.submit(REQUEST)).state == "done"
+
+
+def test_a_scheduler_that_does_not_answer_is_said(store, models, monkeypatch):
+    """With its address and what to do."""
+    from distributed import Client
+
+    def gone(*arguments, **options):
+        raise OSError("Timed out trying to connect")
+
+    monkeypatch.setattr(Client, "__init__", gone)
+    engine = Engine(store, Place(scheduler="tcp://127.0.0.1:19", models=models))
+    engine.start()
+    job = wait(engine, engine.submit(REQUEST))
+    engine.stop()
+    assert "tcp://127.0.0.1:19" in job.message
+    assert "Start it" in job.hint

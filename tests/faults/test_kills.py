@@ -113,7 +113,7 @@ def test_a_cluster_shares_the_layers_and_outlives_a_worker(store, tmp_path, defa
         while not file.exists():
             time.sleep(0.1)
         worker = [f"{bin_}/dask", "worker", "--scheduler-file", str(file), *local, "--nthreads", "1", "--no-nanny"]
-        workers = [subprocess.Popen([*worker, "--resources", "DEVICE=1"], **quiet) for _ in range(2)]
+        workers = [subprocess.Popen([*worker, "--resources", "GPU=1"], **quiet) for _ in range(2)]
         import json
 
         time.sleep(3)

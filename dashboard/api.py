@@ -188,7 +188,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
     def submit(request: Request, wanted: Submission) -> JobState:
         """Analyse a model; asking twice for the same gives the same job."""
         _must_be_analyst(request)
-        _limit(limits[request.client.host if request.client else ""])
+        _limit(limits, request)
         return job_state(engine.submit(wanted.request()))
 
     @api.get("/jobs/{job_id}")
@@ -207,6 +207,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
     def retry(request: Request, job_id: str) -> JobState:
         """Try a failed or cancelled job again; it goes on from what it had."""
         _must_be_analyst(request)
+        _limit(limits, request)
         return job_state(engine.submit(_found(engine, job_id).request))
 
 
@@ -215,9 +216,12 @@ def _must_be_analyst(request: Request) -> None:
         raise HTTPException(403, "this server is read-only for you: analyses need the analyst role")
 
 
-def _limit(times: deque[float]) -> None:
-    """At most some submissions a minute."""
+def _limit(limits: dict[str, deque[float]], request: Request) -> None:
+    """At most some submissions a minute and client."""
     now = time.monotonic()
+    for client in [client for client, times in limits.items() if not times or now - times[-1] > 60]:
+        limits.pop(client, None)  # gone for long: not kept in mind
+    times = limits[request.client.host if request.client else ""]
     while times and now - times[0] > 60:
         times.popleft()
     if len(times) >= SUBMISSIONS:

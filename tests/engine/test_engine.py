@@ -62,6 +62,7 @@ def test_asking_twice_is_one_job_and_one_computation(engine):
     assert len(set(found)) == 1
     job = wait(engine, engine.job(found[0]))
     assert len(engine.jobs()) == 1
+    assert sum(job.workers.values()) == 3
     again = engine.submit(REQUEST)
     assert again.finished == job.finished
 
@@ -76,6 +77,18 @@ def test_finished_units_are_not_computed_again(engine, store):
     assert wait(engine, engine.submit(REQUEST)).state == first.state == "done"
     scores = Library(store).scores("small")
     assert np.nanmax(scores.hits.values) == 7 == np.nanmin(scores.hits.values)
+
+
+def test_a_job_and_the_command_line_share_their_layers(engine, store, models, monkeypatch):
+    """What the command line has computed no worker computes again, and the other way round."""
+    checkpoint = Checkpoint.open(models / "small", "small")
+    wanted = plan(checkpoint, (RELATION,))
+    function_scores(checkpoint, wanted, store, "cpu")
+    store.delete(wanted.key)
+    job = wait(engine, engine.submit(Request("small", methods=("function",), relations=(RELATION,))))
+    assert (job.state, job.done, job.workers) == ("done", 3, {})
+    monkeypatch.setattr("analysis.plan._computed", lambda *arguments: pytest.fail("computed again"))
+    assert function_scores(checkpoint, wanted, store, "cpu").hits.shape[-2:] == (3, 4)
 
 
 def test_failures_carry_a_hint_and_can_be_tried_again(engine, models):

@@ -26,7 +26,8 @@ from analysis.units import MODEST, Kept, Source, count_layer, prepare, salient_l
 QUEUE_LIMIT = 20  # jobs that may wait
 SALIENT_LAYERS = 8  # layers a unit: each unit goes over the whole vocabulary once
 RESOURCE = "GPU"  # what a Dask worker must have one of; the local worker has it on any device
-DEATHS = 10  # times that a unit's worker may die before the job fails
+DEATHS = 10  # times that a unit's worker, or the local worker as it starts, may die before the job fails
+ALONE = 60.0  # seconds after which a local worker that is gone is taken not to come back
 _log = logging.getLogger(__name__)
 
 
@@ -43,6 +44,10 @@ class Cancelled(Exception):
     """The job shall stop."""
 
 
+class WorkerLost(Exception):
+    """The local worker died while Dask started it again, which Dask does not try twice."""
+
+
 class Engine:
     """Takes requests, works them off in a thread of its own, tells how far they are."""
 
@@ -55,6 +60,7 @@ class Engine:
         self._client: Any = None
         self._cluster: Any = None
         self._thread: threading.Thread | None = None
+        self._last_seen = 0.0  # when the local worker was there
 
     # ---- What others call ------------------------------------------------------------------------------------------
 
@@ -146,6 +152,9 @@ class Engine:
             if not self._stopping.is_set():
                 self._cancelled.discard(job.id)
                 self._end(job, "cancelled", "", "")
+        except WorkerLost:
+            self._close_cluster()
+            self._end(job, "queued", "", "")  # goes on with a new one from the stored units
         except HeadAtlasError as error:
             self._end(job, "failed", str(error), error.hint)
         except Exception as error:
@@ -157,7 +166,7 @@ class Engine:
         with self._lock:
             if (self.job(job.id) or job).state != "queued":
                 raise Cancelled
-            job = job.at(state="running", stage="opening the model", message="", hint="")
+            job = job.at(state="running", stage="opening the model", message="", hint="", finished="")
             self._save(job)
         return job
 
@@ -236,7 +245,7 @@ class Engine:
         """The results of futures as they come; all others are let go when one fails or the job is cancelled."""
         from distributed import as_completed
 
-        left = dict(waiting)
+        left, self._last_seen = dict(waiting), time.monotonic()
         try:
             while left:
                 self._check(job)
@@ -252,6 +261,10 @@ class Engine:
     def _check(self, job: Job) -> None:
         if self._stopping.is_set() or job.id in self._cancelled:
             raise Cancelled
+        if self._cluster is None or self._cluster.scheduler.workers:
+            self._last_seen = time.monotonic()
+        elif time.monotonic() - self._last_seen > ALONE:
+            raise WorkerLost
 
     # ---- Dask ------------------------------------------------------------------------------------------------------
 
@@ -266,17 +279,28 @@ class Engine:
 
     def _connect(self) -> Any:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
         dask.config.set({"distributed.scheduler.allowed-failures": DEATHS, "distributed.admin.tick.limit": "60s"})
         if self._place.scheduler:
             return self._joined(Client)
-        self._cluster = LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={RESOURCE: 1},
-            host="127.0.0.1", dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},  # loopback only
-            env={MODEST: "1"}, silence_logs=logging.ERROR,
-        )  # fmt: skip
+        self._cluster = self._local_cluster()
         return Client(self._cluster)
+
+    def _local_cluster(self, deaths: int = 0) -> Any:
+        """A scheduler in this process and a worker process; one that dies while it starts is started again."""
+        from distributed import LocalCluster
+
+        try:
+            return LocalCluster(
+                n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={RESOURCE: 1},
+                host="127.0.0.1", dashboard_address="127.0.0.1:0",  # loopback only
+                scheduler_kwargs={"dashboard": False}, env={MODEST: "1"}, silence_logs=logging.ERROR,
+            )  # fmt: skip
+        except RuntimeError as error:
+            if deaths < DEATHS and not self._stopping.is_set():
+                return self._local_cluster(deaths + 1)
+            raise DeviceError("the worker process does not start", "The server's log says more.") from error
 
     def _joined(self, client: Any) -> Any:
         try:

@@ -248,3 +248,34 @@ def test_a_scheduler_that_does_not_answer_is_said(store, models, monkeypatch):
     engine.stop()
     assert "tcp://127.0.0.1:19" in job.message
     assert "Start it" in job.hint
+
+
+def test_a_local_worker_that_dies_as_it_starts_is_started_again(engine, monkeypatch):
+    """Dask gives up at once; the job does not."""
+    import distributed
+
+    real, tries = distributed.LocalCluster, []
+
+    def made(**options):
+        tries.append(1)
+        if len(tries) == 1:
+            raise RuntimeError("Nanny failed to start.")
+        return real(**options)
+
+    monkeypatch.setattr(distributed, "LocalCluster", made)
+    assert wait(engine, engine.submit(REQUEST)).state == "done"
+    assert len(tries) == 2
+
+
+def test_a_local_worker_that_does_not_come_back_is_replaced(store, models, monkeypatch):
+    """The job goes on with a new one, from the layers it had."""
+    monkeypatch.setattr("analysis.engine.ALONE", 1.0)
+    engine = Engine(store, Place(device="cpu", models=models))
+    job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(builtin()["copying"],)))
+    engine.start()
+    wait(engine, job, lambda job: job.done >= 2)
+    engine._cluster.sync(engine._cluster.workers[0].close)
+    job = wait(engine, job)
+    engine.stop()
+    assert (job.state, job.done) == ("done", 30)
+    assert 1 <= sum(job.workers.values()) < 30  # those of the second worker

@@ -1,6 +1,7 @@
 """Start Head Atlas: read the flags, open the store, start the engine, make the page, serve it."""
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     if access.read_only:
         print("Others can reach this address and there is no --auth-file: read-only, no analyses.", flush=True)
     server = create_app(Library(store, engine), engine, access, options.models)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the worker ends, too
     try:
         uvicorn.run(server, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
     finally:

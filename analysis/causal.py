@@ -310,4 +310,4 @@ def rank_correlation(one: Floats, other: Floats) -> float:
     ranks = [pd.Series(part.ravel()).rank().to_numpy() for part in (one, other)]
     if any(np.ptp(rank) == 0 for rank in ranks):
         return float("nan")
-    return float(np.corrcoef(*ranks).flat[1])
+    return float(pd.Series(ranks[0]).corr(pd.Series(ranks[1])))

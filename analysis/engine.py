@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.errors import HeadAtlasError, QueueFull, SettingError, StoreError
+from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError, StoreError
 from analysis.heads import ModelCard
 from analysis.jobs import Job, Request
 from analysis.plan import FunctionPlan, Settings, assembled, finish, remember, salience_key
@@ -25,7 +25,9 @@ from analysis.units import MODEST, Kept, Source, count_layer, prepare, salient_l
 
 QUEUE_LIMIT = 20  # jobs that may wait
 SALIENT_LAYERS = 8  # layers a unit: each unit goes over the whole vocabulary once
-DEATHS = 10  # times that a unit's worker may die before the job fails
+RESOURCE = "GPU"  # what a Dask worker must have one of; the local worker has it on any device
+DEATHS = 10  # times that a unit's worker, or the local worker as it starts, may die before the job fails
+ALONE = 60.0  # seconds after which a local worker that is gone is taken not to come back
 _log = logging.getLogger(__name__)
 
 
@@ -42,6 +44,10 @@ class Cancelled(Exception):
     """The job shall stop."""
 
 
+class WorkerLost(Exception):
+    """The local worker died while Dask started it again, which Dask does not try twice."""
+
+
 class Engine:
     """Takes requests, works them off in a thread of its own, tells how far they are."""
 
@@ -54,6 +60,7 @@ class Engine:
         self._client: Any = None
         self._cluster: Any = None
         self._thread: threading.Thread | None = None
+        self._last_seen = 0.0  # when the local worker was there
 
     # ---- What others call ------------------------------------------------------------------------------------------
 
@@ -106,7 +113,7 @@ class Engine:
         content = self._store.get(f"job/{job_id}")
         try:
             return None if content is None else Job.from_dict(json.loads(content))
-        except (ValueError, KeyError, TypeError):  # written by another version
+        except (ValueError, KeyError, TypeError, SettingError):  # written by another version
             return None
 
     def jobs(self) -> list[Job]:
@@ -116,10 +123,10 @@ class Engine:
 
     def partial(self, job: Job) -> Scores | None:
         """What a running job has so far, as scores whose other layers are not computed."""
-        content = self._store.get(f"card/{job.fingerprint}/{job.id}") if job.fingerprint else None
-        if content is None or "function" not in job.request.methods:
+        card = self._card(job)
+        if card is None or "function" not in job.request.methods:
             return None
-        return assembled(_plan(ModelCard.from_dict(json.loads(content)), job.request), job.kept, self._store, "")
+        return assembled(_plan(card, job.request), job.kept, self._store, "")
 
     # ---- The thread ------------------------------------------------------------------------------------------------
 
@@ -137,27 +144,37 @@ class Engine:
                 self._run(job)
 
     def _run(self, job: Job) -> None:
-        job = job.at(state="running", stage="opening the model", message="", hint="")
         try:
-            self._save(job)
+            job = self._begun(job)
             job = self._computed(job)
             self._save(job.at(state="done", stage="done", left=None, finished=now()))
         except Cancelled:
             if not self._stopping.is_set():
                 self._cancelled.discard(job.id)
                 self._end(job, "cancelled", "", "")
+        except WorkerLost:
+            self._close_cluster()
+            self._end(job, "queued", "", "")  # goes on with a new one from the stored units
         except HeadAtlasError as error:
             self._end(job, "failed", str(error), error.hint)
         except Exception as error:
             _log.exception("job %s failed", job.id)
             self._end(job, "failed", *_words(error))
 
+    def _begun(self, job: Job) -> Job:
+        """The job as running, unless it was cancelled since it was seen."""
+        with self._lock:
+            if (self.job(job.id) or job).state != "queued":
+                raise Cancelled
+            job = job.at(state="running", stage="opening the model", message="", hint="", finished="")
+            self._save(job)
+        return job
+
     def _end(self, job: Job, state: Any, message: str, hint: str) -> None:
-        current = self.job(job.id) or job
-        ended = current.at(state=state, stage=state, message=message, hint=hint, left=None, finished=now())
         while not self._stopping.is_set():
             try:
-                self._save(ended)
+                current = self.job(job.id) or job
+                self._save(current.at(state=state, stage=state, message=message, hint=hint, left=None, finished=now()))
                 return
             except StoreError:  # a full disk: what failed is told as soon as there is room for it
                 self._stopping.wait(2)
@@ -175,6 +192,8 @@ class Engine:
 
     def _opened(self, job: Job, source: Source) -> tuple[ModelCard, Kept]:
         future = self._submit(prepare, source, job.request.relations, key=f"open-{job.id}-{time.time_ns()}")
+        if not any(RESOURCE in worker["resources"] for worker in self._client.scheduler_info()["workers"].values()):
+            self._save(job.at(stage=f"waiting for a Dask worker that has {RESOURCE}=1"))
         ((_, (card, kept)),) = self._finished(job, {future: ""})
         return ModelCard.from_dict(card), kept
 
@@ -226,7 +245,7 @@ class Engine:
         """The results of futures as they come; all others are let go when one fails or the job is cancelled."""
         from distributed import as_completed
 
-        left = dict(waiting)
+        left, self._last_seen = dict(waiting), time.monotonic()
         try:
             while left:
                 self._check(job)
@@ -242,11 +261,15 @@ class Engine:
     def _check(self, job: Job) -> None:
         if self._stopping.is_set() or job.id in self._cancelled:
             raise Cancelled
+        if self._cluster is None or self._cluster.scheduler.workers:
+            self._last_seen = time.monotonic()
+        elif time.monotonic() - self._last_seen > ALONE:
+            raise WorkerLost
 
     # ---- Dask ------------------------------------------------------------------------------------------------------
 
     def _submit(self, work: Callable[..., Any], *arguments: Any, key: str) -> Any:
-        return self._connected().submit(work, *arguments, key=key, pure=True, resources={"DEVICE": 1}, retries=0)
+        return self._connected().submit(work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0)
 
     def _connected(self) -> Any:
         if self._client is None or self._client.status != "running":
@@ -256,17 +279,36 @@ class Engine:
 
     def _connect(self) -> Any:
         import dask
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
         dask.config.set({"distributed.scheduler.allowed-failures": DEATHS, "distributed.admin.tick.limit": "60s"})
         if self._place.scheduler:
-            return Client(self._place.scheduler, timeout="20s", name="head-atlas")
-        self._cluster = LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={"DEVICE": 1},
-            host="127.0.0.1", dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False},  # loopback only
-            env={MODEST: "1"}, silence_logs=logging.ERROR,
-        )  # fmt: skip
+            return self._joined(Client)
+        self._cluster = self._local_cluster()
         return Client(self._cluster)
+
+    def _local_cluster(self, deaths: int = 0) -> Any:
+        """A scheduler in this process and a worker process; one that dies while it starts is started again."""
+        from distributed import LocalCluster
+
+        try:
+            return LocalCluster(
+                n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={RESOURCE: 1},
+                host="127.0.0.1", dashboard_address="127.0.0.1:0",  # loopback only
+                scheduler_kwargs={"dashboard": False}, env={MODEST: "1"}, silence_logs=logging.ERROR,
+            )  # fmt: skip
+        except RuntimeError as error:
+            if deaths < DEATHS and not self._stopping.is_set():
+                return self._local_cluster(deaths + 1)
+            raise DeviceError("the worker process does not start", "The server's log says more.") from error
+
+    def _joined(self, client: Any) -> Any:
+        try:
+            return client(self._place.scheduler, timeout="20s", name="head-atlas")
+        except (OSError, ValueError) as error:
+            raise DeviceError(
+                f"the Dask scheduler {self._place.scheduler} does not answer", "Start it, then try again."
+            ) from error
 
     def _close_cluster(self) -> None:
         for part in (self._client, self._cluster):
@@ -282,13 +324,22 @@ class Engine:
     def _save(self, job: Job) -> None:
         self._store.put(f"job/{job.id}", json.dumps(job.to_dict()).encode())
 
-    def _has_result(self, job: Job) -> bool:
-        if "function" not in job.request.methods:
-            return True
+    def _card(self, job: Job) -> ModelCard | None:
         content = self._store.get(f"card/{job.fingerprint}/{job.id}")
-        if content is None:
+        try:
+            return None if content is None else ModelCard.from_dict(json.loads(content))
+        except (ValueError, KeyError, TypeError):  # written by another version
+            return None
+
+    def _has_result(self, job: Job) -> bool:
+        card, names = self._card(job), []
+        if card is None:
             return False
-        return self._store.get(_plan(ModelCard.from_dict(json.loads(content)), job.request).key) is not None
+        if "function" in job.request.methods:
+            names.append(_plan(card, job.request).key)
+        if "salience" in job.request.methods:
+            names += [salience_key(card.fingerprint, layer, True) for layer in card.layers]
+        return all(self._store.get(name) is not None for name in names)
 
 
 def _plan(card: ModelCard, request: Request) -> FunctionPlan:

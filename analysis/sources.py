@@ -48,11 +48,13 @@ def open_listed(name: str, revision: str | None, cache: Path, models: Path | Non
 
 
 def listed_folder(name: str, models: Path | None) -> Path | None:
-    """The folder of that name inside the models directory; links that lead out of it do not count."""
+    """The folder of that name inside the models directory; links out of it, or of its files, do not count."""
     if models is None or not _HUB_ID.fullmatch(name) or ".." in name:
         return None
     root, folder = models.resolve(), (models / name).resolve()
-    return folder if folder.is_relative_to(root) and folder != root and folder.is_dir() else None
+    if not folder.is_relative_to(root) or folder == root or not folder.is_dir():
+        return None
+    return folder if all(file.resolve().is_relative_to(root) for file in folder.iterdir()) else None
 
 
 def listed_models(models: Path | None) -> list[str]:

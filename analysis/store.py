@@ -79,7 +79,11 @@ class Store:
 
     def names(self, prefix: str = "") -> Iterator[str]:
         """The names in the store."""
-        yield from (key for key in list(self._cache) if isinstance(key, str) and key.startswith(prefix))
+        try:
+            keys = list(self._cache)
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(self.folder, error) from error
+        yield from (key for key in keys if isinstance(key, str) and key.startswith(prefix))
 
     def size(self) -> int:
         """Bytes on disk."""

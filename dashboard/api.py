@@ -189,7 +189,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
     def submit(request: Request, wanted: Submission) -> JobState:
         """Analyse a model; asking twice for the same gives the same job."""
         _must_be_analyst(request)
-        _limit(limits, request.client.host if request.client else "")
+        _limit(limits, request)
         return job_state(engine.submit(wanted.request()))
 
     @api.get("/jobs/{job_id}")
@@ -208,6 +208,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
     def retry(request: Request, job_id: str) -> JobState:
         """Try a failed or cancelled job again; it goes on from what it had."""
         _must_be_analyst(request)
+        _limit(limits, request)
         return job_state(engine.submit(_found(engine, job_id).request))
 
 
@@ -216,9 +217,9 @@ def _must_be_analyst(request: Request) -> None:
         raise HTTPException(403, "this server is read-only for you: analyses need the analyst role")
 
 
-def _limit(limits: dict[str, deque[float]], client: str) -> None:
+def _limit(limits: dict[str, deque[float]], request: Request) -> None:
     """At most some submissions a minute; clients that were quiet for a minute are forgotten."""
-    now = time.monotonic()
+    now, client = time.monotonic(), request.client.host if request.client else ""
     for other, times in list(limits.items()):
         if now - times[-1] > 60 or len(limits) > CLIENTS:
             limits.pop(other, None)

@@ -14,7 +14,7 @@ from dashboard.access import Access
 from dashboard.api import create_api
 from dashboard.guard import Guard, policy
 from dashboard.library import Library
-from dashboard.live import tell
+from dashboard.live import Watch, tell
 from dashboard.panels.page import page
 
 ASSETS = Path(__file__).parent.parent / "assets"
@@ -42,8 +42,10 @@ def create_app(library: Library, engine: Engine, access: Access, models: Path | 
     server.include_router(exports.routes(library))
     server.mount("/api", create_api(library, engine, access, models))
 
+    watch = Watch(engine)
+
     async def live(socket: WebSocket) -> None:
-        await tell(socket, engine)
+        await tell(socket, watch)
 
     server.add_api_websocket_route("/live/jobs", live)
     app = dash_app(library, engine, access, models, server)

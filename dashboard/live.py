@@ -4,28 +4,47 @@ Not a callback of Dash's: in 4.4 one that runs for as long as the page is open k
 """
 
 import asyncio
+import threading
+import time
+from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from analysis.engine import Engine
+from analysis.errors import StoreError
 
 EVERY = 0.4  # seconds between looks at the jobs
 QUIET = 2.0  # the same while nothing runs
 
 
-async def tell(socket: WebSocket, engine: Engine) -> None:
+class Watch:
+    """The jobs as all open pages are told them: looked at once for all."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self._lock = engine, threading.Lock()
+        self._seen: tuple[float, list[dict[str, Any]]] = (-1e9, [])
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """As they were a moment ago at most."""
+        with self._lock:
+            if time.monotonic() - self._seen[0] > EVERY / 2:
+                self._seen = (time.monotonic(), [job.summary() for job in self._engine.jobs()])
+            return self._seen[1]
+
+
+async def tell(socket: WebSocket, watch: Watch) -> None:
     """Send the jobs whenever something has changed, until the page is closed."""
     await socket.accept()
     last = None
     try:
         while True:
-            now = [job.summary() for job in await asyncio.to_thread(engine.jobs)]
+            now = await asyncio.to_thread(watch.jobs)
             if now != last:
                 last = now
                 await socket.send_json(now)
             busy = any(job["state"] in {"queued", "running"} for job in now)
             await _pause(socket, EVERY if busy else QUIET)
-    except (WebSocketDisconnect, RuntimeError):  # the page is gone
+    except (WebSocketDisconnect, RuntimeError, StoreError):  # the page is gone, or asks again later
         return
 
 

@@ -1,6 +1,7 @@
 """The engine on a real local Dask cluster: one worker process, real units, a real store."""
 
 import json
+import sqlite3
 import threading
 import time
 
@@ -10,7 +11,7 @@ import pytest
 
 from analysis.checkpoint import Checkpoint
 from analysis.engine import QUEUE_LIMIT, Engine, Place
-from analysis.errors import QueueFull, SettingError
+from analysis.errors import QueueFull, SettingError, StoreError
 from analysis.heads import HeadId
 from analysis.jobs import Job, Request
 from analysis.plan import function_scores, plan, stored_salience
@@ -61,6 +62,7 @@ def test_asking_twice_is_one_job_and_one_computation(engine):
     assert len(set(found)) == 1
     job = wait(engine, engine.job(found[0]))
     assert len(engine.jobs()) == 1
+    assert sum(job.workers.values()) == 3
     again = engine.submit(REQUEST)
     assert again.finished == job.finished
 
@@ -75,6 +77,18 @@ def test_finished_units_are_not_computed_again(engine, store):
     assert wait(engine, engine.submit(REQUEST)).state == first.state == "done"
     scores = Library(store).scores("small")
     assert np.nanmax(scores.hits.values) == 7 == np.nanmin(scores.hits.values)
+
+
+def test_a_job_and_the_command_line_share_their_layers(engine, store, models, monkeypatch):
+    """What the command line has computed no worker computes again, and the other way round."""
+    checkpoint = Checkpoint.open(models / "small", "small")
+    wanted = plan(checkpoint, (RELATION,))
+    function_scores(checkpoint, wanted, store, "cpu")
+    store.delete(wanted.key)
+    job = wait(engine, engine.submit(Request("small", methods=("function",), relations=(RELATION,))))
+    assert (job.state, job.done, job.workers) == ("done", 3, {})
+    monkeypatch.setattr("analysis.plan._computed", lambda *arguments: pytest.fail("computed again"))
+    assert function_scores(checkpoint, wanted, store, "cpu").hits.shape[-2:] == (3, 4)
 
 
 def test_failures_carry_a_hint_and_can_be_tried_again(engine, models):
@@ -168,9 +182,100 @@ def test_a_new_engine_goes_on_with_old_jobs(store, models):
 
 
 def test_jobs_of_another_version_are_passed_over(store):
-    """A record that cannot be read hides nothing else."""
+    """A record that cannot be read, or asks for a method that is not there, hides nothing else."""
     store.put("job/abc", b'{"strange": 1}')
+    newer = Job(REQUEST).to_dict()
+    newer["request"]["methods"] = ["of tomorrow"]
+    store.put("job/def", json.dumps(newer).encode())
     engine = Engine(store)
     job = engine.submit(REQUEST)
     assert [found.id for found in engine.jobs()] == [job.id]
     assert Job.from_dict(json.loads(json.dumps(job.to_dict()))) == job
+
+
+def test_a_job_whose_salient_tokens_are_gone_is_done_again(engine, store):
+    """Done means that its results are there; and the card of another version is no result."""
+    request = Request("small", methods=("salience",), relations=(RELATION,))
+    job = wait(engine, engine.submit(request))
+    card = next(name for name in store.names("card/"))
+    for name in list(store.names("salience/"))[:1]:
+        store.delete(name)
+    assert engine.submit(request).active
+    wait(engine, job)
+    assert engine.submit(request).state == "done"
+    store.put(card, b'{"strange": 1}')
+    assert engine.submit(request).active
+
+
+def test_a_job_cancelled_at_the_moment_it_begins_never_runs(store, models, monkeypatch):
+    """The engine has seen it waiting; before it begins somebody cancels."""
+    engine = Engine(store, Place(device="cpu", models=models))
+    seen = engine.submit(REQUEST)
+    engine.cancel(seen.id)
+    monkeypatch.setattr(engine, "_computed", lambda job: pytest.fail("it ran"))
+    engine._run(seen)
+    assert engine.job(seen.id).state == "cancelled"
+
+
+def test_a_store_that_fails_for_a_moment_does_not_end_the_engine(engine, store, monkeypatch):
+    """The engine looks for jobs while the list of entries cannot be read; later it runs what is asked for."""
+    failed = threading.Event()
+
+    def fails(cache):
+        failed.set()
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(type(store._cache), "__iter__", fails)
+        engine._wake.set()
+        assert failed.wait(10)
+        with pytest.raises(StoreError):
+            list(store.names())
+    assert wait(engine, engine.submit(REQUEST)).state == "done"
+
+
+def test_a_scheduler_that_does_not_answer_is_said(store, models, monkeypatch):
+    """With its address and what to do."""
+    from distributed import Client
+
+    def gone(*arguments, **options):
+        raise OSError("Timed out trying to connect")
+
+    monkeypatch.setattr(Client, "__init__", gone)
+    engine = Engine(store, Place(scheduler="tcp://127.0.0.1:19", models=models))
+    engine.start()
+    job = wait(engine, engine.submit(REQUEST))
+    engine.stop()
+    assert "tcp://127.0.0.1:19" in job.message
+    assert "Start it" in job.hint
+
+
+def test_a_local_worker_that_dies_as_it_starts_is_started_again(engine, monkeypatch):
+    """Dask gives up at once; the job does not."""
+    import distributed
+
+    real, tries = distributed.LocalCluster, []
+
+    def made(**options):
+        tries.append(1)
+        if len(tries) == 1:
+            raise RuntimeError("Nanny failed to start.")
+        return real(**options)
+
+    monkeypatch.setattr(distributed, "LocalCluster", made)
+    assert wait(engine, engine.submit(REQUEST)).state == "done"
+    assert len(tries) == 2
+
+
+def test_a_local_worker_that_does_not_come_back_is_replaced(store, models, monkeypatch):
+    """The job goes on with a new one, from the layers it had."""
+    monkeypatch.setattr("analysis.engine.ALONE", 1.0)
+    engine = Engine(store, Place(device="cpu", models=models))
+    job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(builtin()["copying"],)))
+    engine.start()
+    wait(engine, job, lambda job: job.done >= 2)
+    engine._cluster.sync(engine._cluster.workers[0].close)
+    job = wait(engine, job)
+    engine.stop()
+    assert (job.state, job.done) == ("done", 30)
+    assert 1 <= sum(job.workers.values()) < 30  # those of the second worker

@@ -3,18 +3,20 @@
 import os
 import subprocess
 import sys
-import threading
-from contextlib import suppress
+import time
+from contextlib import contextmanager, suppress
 
 import pytest
 
 from analysis.engine import Engine, Place
 from analysis.errors import StoreError
+from analysis.jobs import Request
 from analysis.store import Store
 from dashboard.library import Library
 from tests.browser.harness import ROOT
 from tests.engine.conftest import engine, models  # noqa: F401  # fixtures
 from tests.engine.test_engine import REQUEST, wait
+from tests.faults.test_kills import REQUEST as LONG
 
 
 @pytest.fixture
@@ -29,59 +31,52 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def filled(folder):
-    """A file that takes all the room there is."""
+@contextmanager
+def full(folder):
+    """Without a byte of room, for a while."""
     ballast = folder / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        for size in (65536, 4096, 1):
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        for size in (65536, 512, 1):
             with suppress(OSError):
                 while True:
                     file.write(bytes(size))
-    return ballast
+    yield
+    ballast.unlink()
 
 
-def test_a_full_disk_refuses_a_job_and_recovers(small_disk, models):  # noqa: F811
-    """A request that cannot be kept is refused with a hint; with room again the same request works."""
+def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
+    """A request is refused with a hint; with room again the same request works."""
     store = Store(small_disk / "store")
     working = Engine(store, Place(device="cpu", models=models))
     working.start()
-    ballast = filled(small_disk)
-    with pytest.raises(StoreError) as refused:
-        working.submit(REQUEST)
-    ballast.unlink()
-    assert "free space" in refused.value.hint
-    assert working.jobs() == []
+    with full(small_disk), pytest.raises(StoreError) as caught:
+        working.submit(Request("org/no-room"))
+    assert "space" in caught.value.hint
     assert wait(working, working.submit(REQUEST)).state == "done"
     working.stop()
     store.close()
 
 
-def test_a_disk_that_fills_up_fails_the_job_and_recovers(small_disk, models, monkeypatch):  # noqa: F811
-    """A job whose results cannot be kept fails with the hint as soon as that can be told; then it works again."""
+def test_a_disk_that_fills_up_in_mid_job_costs_no_finished_layer(small_disk, default_checkpoint):
+    """The job fails with a hint as soon as there is room to say so; tried again it goes on from what it had."""
     store = Store(small_disk / "store")
-    working = Engine(store, Place(device="cpu", models=models))
-    ballast, failing = [], threading.Event()
-    put = store.put
-
-    def full_from_the_first_unit_on(key, value):
-        if key.startswith("unit/") and not ballast:
-            ballast.append(filled(small_disk))
-        try:
-            put(key, value)
-        except StoreError:
-            failing.set()
-            raise
-
-    monkeypatch.setattr(store, "put", full_from_the_first_unit_on)
+    working = Engine(store, Place(device="cpu"))
     working.start()
-    job = working.submit(REQUEST)
-    assert failing.wait(60)
-    ballast[0].unlink()
-    failed = wait(working, job)
-    assert failed.state == "failed"
-    assert "free space" in failed.hint
-    assert wait(working, working.submit(REQUEST)).state == "done"
+    job = working.submit(LONG)
+    wait(working, job, lambda job: job.done >= 3)
+    with full(small_disk):
+        time.sleep(4)
+        assert working.job(job.id).state == "running"  # it cannot be written that it is not
+    job = wait(working, job)
+    before = {name: store.get(name) for name in store.names("unit/")}
+    assert job.state == "failed"
+    assert "space" in job.hint
+    assert 3 <= len(before) < 30
+    again = wait(working, working.submit(LONG))
     working.stop()
+    assert again.state == "done"
+    assert sum(again.workers.values()) == 30 - len(before)
+    assert {name: store.get(name) for name in before} == before
     store.close()
 
 

@@ -11,8 +11,9 @@ from fastapi import HTTPException
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
-from analysis.engine import Engine, Place
+from analysis.engine import QUEUE_LIMIT, Engine, Place
 from analysis.errors import ModelError
 from analysis.sources import listed_folder, listed_models, open_listed
 from analysis.store import Store
@@ -21,6 +22,7 @@ from dashboard.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.app import create_app
 from dashboard.guard import MAX_BODY
 from dashboard.library import Library
+from dashboard.live import Watch
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 
@@ -65,6 +67,13 @@ def unlimited(shared, monkeypatch):
     return shared
 
 
+@pytest.fixture
+def unlimited_store(client, monkeypatch):
+    """The same with a store of its own."""
+    monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
+    return client
+
+
 @PROPERTY
 @given(st.text(max_size=400), st.sampled_from(["a.csv", "a.json", "../a.csv", "<b>.csv", "a.exe"]))
 def test_no_upload_breaks_the_server(unlimited, content, name):
@@ -74,8 +83,9 @@ def test_no_upload_breaks_the_server(unlimited, content, name):
     assert answer.status_code in {202, 422, 503}
 
 
-def test_the_api_keeps_to_its_own_description(store):
-    """schemathesis: every operation with generated input, no server error."""
+def test_the_api_keeps_to_its_own_description(store, monkeypatch):
+    """schemathesis: every operation with generated input, no server error; 503 is a full queue's answer."""
+    monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
     client = client_of(store)
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers={"host": "localhost"})
     count = 0
@@ -106,6 +116,8 @@ def test_large_bodies_are_refused_before_they_are_read(client):
 
 def test_ten_million_pairs_are_refused(client):
     """In the limits of a body there is no room for them; what fits is counted."""
+    body = b'{"model": "a/b", "files": [{"name": "many.csv", "content": "' + b"a,b\\n" * 10**7 + b'"}]}'
+    assert client.post("/api/jobs", content=body).status_code == 413
     pairs = "\n".join(f"a{i},b{i}" for i in range(30_000))
     answer = client.post("/api/jobs", json={"model": "a/b", "files": [{"name": "many.csv", "content": pairs}]})
     assert answer.status_code == 422
@@ -125,6 +137,20 @@ def test_submissions_are_rate_limited(client):
     """The eleventh within a minute gets 429."""
     codes = [client.post("/api/jobs", json={"model": f"org/m{i}"}).status_code for i in range(SUBMISSIONS + 1)]
     assert codes == [202] * SUBMISSIONS + [429]
+    job = client.get("/api/jobs").json()[0]["id"]
+    assert client.post(f"/api/jobs/{job}/retry").status_code == 429
+
+
+def test_a_full_queue_gives_a_clear_answer(unlimited_store):
+    """503 with what to do; the jobs that wait are as they were."""
+    client = unlimited_store
+    codes = [client.post("/api/jobs", json={"model": f"org/m{i}"}).status_code for i in range(QUEUE_LIMIT)]
+    assert codes == [202] * QUEUE_LIMIT
+    answer = client.post("/api/jobs", json={"model": "org/more"})
+    assert answer.status_code == 503
+    assert (answer.json()["error"], answer.json()["hint"]) == ("QueueFull", "Try again when some are done.")
+    assert client.post("/api/jobs", json={"model": "org/m0"}).status_code == 202
+    assert len(client.get("/api/jobs").json()) == QUEUE_LIMIT
 
 
 def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
@@ -150,6 +176,14 @@ def test_names_do_not_lead_out_of_the_models_directory(models, tmp_path, name): 
     """Neither dots nor links; `tiny` is a link to a folder outside."""
     assert listed_folder(name, models) is None
     assert listed_models(models) == ["small"]
+
+
+def test_files_that_lead_out_of_the_models_directory_are_not_read(models, tmp_path):  # noqa: F811
+    """A folder inside, its config a link to something outside."""
+    (models / "small" / "config.json").rename(tmp_path / "config.json")
+    (models / "small" / "config.json").symlink_to(tmp_path / "config.json")
+    assert listed_folder("small", models) is None
+    assert listed_models(models) == []
 
 
 def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):  # noqa: F811
@@ -259,6 +293,47 @@ def test_requests_of_other_sites_change_nothing(client):
     assert client.post("/api/jobs", headers={"Sec-Fetch-Site": "cross-site"}, **body).status_code == 403
     assert client.get("/api/jobs", headers={"Host": "evil.example"}).status_code == 400
     assert client.post("/api/jobs", headers={"Origin": "http://localhost"}, **body).status_code == 202
+
+
+def test_pages_of_other_sites_do_not_hear_of_the_jobs(store, auth_file):
+    """The WebSocket is refused to another origin and without a login; a viewer may listen."""
+    with client_of(store).websocket_connect("ws://localhost/live/jobs") as socket:
+        assert socket.receive_json() == []
+    client = client_of(store, Access.of("0.0.0.0", auth_file))
+    for headers in ({}, {**login("vera"), "Origin": "http://evil.example"}):
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/live/jobs", headers=headers):
+            pass
+    with client.websocket_connect("/live/jobs", headers=login("vera")) as socket:
+        assert socket.receive_json() == []
+
+
+def test_many_pages_look_at_the_jobs_once(store, monkeypatch):
+    """However many listen, the store is read once a moment."""
+    engine, looks = Engine(store), []
+    monkeypatch.setattr(engine, "jobs", lambda: looks.append(1) or [])
+    watch = Watch(engine)
+    assert [watch.jobs() for _ in range(50)] == [[]] * 50
+    assert len(looks) <= 2
+
+
+def test_passwords_and_tokens_are_in_no_answer_and_no_log(store, auth_file, caplog, monkeypatch):
+    """Neither a person's password or its hash nor the hub's token."""
+    monkeypatch.setenv("HF_TOKEN", "hf_very_secret")
+    caplog.set_level("DEBUG")
+    client = client_of(store, Access.of("0.0.0.0", auth_file))
+    paths = (
+        "/",
+        "/_dash-layout",
+        "/_dash-dependencies",
+        "/api/health",
+        "/api/models",
+        "/api/jobs",
+        "/api/openapi.json",
+    )
+    texts = [client.get(path, headers=login("anna")).text for path in paths]
+    texts += [client.get("/", headers={"Authorization": "Basic YW5uYTp3cm9uZy1zZWNyZXQ="}).text, caplog.text]
+    for text in texts:
+        assert not any(secret in text for secret in ("-secret", "argon2", "hf_very_secret"))
 
 
 def test_every_answer_has_the_security_headers(client):

@@ -10,17 +10,19 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from analysis import __version__
+from analysis.checkpoint import Checkpoint
 from analysis.errors import SettingError, StoreError
 from analysis.fits import Fit, Gates
 from analysis.heads import ModelCard
 from analysis.plan import remember
+from analysis.progress import Progress
 from analysis.provenance import Provenance, libraries, now
 from analysis.scores import DIMS, Missing, Scores
 from analysis.store import Store
@@ -172,6 +174,43 @@ class CausalPlan:
 
     def _hash(self, *part: Any) -> str:
         return _digest([CAUSAL_VERSION, asdict(self.settings), *part])
+
+
+class Planned(Protocol):
+    """What a method that is worked off in steps offers."""
+
+    @property
+    def total(self) -> int:
+        """How many steps there are in all."""
+
+    def ready(self, store: Store) -> list[Step]:
+        """Those that can be done now."""
+
+    def keep(self, step: Step, content: bytes, store: Store) -> None:
+        """Store what a step gave."""
+
+    def assembled(self, store: Store, device: str) -> Scores:
+        """The result so far."""
+
+    def finish(self, store: Store, device: str) -> Scores:
+        """The result, kept in the store."""
+
+
+def causal_scores(
+    checkpoint: Checkpoint, wanted: Planned, store: Store, device: str, progress: Progress, only: Sequence[str] | None
+) -> Scores:
+    """Do in this process what the store does not have, step by step; `only` some kinds of steps if asked."""
+    done, worker = 0, None
+    while steps := [step for step in wanted.ready(store) if only is None or step.what in only]:
+        if worker is None:
+            from analysis.causal_work import CausalWorker
+
+            worker = CausalWorker(checkpoint, device)
+        wanted.keep(steps[0], worker.do(steps[0]), store)
+        done += 1
+        progress(f"{steps[0].task.title}: {steps[0].what}", done, max(wanted.total, done))
+    used = "stored fits" if worker is None else worker.model.device_name
+    return wanted.finish(store, used) if only is None else wanted.assembled(store, used)
 
 
 def _unit(card: ModelCard, *part: Any) -> str:

@@ -1,7 +1,7 @@
 """The command line: map a model, inspect a head, list models, look after the cache.
 
 Exit codes: 0 done · 1 unexpected · 2 wrong usage · 3 model · 4 relation · 5 head · 6 device · 7 store · 130 interrupted
-(the numbers 3 to 7 stand beside the errors in `analysis.errors`).
+(the numbers 3 to 9 stand beside the errors in `analysis.errors`).
 """
 
 import argparse
@@ -12,15 +12,18 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from analysis import __version__, default_model, report
+from analysis import __version__, causal_report, default_model, report
+from analysis.causal import SEEDS, CausalPlan, GateSettings, causal_scores
 from analysis.checkpoint import Checkpoint
+from analysis.contrast import ContrastPlan
 from analysis.errors import HeadAtlasError, SettingError, StoreError
-from analysis.heads import HeadId
+from analysis.heads import HeadId, ModelCard
 from analysis.plan import (
     Settings,
     forget,
@@ -39,6 +42,9 @@ from analysis.scores import Scores
 from analysis.shipped import shipped
 from analysis.sources import cached_models, open_model
 from analysis.store import Store, cache_folder
+from analysis.tasks import builtin as builtin_tasks
+from analysis.tasks import choose as choose_tasks
+from analysis.tasks import file_content, read_contrast
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("salience", help="the tokens on which every head acts most", parents=[model, common])
     command.add_argument("--out", type=_json_out, metavar="FILE", help="write them all to FILE.json.gz")
     command.set_defaults(run=_salience)
+    _add_gates(commands, [model, common])
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=[common])
     command.set_defaults(run=_models)
     command = commands.add_parser("relations", help="list the built-in relations by name", parents=[common])
@@ -126,6 +133,78 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--all", action="store_true", help="prune: everything, the converted default model too")
     command.set_defaults(run=_cache)
     return parser
+
+
+def _add_gates(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """The commands of the causal map."""
+    fit = argparse.ArgumentParser(add_help=False)
+    default = GateSettings()
+    fit.add_argument("--published", action="store_true", help="the paper's updates, batch and rates (hours on a CPU)")
+    fit.add_argument("--updates", type=int, nargs=2, metavar=("FREE", "PUSH"), help="of the two stages")
+    fit.add_argument("--batch", type=int, help=f"prompts in an update (default {default.batch})")
+    fit.add_argument("--push", type=float, metavar="λ", help=f"how hard gates are pushed (default {default.push})")
+    fit.add_argument("--out", type=_out, metavar="FILE", help="write all scores to FILE.parquet or FILE.csv")
+    command = commands.add_parser("gates", help="which heads a task needs: the causal map", parents=[*parents, fit])
+    command.add_argument("--tasks", nargs="+", default=["math", "syntax"], metavar="NAME-or-FILE.jsonl")
+    command.add_argument("--seeds", type=int, default=SEEDS, help=f"random beginnings (default {SEEDS})")
+    command.add_argument("--together", type=int, default=1, metavar="N", help="seeds in one batch (default 1)")
+    command.add_argument("--preview", action="store_true", help="only the quick estimate from one backward pass")
+    command.set_defaults(run=_gates)
+    command = commands.add_parser(
+        "contrast", help="heads that one behaviour needs and another does not", parents=[*parents, fit]
+    )
+    command.add_argument("pairs", type=Path, metavar="PAIRS.jsonl", help='lines of {"forget": {…}, "retain": {…}}')
+    command.add_argument("--seeds", type=int, default=1)
+    command.set_defaults(run=_contrast)
+    command = commands.add_parser("tasks", help="list the built-in tasks", parents=[parents[1]])
+    command.set_defaults(run=_tasks)
+
+
+def _gate_settings(options: argparse.Namespace) -> GateSettings:
+    settings = GateSettings.published() if options.published else GateSettings()
+    if options.updates:
+        settings = replace(settings, free_updates=options.updates[0], push_updates=options.updates[1])
+    chosen = {name: getattr(options, name) for name in ("batch", "push") if getattr(options, name) is not None}
+    return replace(settings, **chosen)
+
+
+def _gates(options: argparse.Namespace, progress: ShownProgress) -> str:
+    tasks = choose_tasks(options.tasks)
+    settings = _gate_settings(options)
+    return _causal(options, progress, lambda card: CausalPlan(card, tasks, options.seeds, settings, options.together))
+
+
+def _contrast(options: argparse.Namespace, progress: ShownProgress) -> str:
+    contrast = read_contrast(options.pairs.name, file_content(options.pairs))
+    settings = _gate_settings(options)
+    return _causal(options, progress, lambda card: ContrastPlan(card, contrast, options.seeds, settings))
+
+
+def _causal(
+    options: argparse.Namespace, progress: ShownProgress, planned: Callable[[ModelCard], CausalPlan | ContrastPlan]
+) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        wanted = planned(checkpoint.card)
+        only = ("untouched", "preview") if getattr(options, "preview", False) else None
+        scores = causal_scores(checkpoint, wanted, store, options.device, progress, only)
+        progress.close()
+    if options.out:
+        _write(options.out, scores)
+    data = causal_report.causal_data(scores, str(options.out) if options.out else None)
+    return json.dumps(data) if options.json else causal_report.causal_text(data)
+
+
+def _tasks(options: argparse.Namespace, progress: ShownProgress) -> str:
+    data = [
+        {
+            "name": task.name, "title": task.title, "sentence": task.sentence, "kinds": list(task.kinds),
+            "train": len(task.train), "validation": len(task.validation), "example": task.train[0].prompt,
+            "target": task.train[0].target,
+        }
+        for task in builtin_tasks().values()
+    ]  # fmt: skip
+    return json.dumps(data) if options.json else causal_report.tasks_text(data)
 
 
 def _layers(text: str) -> tuple[int, ...]:

@@ -1,0 +1,100 @@
+"""Causal maps as plain data for scripts and as text for a terminal."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from analysis.causal import ROLE, Floats
+from analysis.heads import HeadId
+from analysis.scores import Scores, always_of, any_of
+
+_TOP = 5
+
+
+def causal_data(scores: Scores, out: str | None) -> dict[str, Any]:
+    """A summary: how many heads help or hurt, which do most, how well the untouched model does the task."""
+    return {
+        "model": scores.provenance.model.to_dict(),
+        "settings": scores.provenance.settings,
+        "seeds": len(scores.score.sample) if not np.isnan(scores.score.values).all() else 0,
+        "tasks": [_task(scores, item) for item in scores.provenance.items],
+        "out": out,
+    }
+
+
+def shares(scores: Scores, task: str, role: str, threshold: float = ROLE) -> dict[str, float]:
+    """The share of heads that have a role in every seed, and in at least one."""
+    score = scores.score.sel(item=task, kind=role).dropna("sample", how="all")
+    both = {"always": always_of(score, "sample"), "any": any_of(score, "sample")}
+    return {how: round(float((values >= threshold).mean()), 4) for how, values in both.items()}
+
+
+def _task(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
+    known = ("name", "title", "category", "accuracy", "nll", "flagged", "agreement", "settled", "kinds")
+    data = {key: item[key] for key in known if key in item}
+    if not np.isnan(scores.score.sel(item=item["name"]).values).all():
+        for role in ("facilitation", "interference"):
+            mean = scores.score.sel(item=item["name"], kind=role).mean("sample").values
+            data[role] = {**shares(scores, item["name"], role), "heads": _top(scores, mean)}
+    if "preview" in item:
+        data["preview"] = {
+            "prompts": item["preview"]["prompts"],
+            "heads": _top(scores, -np.array(item["preview"]["mean"])),
+        }
+    return data
+
+
+def _top(scores: Scores, values: Floats) -> list[dict[str, Any]]:
+    layers = scores.provenance.model.layers
+    best = np.argsort(-values, axis=None, kind="stable")[:_TOP]
+    places = [np.unravel_index(at, values.shape) for at in best]
+    return [{"head": str(HeadId(layers[i], int(j))), "value": round(float(values[i, j]), 4)} for i, j in places]
+
+
+def causal_text(data: dict[str, Any]) -> str:
+    """The summary for a terminal."""
+    card, settings = data["model"], data["settings"]
+    lines = [
+        f"{card['id']} {card['revision'][:12]} · {len(card['layers'])} layers × {card['heads']} heads · "
+        f"{data['seeds']} seeds · {settings['free_updates']} + {settings['push_updates']} updates "
+        f"of {settings['batch']} prompts",
+    ]
+    for task in data["tasks"]:
+        lines += ["", *_task_lines(task)]
+    if data["out"]:
+        lines += ["", f"All scores are in {data['out']}"]
+    return "\n".join(lines)
+
+
+def _task_lines(task: dict[str, Any]) -> list[str]:
+    lines = [task["title"]]
+    if "accuracy" in task:
+        flag = "  (hardly ever right: its gates mean little)" if task["flagged"] else ""
+        lines.append(f"  untouched model: right {task['accuracy']:.0%}, NLL {task['nll']:.2f}{flag}")
+        lines += [f"    {k['kind']:16} right {k['accuracy']:4.0%}, NLL {k['nll']:.2f}" for k in task["kinds"]]
+    for role in ("facilitation", "interference"):
+        if role in task:
+            found = task[role]
+            heads = ", ".join(f"{h['head']} {h['value']:.2f}" for h in found["heads"])
+            lines.append(f"  {role:13} Always {found['always']:6.1%}  Any {found['any']:6.1%}   highest mean: {heads}")
+    if "preview" in task:
+        heads = ", ".join(f"{h['head']} {-h['value']:+.3f}" for h in task["preview"]["heads"])
+        lines.append(f"  preview, a first-order estimate from {task['preview']['prompts']} prompts: {heads}")
+    if "agreement" in task:
+        rho = task["agreement"]
+        lines.append(
+            f"  its rank correlation with the fits: F {rho['facilitation']:+.2f}, N {rho['interference']:+.2f}"
+        )
+    return lines
+
+
+def tasks_text(data: Sequence[dict[str, Any]]) -> str:
+    """The built-in tasks, one a paragraph."""
+    return "\n\n".join(
+        f"{task['name']}: {task['sentence']}\n"
+        f"  {task['train']:,} prompts for training, {task['validation']} for validation\n"
+        f"  kinds: {', '.join(task['kinds'])}\n"
+        f"  for example {task['example']!r} → {task['target']!r}"
+        for task in data
+    )

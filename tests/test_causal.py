@@ -1,0 +1,203 @@
+"""The causal map from end to end: a built model whose heads' roles are known, and results that come in pieces."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from analysis.causal import CausalPlan, GateSettings, causal_scores
+from analysis.causal_report import causal_data, shares
+from analysis.checkpoint import Checkpoint
+from analysis.cli import main
+from analysis.contrast import ContrastPlan
+from analysis.errors import SettingError
+from analysis.fits import Fit
+from analysis.gates import LIMIT
+from analysis.progress import silent
+from analysis.scores import Scores
+from analysis.tasks import Contrast, Item, Task
+from tests import tiny_models
+
+SOURCES = 6
+SOLVER, SPOILER = (1, 2), (0, 1)
+SETTINGS = GateSettings(free_updates=80, push_updates=120, batch=8)
+
+
+def built_model():
+    """Word s is followed by word 100 + s: one head says so, another says 101 + s, all others write nothing."""
+    config = LlamaConfig(
+        vocab_size=tiny_models.WORDS, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, head_dim=8,
+        num_key_value_heads=4, intermediate_size=16, tie_word_embeddings=False,
+    )  # fmt: skip
+    model = LlamaForCausalLM(config).eval()
+    for name, parameter in model.named_parameters():
+        parameter.data.fill_(1.0 if "norm" in name else 0.0)
+    for source in range(SOURCES):
+        model.model.embed_tokens.weight.data[source, source] = 1
+        model.lm_head.weight.data[100 + source, 8 + source] = 2.5
+    for (layer, head), shift in ((SOLVER, 0), (SPOILER, 1)):
+        attention = model.model.layers[layer].self_attn
+        for source in range(SOURCES):
+            attention.v_proj.weight.data[8 * head + source, source] = 1
+            attention.o_proj.weight.data[8 + (source + shift) % SOURCES, 8 * head + source] = 0.4
+    return model
+
+
+def built_task():
+    items = [Item("next", f"w{filler} w{s}", f" w{100 + s}") for s in range(SOURCES) for filler in range(200, 220)]
+    return Task("next", "Next", "What follows a word.", tuple(items[::2] + items[1::4]), tuple(items[3::4]))
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return Checkpoint.open(tiny_models.save(built_model(), tmp_path_factory.mktemp("built")))
+
+
+@pytest.fixture(scope="module")
+def built(checkpoint, tmp_path_factory):
+    from analysis.store import Store
+
+    store = Store(tmp_path_factory.mktemp("store"))
+    wanted = CausalPlan(checkpoint.card, (built_task(),), 5, SETTINGS, together=5)
+    yield wanted, causal_scores(checkpoint, wanted, store, "cpu", silent, None), store
+    store.close()
+
+
+def test_every_seed_finds_the_head_that_solves_the_one_that_spoils_and_those_that_do_nothing(built):
+    _, scores, _ = built
+    f, n, r = scores.score.sel(item="next").values
+    assert (f[:, *SOLVER] > 0.9).all()
+    assert (n[:, *SPOILER] > 0.9).all()
+    idle = np.ones((2, 4), bool)
+    idle[SOLVER] = idle[SPOILER] = False
+    drawn = Fit.begin(range(5), 2, 4).logits
+    movable = idle & (np.abs(drawn) <= LIMIT)  # beyond the limit nothing moves a head that does nothing, as published
+    assert movable.sum() > 25
+    assert (r[movable] > 0.9).all()
+    settled = scores.provenance.items[0]["settled"]
+    assert min(settled["open"] + settled["shut"]) == 1
+
+
+def test_heads_that_do_nothing_are_more_open_when_pushed_open_than_when_pushed_shut(built):
+    _, scores, _ = built
+    f, n, _ = scores.score.sel(item="next").values
+    idle = np.ones((2, 4), bool)
+    idle[SOLVER] = idle[SPOILER] = False
+    opened, shut = 1 - n[:, idle], f[:, idle]
+    assert (opened >= shut).all()
+    assert (opened - shut).mean() > 0.8
+
+
+def test_toggling_in_order_of_the_scores_is_negative_flat_and_positive(built):
+    _, scores, _ = built
+    effect = np.array(scores.provenance.items[0]["effect"])
+    assert effect[SOLVER] < -1
+    assert effect[SPOILER] > 1
+    others = np.ones((2, 4), bool)
+    others[SOLVER] = others[SPOILER] = False
+    np.testing.assert_allclose(effect[others], 0, atol=1e-6)
+
+
+def test_the_preview_has_the_sign_of_the_fitted_role(built):
+    _, scores, _ = built
+    preview = scores.provenance.items[0]["preview"]
+    assert np.array(preview["mean"])[SOLVER] < 0
+    assert np.array(preview["mean"])[SPOILER] > 0
+    assert np.array(preview["share"])[SOLVER] == 1
+
+
+def test_a_causal_map_survives_its_file_and_its_summary_counts_the_roles(built):
+    _, scores, _ = built
+    again = Scores.from_parquet(scores.to_parquet())
+    np.testing.assert_array_equal(again.score.values, scores.score.values)
+    assert again.provenance.items[0]["curves"]["open"][4][-1] < 0.1
+    assert shares(again, "next", "facilitation")["always"] == 0.125
+    (task,) = causal_data(again, None)["tasks"]
+    assert task["interference"]["heads"][0]["head"] == "L0H1"
+
+
+def test_a_finished_plan_has_nothing_left_to_do_and_more_seeds_keep_the_finished_ones(built):
+    wanted, _, store = built
+    assert wanted.ready(store) == []
+    more = CausalPlan(wanted.model, wanted.tasks, 7, SETTINGS)
+    assert [step.seeds for step in more.ready(store) if step.what == "fit"] == [(5,), (6,)]
+
+
+def test_a_run_that_was_stopped_anywhere_ends_with_the_same_map(built, checkpoint, store):
+    wanted, scores, _ = built
+    fewer = CausalPlan(wanted.model, wanted.tasks, 2, SETTINGS)
+
+    class Stop(Exception):
+        pass
+
+    def stop_at(limit):
+        def progress(stage, done, total):
+            if done == limit:
+                raise Stop
+
+        return progress
+
+    for limit in (1, 2, 3, 4):
+        with pytest.raises(Stop):
+            causal_scores(checkpoint, fewer, store, "cpu", stop_at(limit), None)
+    resumed = causal_scores(checkpoint, fewer, store, "cpu", silent, None)
+    np.testing.assert_allclose(resumed.score.values, scores.score.values[:, :, :2], atol=2e-3)
+
+
+def test_a_damaged_fit_begins_anew(built, checkpoint, store):
+    wanted, _, _ = built
+    fewer = CausalPlan(wanted.model, wanted.tasks, 1, SETTINGS)
+    (step,) = [step for step in fewer.ready(store) if step.what == "fit"]
+    store.put(step.key, b"not a fit")
+    (again,) = [step for step in fewer.ready(store) if step.what == "fit"]
+    assert again.content == b""
+
+
+def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoint, store):
+    forget = tuple(Item("f", f"w{filler} w{s}", f" w{100 + s}") for s in range(SOURCES) for filler in range(200, 204))
+    retain = tuple(
+        Item("r", f"w{filler} w{s}", f" w{100 + (s + 1) % SOURCES}")
+        for s in range(SOURCES)
+        for filler in range(200, 204)
+    )
+    contrast = Contrast("swap", "Swap", "", forget, retain)
+    wanted = ContrastPlan(checkpoint.card, contrast, 2, SETTINGS)
+    scores = causal_scores(checkpoint, wanted, store, "cpu", silent, None)
+    closed = scores.score.sel(item="swap", kind="facilitation").values
+    assert (closed.reshape(2, -1).argmax(1) == SOLVER[0] * 4 + SOLVER[1]).all()
+    assert (closed[:, *SOLVER] > 0.3).all()
+    assert (closed[:, *SPOILER] < 0.1).all()
+
+
+def test_settings_that_make_no_sense_are_refused(checkpoint):
+    with pytest.raises(SettingError):
+        GateSettings(free_updates=0)
+    with pytest.raises(SettingError):
+        CausalPlan(checkpoint.card, (built_task(),), seeds=0)
+    with pytest.raises(SettingError):
+        CausalPlan(checkpoint.card, (built_task(), built_task()))
+
+
+def test_the_command_line_fits_a_task_of_ones_own_and_writes_it(checkpoint, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
+    task = built_task()
+    file, out = tmp_path / "next.jsonl", tmp_path / "causal.parquet"
+    file.write_text("\n".join(json.dumps({"prompt": i.prompt, "target": i.target}) for i in task.train))
+    command = ["gates", str(checkpoint.folder), "--tasks", str(file), "--seeds", "1", "--updates", "60", "90"]
+    assert main([*command, "--batch", "8", "--out", str(out)]) == 0
+    assert "facilitation" in capsys.readouterr().out
+    scores = Scores.from_parquet(out.read_bytes())
+    assert float(scores.score.sel(item="next", kind="facilitation", layer=SOLVER[0], head=SOLVER[1])[0]) > 0.5
+    assert main([*command, "--batch", "8", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["tasks"][0]["name"] == "next"
+    assert main(["gates", str(checkpoint.folder), "--tasks", "nonsense"]) == 9
+
+
+def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
+    from analysis.gated_model import GatedModel
+
+    gated = GatedModel(checkpoint)
+    assert not any(parameter.requires_grad for parameter in gated._model.parameters())
+    assert torch.equal(gated._model.lm_head.weight, built_model().lm_head.weight)

@@ -257,7 +257,7 @@ def test_the_table_is_linked(visit):
 
 def test_downloads_hold_the_right_numbers(visit, tmp_path):
     """CSV, Parquet, page and script by link; pictures drawn in the browser."""
-    page = visit("/?how=always")
+    page = visit("/?how=always&pin=L23H4")
     (scores,) = shipped()
     page.locator("summary", has_text="Download").click()
     files = {}
@@ -278,7 +278,8 @@ def test_downloads_hold_the_right_numbers(visit, tmp_path):
             page.locator(f"[data-picture={kind}]").click()
         download.value.save_as(tmp_path / f"picture.{kind}")
         assert (tmp_path / f"picture.{kind}").read_bytes().startswith(start)
-    assert "fingerprint" in (tmp_path / "picture.svg").read_text()
+    assert {"fingerprint", "L23H4"} <= set(re.findall(r"fingerprint|L23H4", (tmp_path / "picture.svg").read_text()))
+    assert "pin=L23H4" in files["py"].read_text()
     other = visit()
     other.goto(files["html"].as_uri())
     other.wait_for_selector(".heatmaplayer image", state="attached")

@@ -354,6 +354,7 @@
   }
 
   let lastQuery = "";
+  let scrolledTo; // the pinned head that the table last came to
   let lastPlace = null; // model and view that the address last named
   let arrived = true; // the next view comes from an address: opened, or gone back to
 
@@ -693,7 +694,12 @@
       pins = chosen || [];
       drawPins();
     },
-    select: (chosen) => ({ ids: chosen || [] }),
+    select(chosen, rows) {
+      const last = (chosen || []).at(-1), inTable = rows && rows.length && part(lastQuery, "view") === "table";
+      const away = inTable && last && last !== scrolledTo;
+      if (inTable) scrolledTo = last;
+      return [{ ids: chosen || [] }, away ? { rowId: last } : window.dash_clientside.no_update];
+    },
     pick(cell) {
       if (cell && cell.rowId) pin(cell.rowId, true);
     },

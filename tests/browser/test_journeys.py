@@ -255,6 +255,15 @@ def test_the_table_is_linked(visit):
     assert query(page)["pin"] == "L23H2.L23H3"
 
 
+def test_the_table_comes_to_a_pinned_head(visit):
+    """One far down: in the address, and found by the search."""
+    page = visit("/?view=table&pin=L0H3")
+    for name in ("L0H3", "L5H5"):
+        expect(page.locator(f'.ag-center-cols-container .ag-row[row-id="{name}"]')).to_be_in_viewport()
+        page.locator("#search").fill("5.5")
+        page.locator("#search").press("Enter")
+
+
 def test_downloads_hold_the_right_numbers(visit, tmp_path):
     """CSV, Parquet, page and script by link; pictures drawn in the browser."""
     page = visit("/?how=always&pin=L23H4")

@@ -10,6 +10,8 @@ from analysis.relations import CATEGORIES
 from analysis.scores import KINDS, ONLY_SAMPLE, TAU, Scores
 
 _TOP = 3  # heads shown for a relation
+_CONTROL = {code: chr(0x2400 + code) for code in range(32)}  # Unicode has a sign for each: ␍ for a carriage return
+_SIGNS = _CONTROL | {ord(" "): "␣", ord("\n"): "⏎", ord("\t"): "⇥", 0x7F: "␡", 0xA0: "⍽"}
 
 
 def map_data(scores: Scores, facts: dict[str, Any]) -> dict[str, Any]:
@@ -191,9 +193,8 @@ def _tokens(texts: Iterable[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """A token as it can be shown on a terminal: visible spaces, no control or direction-changing characters."""
-    shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown) or "∅"
+    """A token as it can be shown: spaces and control characters by their signs, what else is unseen by its number."""
+    return "".join(c if c.isprintable() else f"⟨{ord(c):x}⟩" for c in text.translate(_SIGNS)) or "∅"
 
 
 def _mate_line(mate: dict[str, Any]) -> str:

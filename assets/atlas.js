@@ -354,13 +354,19 @@
   }
 
   let lastQuery = "";
+  let scrolledTo; // the pinned head that the table last came to
   let lastPlace = null; // model and view that the address last named
   let arrived = true; // the next view comes from an address: opened, or gone back to
 
+  function pinnedToo(address) {
+    const bare = address.replace(/&pin=[^&]*/, "");
+    return pins.length ? `${bare}&pin=${pins.join(".")}` : bare;
+  }
+
   // ---- Pictures ---------------------------------------------------------------------------------------------------
   async function picture(button) {
-    const dark = isDark() ? "dark=1" : "dark=0";
-    const figure = await (await fetch(button.dataset.figure + dark)).json();
+    const address = `${pinnedToo(button.dataset.figure)}&dark=${isDark() ? 1 : 0}`;
+    const figure = await (await fetch(address)).json();
     const holder = element("div", "unseen");
     document.body.appendChild(holder);
     await window.Plotly.newPlot(holder, figure.data, figure.layout, { staticPlot: true });
@@ -406,13 +412,14 @@
   });
   document.addEventListener("keydown", keyed);
   document.addEventListener("click", (event) => {
-    const target = event.target.closest("[data-pin], [data-unpin], [data-instead], [data-picture], #copy");
+    const target = event.target.closest("[data-pin], [data-unpin], [data-instead], [data-picture], [data-export], #copy");
     document.querySelectorAll("details.menu[open]").forEach((menu) => {
       if (!menu.contains(event.target) || event.target.closest("a, button")) menu.removeAttribute("open");
     });
     if (!target) return;
     if (target.id === "copy") copyLink();
     else if (target.dataset.picture) picture(target);
+    else if (target.dataset.export) target.href = pinnedToo(target.href);
     else if (target.dataset.pin) pin(target.dataset.pin, true);
     else if (target.dataset.instead) {
       const [from, to] = target.dataset.instead.split(" ");
@@ -687,7 +694,12 @@
       pins = chosen || [];
       drawPins();
     },
-    select: (chosen) => ({ ids: chosen || [] }),
+    select(chosen, rows) {
+      const last = (chosen || []).at(-1), inTable = rows && rows.length && part(lastQuery, "view") === "table";
+      const away = inTable && last && last !== scrolledTo;
+      if (inTable) scrolledTo = last;
+      return [{ ids: chosen || [] }, away ? { rowId: last } : window.dash_clientside.no_update];
+    },
     pick(cell) {
       if (cell && cell.rowId) pin(cell.rowId, true);
     },

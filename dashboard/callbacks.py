@@ -242,7 +242,13 @@ def _register_scripts(app: Dash) -> None:
     script("draw", Input(ids.HEADS, "data"))
     script("pin", Input(ids.PINS, "data"))
     script("cards", Input(ids.CARDS, "data"))
-    script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
+    script(
+        "select",
+        Output(ids.TABLE, "selectedRows"),
+        Output(ids.TABLE, "scrollTo"),
+        Input(ids.PINS, "data"),
+        Input(ids.TABLE, "rowData"),
+    )
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
     script("told", Input(ids.JOBS, "data"))
     script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)

@@ -33,6 +33,7 @@ _MISSING = {
 }
 _INK = {False: "#1f2933", True: "#e4e7eb"}  # text
 _FAINT = {False: "#5f6b7a", True: "#9aa5b1"}  # text of less weight
+_PIN = "#d6336c"  # outline of a pinned head, as in assets/page.css
 _ACCENT = {False: "#3b5bdb", True: "#748ffc"}
 
 
@@ -47,6 +48,7 @@ class Colours:
     ink: str
     faint: str
     accent: str
+    pin: str = _PIN
 
     def of(self, category: str) -> str:
         """A category's colour; those we do not know are custom, and what is of no category has the accent."""

@@ -4,6 +4,7 @@ import torch
 from analysis.checkpoint import Checkpoint
 from analysis.heads import HeadId
 from analysis.plan import salience
+from analysis.report import printable
 from analysis.salience import salient_operations
 from analysis.weights import Weights
 from tests import tiny_models
@@ -56,3 +57,12 @@ def test_default_model_capitals_head(default_checkpoint, store):
     assert " Italian" in [operation["text"] for operation in operations[:3]]
     assert " Italy" in [entry["text"] for entry in operations[0]["promoted"]]
     assert salience(default_checkpoint, HeadId(23, 4), store) == operations
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [(" a", "␣a"), ("\r\n", "␍⏎"), ("\t\x00\x7f", "⇥␀␡"), ("a\u202eb", "a⟨202e⟩b"), ("\u00a0é", "⍽é"), ("", "∅")],
+)
+def test_tokens_are_shown_by_signs(text, shown):
+    """No control character, nothing that changes the direction, nothing unseen."""
+    assert printable(text) == shown

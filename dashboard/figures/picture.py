@@ -39,6 +39,7 @@ def picture(
     )
     for trace, panel in zip(figure.data, panels, strict=True):
         _add_hover(trace, panel, state, provenance)
+    _add_pins(figure, panels, state, provenance, palette, _PAPER[dark])
     figure.add_traces([_swatch(colour, name) for colour, name in _swatches(panels, state, palette)])
     for text, y, anchor, size in (
         (_heading(state, provenance), 1 + 34 / height, "bottom", 15),
@@ -62,12 +63,29 @@ def _add_hover(trace: go.Heatmap, panel: Panel, state: ViewState, provenance: Pr
     )
 
 
+def _add_pins(
+    figure: go.Figure, panels: Sequence[Panel], state: ViewState, provenance: Provenance, palette: Colours, paper: str
+) -> None:
+    """Pinned heads are outlined in every map and named in the first."""
+    marks = ["", *(str(number) for number in range(2, len(panels) + 1))]
+    for head in state.pins:
+        layer = provenance.model.layers.index(head.layer)
+        x, y = (head.head, layer) if state.transpose else (layer, head.head)
+        corners = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
+        for mark in marks:
+            figure.add_shape(xref=f"x{mark}", yref=f"y{mark}", line={"color": palette.pin, "width": 2}, **corners)
+        left = x > figure.layout.xaxis.range[1] / 2  # the name stands where the map has more room
+        figure.add_annotation(
+            text=str(head), xref="x", yref="y", x=x - 0.6 if left else x + 0.6, y=y,
+            xanchor="right" if left else "left", yanchor="middle", showarrow=False,
+            bgcolor=paper, bordercolor=palette.pin, borderpad=1, opacity=0.9, font={"size": 9},
+        )  # fmt: skip
+
+
 def _swatch(colour: str, name: str) -> go.Scatter:
     """A legend entry; it draws nothing."""
-    return go.Scatter(
-        x=[None], y=[None], mode="markers", name=name, marker={"color": colour, "symbol": "square", "size": 11},
-        xaxis="x", yaxis="y",
-    )  # fmt: skip
+    marker = {"color": colour, "symbol": "square", "size": 11, "line": {"color": "#868e96", "width": 0.5}}
+    return go.Scatter(x=[None], y=[None], mode="markers", name=name, marker=marker, xaxis="x", yaxis="y")
 
 
 def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> list[tuple[str, str]]:

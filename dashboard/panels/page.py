@@ -158,7 +158,7 @@ def downloads(query: str) -> list[Any]:
     )
     links = [html.A(words, href=href, download=True, **{"data-export": name}) for name, words, href in files]
     pictures = [
-        html.Button(f"Picture, {kind.upper()}", **{"data-picture": kind, "data-figure": f"/export/figure.json{query}&"})
+        html.Button(f"Picture, {kind.upper()}", **{"data-picture": kind, "data-figure": f"/export/figure.json{query}"})
         for kind in ("png", "svg")
     ]
     return [*pictures, *links]

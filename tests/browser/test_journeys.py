@@ -255,9 +255,18 @@ def test_the_table_is_linked(visit):
     assert query(page)["pin"] == "L23H2.L23H3"
 
 
+def test_the_table_comes_to_a_pinned_head(visit):
+    """One far down: in the address, and found by the search."""
+    page = visit("/?view=table&pin=L0H3")
+    for name in ("L0H3", "L5H5"):
+        expect(page.locator(f'.ag-center-cols-container .ag-row[row-id="{name}"]')).to_be_in_viewport()
+        page.locator("#search").fill("5.5")
+        page.locator("#search").press("Enter")
+
+
 def test_downloads_hold_the_right_numbers(visit, tmp_path):
     """CSV, Parquet, page and script by link; pictures drawn in the browser."""
-    page = visit("/?how=always")
+    page = visit("/?how=always&pin=L23H4")
     (scores,) = shipped()
     page.locator("summary", has_text="Download").click()
     files = {}
@@ -278,7 +287,8 @@ def test_downloads_hold_the_right_numbers(visit, tmp_path):
             page.locator(f"[data-picture={kind}]").click()
         download.value.save_as(tmp_path / f"picture.{kind}")
         assert (tmp_path / f"picture.{kind}").read_bytes().startswith(start)
-    assert "fingerprint" in (tmp_path / "picture.svg").read_text()
+    assert {"fingerprint", "L23H4"} <= set(re.findall(r"fingerprint|L23H4", (tmp_path / "picture.svg").read_text()))
+    assert "pin=L23H4" in files["py"].read_text()
     other = visit()
     other.goto(files["html"].as_uri())
     other.wait_for_selector(".heatmaplayer image", state="attached")

@@ -78,6 +78,18 @@ def test_the_figure_has_title_legend_and_source(client):
     assert {"Algorithmic", "2 categories", "Unclassified"} <= set(names)
 
 
+@pytest.mark.parametrize("turned", ["", "&transpose=1"])
+def test_pinned_heads_are_outlined_and_named_in_the_picture(client, turned):
+    """In every map; each name once."""
+    layout = client.get(f"/export/figure.json?pin=L23H4.L2H8{turned}").json()["layout"]
+    assert len(layout["shapes"]) == 2 * 5
+    first = layout["shapes"][0]
+    middle = (first["x0"] + 0.5, first["y0"] + 0.5)
+    assert middle == ((4, 23) if turned else (23, 4))
+    assert [note["text"] for note in layout["annotations"]].count("L23H4") == 1
+    assert "shapes" not in client.get("/export/figure.json").json()["layout"]
+
+
 def test_reproduce_computes_the_view_again(library, tmp_path):
     """The script runs and finds the heads that the view shows."""
     view = open_view(library, "?kind=promote&tau=0.3")

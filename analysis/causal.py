@@ -21,7 +21,7 @@ from analysis.checkpoint import Checkpoint
 from analysis.errors import SettingError, StoreError
 from analysis.fits import Fit, Gates
 from analysis.heads import ModelCard
-from analysis.plan import remember
+from analysis.known import remember
 from analysis.progress import Progress
 from analysis.provenance import Provenance, libraries, now
 from analysis.scores import DIMS, Missing, Scores
@@ -112,6 +112,22 @@ class CausalPlan:
         groups = -(-self.seeds // self.together)
         return len(self.tasks) * (2 + groups * chunks + len(self.model.layers))
 
+    def left(self, store: Store) -> int:
+        """Steps that are still to be done."""
+        left = 0
+        for task in self.tasks:
+            names = [self.facts(task, what) for what in ("untouched", "preview")]
+            names += [self.facts(task, "effect", layer) for layer in self.model.layers]
+            fits = [step for step in self._ready(task, store) if step.what == "fit"]
+            left += sum(store.get(name) is None for name in names) + sum(self._chunks(step) for step in fits)
+        return left
+
+    def _chunks(self, step: Step) -> int:
+        """Pieces that are left of a fit; the stages do not share one."""
+        done = Fit.from_bytes(step.content).update if step.content else 0
+        free = max(self.settings.free_updates - done, 0)
+        return -(-free // CHUNK) + -(-min(self.settings.total - done, self.settings.push_updates) // CHUNK)
+
     def seed(self, task: Task, seed: int) -> str:
         """The name of one seed's finished fit; which others shared its batches does not matter to it."""
         return self._unit("seed", task.hash, seed)
@@ -182,6 +198,9 @@ class Planned(Protocol):
     @property
     def total(self) -> int:
         """How many steps there are in all."""
+
+    def left(self, store: Store) -> int:
+        """How many are still to be done."""
 
     def ready(self, store: Store) -> list[Step]:
         """Those that can be done now."""

@@ -24,15 +24,12 @@ from analysis.checkpoint import Checkpoint
 from analysis.contrast import ContrastPlan
 from analysis.errors import HeadAtlasError, SettingError, StoreError
 from analysis.heads import HeadId, ModelCard
+from analysis.known import forget, forget_stray_jobs, known_models, remember
 from analysis.plan import (
     Settings,
-    forget,
-    forget_stray_jobs,
     function_scores,
-    known_models,
     layers_salience,
     plan,
-    remember,
     salience,
     stored_scores,
 )

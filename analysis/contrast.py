@@ -14,7 +14,7 @@ import numpy as np
 from analysis.causal import CAUSAL_VERSION, CHUNK, METHOD, GateSettings, Step, causal_result, readable
 from analysis.fits import Fit
 from analysis.heads import ModelCard
-from analysis.plan import remember
+from analysis.known import remember
 from analysis.scores import Scores
 from analysis.store import Store
 from analysis.tasks import Contrast
@@ -43,6 +43,11 @@ class ContrastPlan:
     def total(self) -> int:
         """Steps of the fit."""
         return -(-self.settings.free_updates // CHUNK)
+
+    def left(self, store: Store) -> int:
+        """Steps that are still to be done."""
+        content = readable(store.get(self.unit))
+        return self.total - (-(-Fit.from_bytes(content).update // CHUNK) if content else 0)
 
     def ready(self, store: Store) -> list[Step]:
         """The next piece of the fit, or nothing when it is done."""

@@ -4,6 +4,7 @@ A unit's name is the hash of everything that its result depends on. What is in t
 that was stopped, by a person, a crash or a power cut, goes on where it was; what two jobs share is computed once.
 """
 
+import hashlib
 import json
 import logging
 import threading
@@ -13,15 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.causal import Step
 from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError, StoreError
 from analysis.heads import ModelCard
 from analysis.jobs import Job, Request
-from analysis.plan import FunctionPlan, Settings, assembled, finish, remember, salience_key
+from analysis.known import remember
+from analysis.plan import FunctionPlan, Settings, assembled, finish, salience_key
 from analysis.provenance import now
 from analysis.scores import Scores
 from analysis.store import Store
 from analysis.tokens import MIN_PAIRS
-from analysis.units import MODEST, Kept, Source, count_layer, prepare, salient_layers
+from analysis.units import MODEST, Kept, Source, causal_step, count_layer, prepare, salient_layers
 
 QUEUE_LIMIT = 20  # jobs that may wait
 SALIENT_LAYERS = 8  # layers a unit: each unit goes over the whole vocabulary once
@@ -128,6 +131,13 @@ class Engine:
             return None
         return assembled(_plan(card, job.request), job.kept, self._store, "")
 
+    def partial_causal(self, job: Job) -> Scores | None:
+        """The seeds that a running job has fitted so far, and the loss curves of the others."""
+        card = self._card(job)
+        if card is None or "causal" not in job.request.methods:
+            return None
+        return job.request.causal.plan(card).assembled(self._store, "")
+
     # ---- The thread ------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
@@ -188,6 +198,8 @@ class Engine:
             job = self._function(job, source, card, kept)
         if "salience" in job.request.methods:
             job = self._salience(job, source, card)
+        if "causal" in job.request.methods:
+            job = self._causal(job, source, card)
         return job
 
     def _opened(self, job: Job, source: Source) -> tuple[ModelCard, Kept]:
@@ -231,8 +243,33 @@ class Engine:
         remember(self._store, card)
         return job
 
+    def _causal(self, job: Job, source: Source, card: ModelCard) -> Job:
+        """Steps as they become possible; with one worker seed after seed, with several side by side."""
+        plan = job.request.causal.plan(card)
+        left = plan.left(self._store)
+        job = job.at(stage="causal map", done=plan.total - left, total=plan.total, left=None)
+        self._save(job)
+        device = "stored fits"
+        waiting: dict[Any, Step] = {}
+
+        def start() -> None:
+            for place, step in enumerate(plan.ready(self._store)):
+                if step.key not in {other.key for other in waiting.values()}:
+                    key = f"{step.key}-{hashlib.sha256(step.content).hexdigest()[:16]}"
+                    arguments = (source, card.fingerprint, step)
+                    waiting[self._submit(causal_step, *arguments, key=key, priority=-place)] = step
+
+        start()
+        for further, step, (content, used, worker) in self._told(job, waiting):
+            plan.keep(step, content, self._store)
+            job, device = further.at(stage=f"causal map, {step.task.title}: {step.what}"), used
+            job.workers[worker] = job.workers.get(worker, 0) + 1
+            start()
+        plan.finish(self._store, device)
+        return job
+
     def _told(self, job: Job, waiting: dict[Any, Any]) -> Iterator[tuple[Job, Any, Any]]:
-        """Results as they arrive. The progress is saved after the caller has kept the result."""
+        """Results as they arrive; the caller may add to what is waited for. Progress is saved after its work."""
         start, before = time.monotonic(), job.done
         for part, result in self._finished(job, waiting):
             done = job.done + 1
@@ -245,7 +282,7 @@ class Engine:
         """The results of futures as they come; all others are let go when one fails or the job is cancelled."""
         from distributed import as_completed
 
-        left, self._last_seen = dict(waiting), time.monotonic()
+        left, self._last_seen = waiting, time.monotonic()
         try:
             while left:
                 self._check(job)
@@ -268,8 +305,10 @@ class Engine:
 
     # ---- Dask ------------------------------------------------------------------------------------------------------
 
-    def _submit(self, work: Callable[..., Any], *arguments: Any, key: str) -> Any:
-        return self._connected().submit(work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0)
+    def _submit(self, work: Callable[..., Any], *arguments: Any, key: str, priority: int = 0) -> Any:
+        return self._connected().submit(
+            work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0, priority=priority
+        )
 
     def _connected(self) -> Any:
         if self._client is None or self._client.status != "running":

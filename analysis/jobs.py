@@ -5,14 +5,76 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
 
-from analysis.errors import SettingError
+from analysis import tasks
+from analysis.causal import SEEDS, CausalPlan, GateSettings
+from analysis.contrast import ContrastPlan
+from analysis.errors import SettingError, TaskError
+from analysis.heads import ModelCard
 from analysis.provenance import now
 from analysis.relations import Relation, builtin
+from analysis.tasks import Contrast, Item, Task
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
-Method = Literal["function", "salience"]
-METHODS: tuple[Method, ...] = ("function", "salience")
+Method = Literal["function", "salience", "causal"]
+METHODS: tuple[Method, ...] = ("function", "salience", "causal")
+USUAL: tuple[Method, ...] = ("function", "salience")  # the others take minutes to hours
 ACTIVE: tuple[State, ...] = ("queued", "running")
+
+
+@dataclass(frozen=True)
+class CausalRequest:
+    """What of the causal map is asked for: tasks, or pairs to contrast."""
+
+    tasks: tuple[Task, ...] = field(default_factory=lambda: tuple(tasks.builtin()[name] for name in ("math", "syntax")))
+    contrast: Contrast | None = None
+    seeds: int = SEEDS
+    settings: GateSettings = field(default_factory=GateSettings)
+
+    def plan(self, card: ModelCard) -> CausalPlan | ContrastPlan:
+        """For a model; refuses what makes no sense."""
+        if self.contrast is not None:
+            return ContrastPlan(card, self.contrast, self.seeds, self.settings)
+        return CausalPlan(card, self.tasks, self.seeds, self.settings)
+
+    def checked(self) -> Self:
+        """The same, if its tasks can be told apart and there is at least one."""
+        names = [task.name for task in self.tasks]
+        if self.contrast is None and (not names or len(set(names)) < len(names)):
+            raise TaskError("tasks must be named, each once", "Choose some, or rename the file.")
+        return self
+
+    @property
+    def content(self) -> list[Any]:
+        """All that its result depends on."""
+        asked = [[task.name, task.hash] for task in self.tasks] if self.contrast is None else self.contrast.hash
+        return [asked, self.seeds, asdict(self.settings)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; built-in tasks by name, others in full."""
+        known = [task.name for task in self.tasks if tasks.builtin().get(task.name) == task]
+        own = [asdict(task) for task in self.tasks if tasks.builtin().get(task.name) != task]
+        contrast = asdict(self.contrast) if self.contrast else None
+        return {
+            "known": known,
+            "own": own,
+            "contrast": contrast,
+            "seeds": self.seeds,
+            "settings": asdict(self.settings),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """The inverse of `to_dict`."""
+        known = tuple(tasks.builtin()[name] for name in fields["known"])
+        own = tuple(Task(**_items(task, "train", "validation")) for task in fields["own"])
+        contrast = fields["contrast"] and Contrast(**_items(fields["contrast"], "forget", "retain"))
+        rates = {name: tuple(fields["settings"][name]) for name in ("free_rate", "push_rate")}
+        settings = GateSettings(**{**fields["settings"], **rates})
+        return cls(known + own, contrast, fields["seeds"], settings)
+
+
+def _items(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {**fields, **{name: tuple(Item(**item) for item in fields[name]) for name in names}}
 
 
 @dataclass(frozen=True)
@@ -21,8 +83,9 @@ class Request:
 
     model: str
     revision: str = ""
-    methods: tuple[Method, ...] = METHODS
+    methods: tuple[Method, ...] = USUAL
     relations: tuple[Relation, ...] = field(default_factory=lambda: tuple(builtin().values()))
+    causal: CausalRequest = field(default_factory=CausalRequest)
 
     def __post_init__(self) -> None:
         if not self.methods or not set(self.methods) <= set(METHODS):
@@ -32,7 +95,8 @@ class Request:
     def id(self) -> str:
         """The job's name: the hash of all that is asked."""
         relations = sorted((relation.name, relation.hash) for relation in self.relations)
-        content = json.dumps([self.model, self.revision, sorted(self.methods), relations])
+        causal = [self.causal.content] if "causal" in self.methods else []
+        content = json.dumps([self.model, self.revision, sorted(self.methods), relations, *causal])
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
@@ -45,14 +109,16 @@ class Request:
             "methods": list(self.methods),
             "known": known,
             "own": own,
+            **({"causal": self.causal.to_dict()} if "causal" in self.methods else {}),
         }
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
         """The inverse of `to_dict`."""
+        causal = CausalRequest.from_dict(fields["causal"]) if "causal" in fields else CausalRequest()
         known = tuple(builtin()[name] for name in fields["known"] if name in builtin())
         own = tuple(Relation(**{**r, "pairs": tuple((s, t) for s, t in r["pairs"])}) for r in fields["own"])
-        return cls(fields["model"], fields["revision"], tuple(fields["methods"]), known + own)
+        return cls(fields["model"], fields["revision"], tuple(fields["methods"]), known + own, causal)
 
 
 @dataclass(frozen=True)

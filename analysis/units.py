@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.causal import Step
 from analysis.checkpoint import Checkpoint
 from analysis.errors import ModelError
 from analysis.relations import Relation
@@ -74,6 +75,21 @@ def count_layer(
     with memory_of(weights.device):
         ((_, hits),) = _open["counter"].count([layer])
     return hits.cpu().numpy().astype("<i4").tobytes(), weights.device_name, get_worker().address
+
+
+def causal_step(source: Source, fingerprint: str, step: Step) -> tuple[bytes, str, str]:
+    """One step of a causal map, the device that did it, and the worker's address; the model stays open."""
+    from distributed import get_worker
+
+    from analysis.causal_work import CausalWorker
+
+    _be_modest()
+    key = json.dumps(["causal", source.model, source.revision, fingerprint, source.device])
+    if _open.get("key") != key:
+        _open.clear()
+        _open.update(key=key, causal=CausalWorker(_checked(source, fingerprint), source.device))
+    worker = _open["causal"]
+    return worker.do(step), worker.model.device_name, get_worker().address
 
 
 def salient_layers(source: Source, fingerprint: str, layers: Sequence[int]) -> dict[int, bytes]:

@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from swagger_ui_bundle import swagger_ui_path
 
 from analysis import __version__, default_model, jobs, report
+from analysis.causal import MAX_SEEDS, SEEDS, GateSettings
 from analysis.engine import Engine
 from analysis.errors import (
     HeadAtlasError,
@@ -23,27 +25,46 @@ from analysis.errors import (
     RelationError,
     SettingError,
     StoreError,
+    TaskError,
 )
 from analysis.heads import HeadId
 from analysis.relations import builtin, choose_builtin, parse
 from analysis.scores import Scores
 from analysis.sources import listed_models
+from analysis.tasks import builtin as builtin_tasks
+from analysis.tasks import read_contrast, read_task
 from dashboard.access import Access
 from dashboard.exports import scores_frame
 from dashboard.library import Library
 
 SUBMISSIONS = 10  # a minute and client
 CLIENTS = 1000  # whose submissions are counted at a time
-_STATUS = {ModelNotFound: 404, ModelError: 422, RelationError: 422, HeadError: 404, SettingError: 422, QueueFull: 503}
+_STATUS = {
+    ModelNotFound: 404,
+    ModelError: 422,
+    RelationError: 422,
+    HeadError: 404,
+    SettingError: 422,
+    QueueFull: 503,
+    TaskError: 422,
+}
 
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w./-]+$")]
 
 
-class RelationFile(BaseModel):
-    """A relation of one's own: the text of a CSV with two columns or of a JSON list of pairs."""
+class OwnFile(BaseModel):
+    """One's own relation (.csv with two columns, .json list of pairs) or task (.jsonl with prompt and target)."""
 
     model_config = ConfigDict(extra="forbid")
-    name: Annotated[str, Field(max_length=80, pattern=r"^[\w][\w .-]*\.(csv|json)$")]
+    name: Annotated[str, Field(max_length=80, pattern=r"^[\w][\w .-]*\.(csv|jsonl?)$")]
+    content: Annotated[str, Field(max_length=5_000_000)]
+
+
+class PairsFile(BaseModel):
+    """Matched pairs for contrastive gates: lines of {"forget": {"prompt", "target"}, "retain": {…}}."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: Annotated[str, Field(max_length=80, pattern=r"^[\w][\w .-]*\.jsonl$")]
     content: Annotated[str, Field(max_length=5_000_000)]
 
 
@@ -53,21 +74,47 @@ class Submission(BaseModel):
     model_config = ConfigDict(extra="forbid")
     model: Name = Field(examples=[default_model.ID])
     revision: Annotated[str, Field(max_length=100, pattern=r"^[\w./-]*$")] = ""
-    methods: Annotated[list[jobs.Method], Field(min_length=1, max_length=2)] = list(jobs.METHODS)
+    methods: Annotated[list[jobs.Method], Field(min_length=1, max_length=3)] = list(jobs.USUAL)
     relations: Annotated[list[str], Field(max_length=50)] | None = Field(
         None, description="built-in relations or categories by name; all of them when left out"
     )
-    files: Annotated[list[RelationFile], Field(max_length=5)] = []
+    files: Annotated[list[OwnFile], Field(max_length=5)] = []
+    tasks: Annotated[list[str], Field(max_length=5)] | None = Field(
+        None, description="for the causal map: built-in tasks by name; math and syntax, or the files', when left out"
+    )
+    contrast: PairsFile | None = Field(None, description="for the causal map: pairs to contrast, instead of tasks")
+    seeds: Annotated[int, Field(ge=1, le=MAX_SEEDS)] = SEEDS
+    updates: Annotated[list[Annotated[int, Field(ge=1, le=10_000)]], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="of the two stages of a fit"
+    )
+    batch: Annotated[int, Field(ge=1, le=1024)] | None = None
 
     def request(self) -> jobs.Request:
-        """As the engine takes it; a relation that is malformed or named twice is refused."""
+        """As the engine takes it; a file that is malformed or named like another is refused."""
         found = list(choose_builtin(self.relations) if self.relations is not None else builtin().values())
         for file in self.files:
-            relation = parse(file.content.encode(), file.name)
-            if relation.name in {other.name for other in found}:
-                raise RelationError(f"two relations are called {relation.name!r}", "Rename the file.")
-            found.append(relation)
-        return jobs.Request(self.model, self.revision, tuple(dict.fromkeys(self.methods)), tuple(found))
+            if not file.name.endswith(".jsonl"):
+                relation = parse(file.content.encode(), file.name)
+                if relation.name in {other.name for other in found}:
+                    raise RelationError(f"two relations are called {relation.name!r}", "Rename the file.")
+                found.append(relation)
+        methods = tuple(dict.fromkeys(self.methods))
+        return jobs.Request(self.model, self.revision, methods, tuple(found), self._causal())
+
+    def _causal(self) -> jobs.CausalRequest:
+        own = [read_task(file.name, file.content.encode()) for file in self.files if file.name.endswith(".jsonl")]
+        names = self.tasks if self.tasks is not None else ([] if own else ["math", "syntax"])
+        unknown = [name for name in names if name not in builtin_tasks()]
+        if unknown:
+            raise TaskError(f"there is no task {unknown[0][:80]!r}", f"Choose from {', '.join(builtin_tasks())}.")
+        settings = GateSettings()
+        if self.updates:
+            settings = replace(settings, free_updates=self.updates[0], push_updates=self.updates[1])
+        if self.batch:
+            settings = replace(settings, batch=self.batch)
+        pairs = read_contrast(self.contrast.name, self.contrast.content.encode()) if self.contrast else None
+        asked = jobs.CausalRequest((*(builtin_tasks()[name] for name in names), *own), pairs, self.seeds, settings)
+        return asked.checked()
 
 
 class JobState(BaseModel):

@@ -8,7 +8,8 @@ from analysis import plan as plans
 from analysis.checkpoint import Checkpoint
 from analysis.errors import DeviceError, HeadError, SettingError
 from analysis.heads import HeadId
-from analysis.plan import Settings, forget, forget_stray_jobs, function_scores, known_models, plan, salience
+from analysis.known import forget, forget_stray_jobs, known_models
+from analysis.plan import Settings, function_scores, plan, salience
 from analysis.relations import parse
 from analysis.scores import Missing
 from analysis.weights import Weights

@@ -6,10 +6,10 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from analysis.heads import ModelCard
-from analysis.jobs import METHODS, Job
+from analysis.jobs import METHODS, USUAL, Job
 from dashboard import ids
 
-_METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens"}
+_METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
 _STATES = {
     "queued": "Waiting",
     "running": "Running",
@@ -50,10 +50,10 @@ def _form() -> html.Div:
                         size="xs", w=320,
                     ),
                     dmc.TextInput(id=ids.NEW_REVISION, label="Revision", placeholder="main", size="xs", w=140),
-                    dmc.CheckboxGroup(methods, id=ids.NEW_METHODS, label="Methods", value=list(METHODS), size="xs"),
+                    dmc.CheckboxGroup(methods, id=ids.NEW_METHODS, label="Methods", value=list(USUAL), size="xs"),
                     html.Label(
                         [
-                            html.Span("Your own relations (CSV or JSON, optional)"),
+                            html.Span("Your own relations (CSV or JSON) or tasks (JSONL), optional"),
                             dcc.Input(id=ids.NEW_FILES, type="file", multiple=True),
                         ],
                         className="files",

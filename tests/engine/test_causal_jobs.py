@@ -1,0 +1,90 @@
+"""Causal maps as jobs on a real local Dask cluster: seed after seed, in pieces that survive what happens."""
+
+import numpy as np
+import psutil
+import pytest
+
+from analysis.causal import CausalPlan, GateSettings, causal_scores
+from analysis.checkpoint import Checkpoint
+from analysis.jobs import CausalRequest, Request
+from analysis.progress import silent
+from analysis.scores import Scores
+from analysis.store import Store
+from analysis.tasks import Contrast
+from tests import tiny_models
+from tests.engine.test_engine import wait
+from tests.test_causal import built_model, built_task
+
+SETTINGS = GateSettings(free_updates=20, push_updates=40, batch=8)
+CAUSAL = CausalRequest((built_task(),), seeds=2, settings=SETTINGS)
+REQUEST = Request("built", methods=("causal",), causal=CAUSAL)
+
+
+@pytest.fixture
+def built(models):
+    folder = models / "built"
+    folder.mkdir()
+    return Checkpoint.open(tiny_models.save(built_model(), folder), "built")
+
+
+@pytest.fixture
+def direct(built, tmp_path):
+    """The same map, computed in this process without a job."""
+    store = Store(tmp_path / "direct")
+    found = causal_scores(built, CausalPlan(built.card, CAUSAL.tasks, 2, SETTINGS), store, "cpu", silent, None)
+    store.close()
+    return found
+
+
+def result(store):
+    (key,) = store.names("result/")
+    return Scores.from_parquet(store.get(key))
+
+
+def test_a_causal_job_gives_the_same_map_as_the_command_line(engine, store, built, direct):
+    job = wait(engine, engine.submit(REQUEST))
+    assert (job.state, job.message, job.done) == ("done", "", job.total)
+    found = result(store)
+    np.testing.assert_array_equal(found.score.values, direct.score.values)
+    assert found.provenance.items == direct.provenance.items
+
+
+def test_a_running_fit_shows_its_finished_seeds_and_the_loss_of_the_others(engine, store, built):
+    job = engine.submit(REQUEST)
+    first = wait(engine, job, lambda job: job.fingerprint and list(store.names("unit/")) and job.done >= 4)
+    scores = engine.partial_causal(first)
+    assert scores is not None
+    assert scores.provenance.items[0]["under_way"][0]["free"][0]
+    wait(engine, job, lambda job: len(engine.partial_causal(job).score.dropna("sample").sample) >= 1)
+    assert wait(engine, job).state == "done"
+
+
+def test_a_killed_worker_loses_one_piece_of_a_fit_at_most(engine, store, built, direct):
+    job = engine.submit(REQUEST)
+    wait(engine, job, lambda job: job.done >= 4)
+    for child in psutil.Process().children(recursive=True):
+        if "spawn_main" in " ".join(child.cmdline()):
+            child.kill()
+    job = wait(engine, job)
+    assert job.state == "done"
+    np.testing.assert_array_equal(result(store).score.values, direct.score.values)
+
+
+def test_a_cancelled_fit_goes_on_where_it_was(engine, store, built, direct):
+    job = engine.submit(REQUEST)
+    wait(engine, job, lambda job: job.done >= 4)
+    engine.cancel(job.id)
+    stopped = wait(engine, job)
+    assert stopped.state == "cancelled"
+    again = wait(engine, engine.submit(REQUEST))
+    assert again.state == "done"
+    assert sum(again.workers.values()) < again.total
+    np.testing.assert_array_equal(result(store).score.values, direct.score.values)
+
+
+def test_a_request_survives_the_store(built):
+    items = built_task().train[:8]
+    for causal in (CAUSAL, CausalRequest(), CausalRequest(contrast=Contrast("c", "C", "", items, items))):
+        request = Request("built", methods=("causal",), causal=causal)
+        assert Request.from_dict(request.to_dict()) == request
+        assert Request.from_dict(request.to_dict()).id == request.id

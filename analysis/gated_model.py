@@ -22,11 +22,11 @@ class GatedModel:
 
     def __init__(self, checkpoint: Checkpoint, device: torch.device | str = "cpu") -> None:
         self.card, self.device = checkpoint.card, torch.device(device)
-        self._model = _load(checkpoint, self.device)
-        self._softcap: float | None = getattr(self._model.config, "final_logit_softcapping", None)
+        self.module = _load(checkpoint, self.device)
+        self._softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
         self._gates: Tensor | None = None  # [V, L, H] while a batch runs
         self._shared = False
-        layers, outputs = _modules(self._model, checkpoint)
+        layers, outputs = _blocks(self.module, checkpoint), attention_outputs(self.module, checkpoint)
         for index, output in enumerate(outputs):
             output.register_forward_pre_hook(lambda _, args, at=index: (self._gated(args[0], at), *args[1:]))
         for layer in layers[1:]:
@@ -59,11 +59,11 @@ class GatedModel:
         rows, positions = (torch.as_tensor(part, device=self.device) for part in (batch.rows, batch.positions))
         self._gates, self._shared = gates, shared
         try:
-            hidden = self._model.base_model(input_ids=ids, use_cache=False).last_hidden_state
+            hidden = self.module.base_model(input_ids=ids, use_cache=False).last_hidden_state
         finally:
             self._gates = None
         wanted = hidden.unflatten(0, (-1, len(ids)))[:, rows, positions] if shared else hidden[rows, positions]
-        logits: Tensor = self._model.get_output_embeddings()(wanted).float()
+        logits: Tensor = self.module.get_output_embeddings()(wanted).float()
         return logits if self._softcap is None else torch.tanh(logits / self._softcap) * self._softcap
 
     def _gated(self, z: Tensor, index: int) -> Tensor:  # [rows, T, H · d_head]
@@ -109,16 +109,18 @@ def _load(checkpoint: Checkpoint, device: torch.device) -> Any:
     return cast(Any, model.to(device).eval().requires_grad_(False))
 
 
-def _modules(model: nn.Module, checkpoint: Checkpoint) -> tuple[list[nn.Module], list[nn.Module]]:
-    """The blocks that have attention, and the output projection of each."""
+def attention_outputs(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
+    """The output projection of each layer that has attention."""
+    return [block.get_submodule(checkpoint.family.output) for block in _blocks(model, checkpoint)]
+
+
+def _blocks(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
+    """The layers that have attention."""
     family, names = checkpoint.family, dict(model.named_modules())
-    blocks = [family.layer.format(layer=layer).rstrip(".") for layer in checkpoint.card.layers]
+    layers = [family.layer.format(layer=layer).rstrip(".") for layer in checkpoint.card.layers]
     for prefix in (*family.prefixes, "model.language_model."):
-        if f"{prefix}{blocks[0]}.{family.output}" in names:
-            return (
-                [names[f"{prefix}{block}"] for block in blocks],
-                [names[f"{prefix}{block}.{family.output}"] for block in blocks],
-            )
+        if f"{prefix}{layers[0]}.{family.output}" in names:
+            return [names[f"{prefix}{layer}"] for layer in layers]
     raise UnknownFamily(
-        f"transformers keeps the blocks of {checkpoint.card.id} elsewhere", "The function map may still work."
+        f"transformers keeps the layers of {checkpoint.card.id} elsewhere", "The function map may still work."
     )

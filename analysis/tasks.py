@@ -78,7 +78,7 @@ class Contrast:
 def builtin() -> dict[str, Task]:
     """The tasks that come with the project, by name."""
     tasks = (
-        _task("math", "Math", "Small numbers: arithmetic, comparing, counting on and short stories."),
+        _task("math", "Math", "Small numbers: arithmetic, comparing, going on counting and one-sentence stories."),
         _task("syntax", "Syntax", "Another form of the same words: past, plural, pronoun, question, negation."),
         _task("commonsense", "Commonsense", "Everyday questions with four answers to choose from, by letter."),
     )

@@ -199,5 +199,5 @@ def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
     from analysis.gated_model import GatedModel
 
     gated = GatedModel(checkpoint)
-    assert not any(parameter.requires_grad for parameter in gated._model.parameters())
-    assert torch.equal(gated._model.lm_head.weight, built_model().lm_head.weight)
+    assert not any(parameter.requires_grad for parameter in gated.module.parameters())
+    assert torch.equal(gated.module.lm_head.weight, built_model().lm_head.weight)

@@ -84,7 +84,7 @@ def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
     closed[0, 1, 2] = 0
     batch = Batch.of(items)
     assert not torch.allclose(tiny.log_probs(batch, ones), tiny.log_probs(batch, closed))
-    logits = tiny._model(torch.tensor([items[0].ids])).logits[0].log_softmax(-1)
+    logits = tiny.module(torch.tensor([items[0].ids])).logits[0].log_softmax(-1)
     targets = range(len(items[0].ids) - items[0].targets, len(items[0].ids))
     expected = [float(logits[p - 1, items[0].ids[p]]) for p in targets]
     found = tiny.log_probs(Batch.of(items[:1]), ones)[0]
@@ -93,7 +93,7 @@ def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
 
 def test_the_gradient_of_the_loss_equals_differences_of_the_loss(tiny):
     batch, push = Batch.of(random_items(4)), torch.tensor([0.1, -0.1])
-    tiny._model.double()
+    tiny.module.double()
     logits = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     _, gradient = loss_and_gradient(tiny, batch, logits, push)
 
@@ -106,7 +106,7 @@ def test_the_gradient_of_the_loss_equals_differences_of_the_loss(tiny):
         step[layer, head] = 0.02
         slope = (loss(logits + step) - loss(logits - step)) / 0.04
         np.testing.assert_allclose(slope.numpy(), gradient[:, layer, head].numpy(), rtol=0.02, atol=2e-4)
-    tiny._model.float()
+    tiny.module.float()
 
 
 def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
@@ -198,7 +198,7 @@ def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny
     items = random_items(6)
     nll, right = untouched(tiny, items, batch=4)
     for at, item in enumerate(items):
-        logits = tiny._model(torch.tensor([item.ids])).logits[0]
+        logits = tiny.module(torch.tensor([item.ids])).logits[0]
         first = len(item.ids) - item.targets
         expected = F.cross_entropy(logits[first - 1 : -1], torch.tensor(item.ids[first:]))
         assert nll[at] == pytest.approx(float(expected), rel=1e-3)

@@ -7,7 +7,7 @@ import torch
 
 from analysis import default_model
 from analysis.store import cache_folder
-from tests.benchmarks import browser_speed, function_map_speed, viewers
+from tests.benchmarks import browser_speed, function_map_speed, gates_speed, viewers
 from tests.browser.harness import find_browser
 
 if __name__ == "__main__":
@@ -15,6 +15,8 @@ if __name__ == "__main__":
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads\n\nFunction map, all heads and relations\n")
     with tempfile.TemporaryDirectory() as scratch:
         print(function_map_speed.table(default_model.folder(cache_folder()), Path(scratch)))
+    print("\nFitting gates\n")
+    print(gates_speed.table(default_model.folder(cache_folder())))
     print("\nThe page, in a real browser\n")
     with tempfile.TemporaryDirectory() as scratch:
         print(browser_speed.table(Path(scratch)) if find_browser() else "no Chrome or Chromium: not measured")

@@ -60,15 +60,13 @@ def test_no_prompt_comes_twice_in_600_batches_of_16(task):
 @every_task
 def test_no_question_of_validation_is_seen_in_training(task):
     """Neither asked nor worked out, not even in other words: 2 + 3 and 3 + 2 are one question."""
-    key = {q.asked: (kind, q.key) for kind, all_of_it in QUESTIONS[task.name].items() for q in all_of_it}
-    worked = {
-        q.asked + q.answer + q.rest: key[q.asked] for all_of_it in QUESTIONS[task.name].values() for q in all_of_it
-    }
-    seen = {key[asked(item)] for item in task.train} | {worked[example(item)] for item in task.train}
-    assert seen.isdisjoint(key[asked(item)] for item in task.validation)
-    for item in task.train + task.validation:
-        assert worked[example(item)] != key[asked(item)]
-        assert worked[example(item)][0] == key[asked(item)][0] == item.kind
+    for kind, every in QUESTIONS[task.name].items():
+        key = {q.asked: q.key for q in every}
+        worked = {q.asked + q.answer + q.rest: q.key for q in every}
+        train, validation = ([item for item in items if item.kind == kind] for items in (task.train, task.validation))
+        seen = {key[asked(item)] for item in train} | {worked[example(item)] for item in train}
+        assert seen.isdisjoint(key[asked(item)] for item in validation)
+        assert all(worked[example(item)] != key[asked(item)] for item in train + validation)
 
 
 @every_task

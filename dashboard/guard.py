@@ -17,11 +17,16 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_BODY = 6_000_000  # bytes of any request: a relation may have 5 MB
+MAX_SECONDS = 60.0  # for a body to arrive
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
 class TooLarge(Exception):
     """A body went over the limit while it arrived."""
+
+
+class TooSlow(Exception):
+    """A body took longer than it may."""
 
 
 class Guard:
@@ -48,6 +53,13 @@ class Guard:
             await self._app(scope, _limited(receive), self._with_headers(scope, send))
         except TooLarge:
             await _too_large()(scope, receive, self._with_headers(scope, send))
+        except TooSlow:
+            told = {
+                "error": "TooSlow",
+                "message": "the upload took too long",
+                "hint": "Send less, or over a faster line.",
+            }
+            await JSONResponse(told, 408)(scope, receive, self._with_headers(scope, send))
 
     async def _role(self, scope: Scope) -> Role | None:
         """What the sender may do; a password is verified in a thread, because that is made to take long."""
@@ -100,12 +112,17 @@ def _too_large() -> JSONResponse:
 
 
 def _limited(receive: Receive) -> Receive:
-    """The same messages, as long as their bodies together stay below the limit."""
-    taken = 0
+    """The same messages, as long as their bodies together stay below the limit and arrive in time."""
+    taken, arrived, end = 0, False, asyncio.get_running_loop().time() + MAX_SECONDS
 
     async def receiving() -> Message:
-        nonlocal taken
-        message = await receive()
+        nonlocal taken, arrived
+        try:
+            async with asyncio.timeout_at(None if arrived else end):
+                message = await receive()
+        except TimeoutError as error:
+            raise TooSlow from error
+        arrived = not message.get("more_body", False)
         taken += len(message.get("body", b""))
         if taken > MAX_BODY:
             raise TooLarge

@@ -20,7 +20,7 @@ from analysis.store import Store
 from dashboard.access import Access, main, read_auth_file
 from dashboard.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.app import create_app
-from dashboard.guard import MAX_BODY
+from dashboard.guard import MAX_BODY, Guard
 from dashboard.library import Library
 from dashboard.live import Watch
 from tests.engine.conftest import models  # noqa: F401  # a fixture
@@ -112,6 +112,40 @@ def test_large_bodies_are_refused_before_they_are_read(client):
             yield bytes(65536)
 
     assert client.post("/api/jobs", content=endless()).status_code in {400, 413}
+
+
+def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
+    """A sender that announces more than it sends is answered after a while, and then forgotten."""
+    monkeypatch.setattr("dashboard.guard.MAX_SECONDS", 0.2)
+    first = {"type": "http.request", "body": b"{", "more_body": True}
+    answers = []
+
+    async def talk():
+        messages = iter([first])
+
+        async def receive():
+            for message in messages:
+                return message
+            await asyncio.sleep(60)
+
+        async def send(message):
+            answers.append(message)
+
+        async def app(scope, receive, send):
+            while (await receive())["more_body"]:
+                pass
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/jobs",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+        }
+        await Guard(app, Access(local=True), "")(scope, receive, send)
+
+    asyncio.run(talk())
+    assert answers[0]["status"] == 408
 
 
 def test_ten_million_pairs_are_refused(client):

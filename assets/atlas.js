@@ -639,7 +639,7 @@
     [canvas.style.width, canvas.style.height] = [`${ax._length}px`, `${ay._length}px`];
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
-    pen.fillStyle = paper;
+    pen.fillStyle = trace.meta || paper;
     pen.fillRect(0, 0, ax._length, ay._length);
     const edges = (axis, count) => Array.from({ length: count + 1 }, (_, i) => Math.round(axis.l2p(i - 0.5) * scale) / scale);
     const xs = edges(ax, columns), ys = edges(ay, rows);

@@ -71,7 +71,7 @@ def _with(beside: int, count: int, columns: int, rows: int, width: int, largest:
 _WIDEST = 2.6  # a cell's width by its height, where maps are taller than wide
 _GRID_HEIGHT = 900  # pixels of a whole grid, unless its cells would be too small
 _LOWEST = 4.5  # pixels of a cell's height
-_GAP, _SIDE, _UNDER = 10, (60, 220), 46  # pixels before a profile, its least and largest width, its height if below
+_GAP, _SIDE, _UNDER = 28, (120, 220), 46  # pixels before a profile, its least and largest width, its height if below
 
 
 def arrange_grid(rows: int, columns: int, cells: tuple[int, int], width: int, profile_beside: bool) -> Arrangement:
@@ -85,7 +85,8 @@ def arrange_grid(rows: int, columns: int, cells: tuple[int, int], width: int, pr
     beside = columns if 1 < columns <= fitting else 1 if columns > 1 else min(count, fitting, 3)
     across, deep = width // beside, -(-count // beside)
     under = 0 if profile_beside else _UNDER + _GAP
-    room = across - LEFT - RIGHT - ((_SIDE[0] + _GAP) if profile_beside else 0)
+    least = min(_SIDE[0], across // 5)
+    room = across - LEFT - RIGHT - ((least + _GAP) if profile_beside else 0)
     high = (_GRID_HEIGHT / max(deep, 1.6) - TOP - BOTTOM - under) / cells[1]
     high = min(max(high, _LOWEST), LARGEST, room / cells[0])
     high = max(high, min(_LOWEST, room / cells[0]))

@@ -95,7 +95,7 @@ def _fitted_panel(causal: Scores, state: ViewState, task: str, column: str) -> P
         key=f"{task} {column}",
         title=title,
         value=value,
-        member=flags.any(axis=0),
+        member=np.logical_or.reduce(flags),
         reason=np.where(np.isnan(value), _why(causal, task, column), Missing.NO).astype(np.int8),
         tone=names[0] if single is not None else "",
         categories=names,

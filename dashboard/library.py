@@ -225,5 +225,6 @@ def no_function_map(other: Scores) -> Scores:
     settings = {**asdict(Settings.default(card.vocabulary)), "layers": list(card.layers)}
     facts = replace(other.provenance, method=METHOD, version="", settings=settings, items=(), date=now())
     coords = dict(zip(DIMS, ([], list(KINDS), [ONLY_SAMPLE], list(card.layers), list(range(card.heads))), strict=True))
-    empty = xr.DataArray(np.zeros([len(values) for values in coords.values()]), coords, DIMS)
+    shape = (0, len(KINDS), 1, len(card.layers), card.heads)
+    empty = xr.DataArray(np.zeros(shape), coords, DIMS)
     return Scores(empty, empty, empty.astype("int8"), facts)

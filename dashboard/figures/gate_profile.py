@@ -13,6 +13,8 @@ from dashboard.state import ViewState
 
 Axes = dict[str, Any]
 
+_ROOMY = 110  # pixels from which there is room for words
+
 
 def side_profiles(
     panels: Sequence[Panel], state: ViewState, layers: tuple[int, ...], place: Arrangement, palette: Colours
@@ -67,7 +69,8 @@ def _axes(
     """The layers follow the panel's axis; the shares have one scale in all panels."""
     across = [box.left / place.width, (box.left + box.width) / place.width]
     up = [1 - (box.top + box.height) / place.height, 1 - box.top / place.height]
-    ticks = [tick for tick in (-ends[1], 0.0, ends[1]) if tick >= ends[0]]
+    marked = (-ends[1], 0.0, ends[1]) if box.width >= _ROOMY else (0.0,)
+    ticks = [tick for tick in marked if tick >= ends[0]]
     share = {
         "range": [ends[0] * 1.08, ends[1] * 1.08],
         "tickvals": ticks,
@@ -82,7 +85,7 @@ def _axes(
     ends_of_layers = [-0.5, layers - 0.5]
     layer = {"range": ends_of_layers, "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
     if state.heads_across:
-        words = "N · share of heads · F" if ends[0] < 0 else "share of heads"
+        words = "share of heads" if ends[0] == 0 else "N · share of heads · F" if box.width >= _ROOMY else "N · F"
         title = {"title": {"text": words, "standoff": 2}}
         x, y = {**share, **title}, {**layer, "matches": "y"}
     else:

@@ -17,6 +17,8 @@ from dashboard.state import ViewState
 
 Codes = npt.NDArray[np.uint8]
 
+GROUND = "#30353d"
+
 _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
 _TICK = 22  # pixels between tick labels, at least
 
@@ -37,6 +39,8 @@ def head_maps(
         traces.append(_trace(panel, state, palette, mark, scale))
         layout[f"xaxis{mark}"], layout[f"yaxis{mark}"] = _axes(state, layers, panel.value.shape[1], place, box, mark)
         layout["annotations"].append(_title(panel, box, place, palette))
+        if panel.of[1] and state.gates != "preview":
+            layout["shapes"].append(_ground(mark))
     if place.sides:
         more, axes = side_profiles(panels, state, layers, place, palette)
         traces += more
@@ -66,9 +70,16 @@ def _trace(panel: Panel, state: ViewState, palette: Colours, mark: str, scale: f
         "yaxis": f"y{mark}",
         "name": panel.key,
         "showscale": False,
+        "meta": GROUND if panel.of[1] and state.gates != "preview" else "",  # between the cells (scripts)
         "hoverinfo": "none",  # the tooltip is the page's own: it names the head in every panel at once
         **look,
     }
+
+
+def _ground(mark: str) -> dict[str, Any]:
+    """Dark paper under cells of light: on white the gaps between black cells would outshine them."""
+    where = {"xref": f"x{mark} domain", "yref": f"y{mark} domain", "x0": 0, "x1": 1, "y0": 0, "y1": 1}
+    return {"type": "rect", **where, "fillcolor": GROUND, "line": {"width": 0}, "layer": "below"}
 
 
 def _steps(shades: list[str]) -> dict[str, Any]:
@@ -172,6 +183,7 @@ def _page(state: ViewState, place: Arrangement, palette: Colours) -> dict[str, A
         "height": place.height,
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
         "annotations": [],
+        "shapes": [],
         "font": {"family": FONT, "size": 11, "color": palette.ink},
         "showlegend": False,
         "dragmode": "zoom",

@@ -21,18 +21,26 @@ _SWATCH = 7  # squares a side of the legend's swatch
 def causal_sentence(view: View) -> list[Any]:
     """How to read the causal map, in one sentence that follows the controls."""
     state, model = view.state, view.scores.provenance.model.id
-    start = f"Each square is one attention head of {model}; "
+    start = f"Each cell is one attention head of {model}; "
+    tones = ("green", "red") if state.palette == "paper" else ("blue", "orange")
     if state.gates == "preview":
         what = "a first-order estimate, from gradients alone, of whether opening it helps or hurts the task"
-        return [start, "its colour is ", html.B(what), ". Fitted gates may say otherwise."]
+        return [start, "its colour is ", html.B(what), f". Fitted gates may say otherwise. {_PROMPTS[state.columns]}"]
     heads = {
-        "both": ["light of one colour means that the task ", html.B("needs"), " it (facilitation F), light of the "
-                 "other that it ", html.B("hurts"), " the task (interference N)"],
+        "both": [f"{tones[0]} light means that the task ", html.B("needs"), " it (facilitation F), ",
+                 f"{tones[1]} light that it ", html.B("hurts"), " the task (interference N)"],
         "facilitation": ["the brighter, the more the task ", html.B("needs"), " it (facilitation F)"],
         "interference": ["the brighter, the more it ", html.B("hurts"), " the task (interference N)"],
         "irrelevance": ["the brighter, the ", html.B("less it matters"), " to the task (irrelevance R)"],
     }[state.gates]  # fmt: skip
     return [start, *heads, f". {_seeds_shown(view)}"]
+
+
+_PROMPTS = {
+    "both": "Shown is the mean over the prompts.",
+    "always": "Shown is what holds for every prompt, 0 where prompts disagree.",
+    "any": "Shown is the strongest gradient that any prompt gives.",
+}
 
 
 def _seeds_shown(view: View) -> str:

@@ -75,7 +75,7 @@ def _slider(name: str, label: str, value: float) -> dmc.Slider:
 
 def _tasks() -> dmc.MultiSelect:
     return dmc.MultiSelect(
-        id=ids.TASKS, data=[], value=[], placeholder="the first two", size="xs", w=220, maxValues=MAX_TASKS,
+        id=ids.TASKS, data=[], value=[], size="xs", w=250, maxValues=MAX_TASKS,
         hidePickedOptions=True, clearable=False, **{"aria-label": "Tasks"},
     )  # fmt: skip
 

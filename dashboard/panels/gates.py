@@ -66,7 +66,10 @@ def _at(share: float) -> str:
 def _scores(task: dict[str, Any], total: int) -> html.Table:
     """F, N and R with their place among all heads."""
     names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,}", "num"))
-    header = html.Tr([html.Th(name, scope="col", className=style) for name, style in names])
+    hint = "Its place in the order of the validation curve: by the mean over the seeds."
+    header = html.Tr(
+        [html.Th(name, scope="col", className=style, title=hint * ("rank" in name)) for name, style in names]
+    )
     rows = []
     for role in ROLES:
         cells = [html.Td(_two(task["columns"][column].get(role)), className="num") for column in ("always", "any")]

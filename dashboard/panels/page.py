@@ -66,13 +66,13 @@ def _header() -> html.Header:
 def _model() -> dmc.Select:
     return dmc.Select(
         id=ids.MODEL, data=[], searchable=True, clearSearchOnFocus=True, allowDeselect=False,
-        nothingFoundMessage="No model of that name", size="xs", w=230, **{"aria-label": "Model"},
+        nothingFoundMessage="No model of that name", size="xs", w=205, **{"aria-label": "Model"},
     )  # fmt: skip
 
 
 def _search() -> dmc.TextInput:
     label = {"aria-label": "Find a head by its name"}
-    return dmc.TextInput(id=ids.SEARCH, placeholder="Find a head: 10.7", size="xs", w=150, **label)
+    return dmc.TextInput(id=ids.SEARCH, placeholder="Find a head: 10.7", size="xs", w=125, **label)
 
 
 def _segments(part: str, label: str, choices: Mapping[str, str]) -> dmc.SegmentedControl:

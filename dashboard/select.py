@@ -124,7 +124,9 @@ def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for 
 @remembered(16)
 def _ranks(scores: Scores) -> npt.NDArray[np.intp]:  # [item, kind, layer, head]
     """Each head's rank for each item and kind."""
-    return np.array([[ranks(one) for one in kinds] for kinds in scores.score.sel(sample=ONLY_SAMPLE).values])
+    values = scores.score.sel(sample=ONLY_SAMPLE).values
+    found = [[ranks(one) for one in kinds] for kinds in values]
+    return np.array(found, dtype=np.intp).reshape(values.shape)
 
 
 def head_scores(scores: Scores, head: HeadId) -> list[dict[str, Any]]:

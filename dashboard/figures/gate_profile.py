@@ -72,7 +72,7 @@ def _axes(
     marked = (-ends[1], 0.0, ends[1]) if box.width >= _ROOMY else (0.0,)
     ticks = [tick for tick in marked if tick >= ends[0]]
     share = {
-        "range": [ends[0] * 1.08, ends[1] * 1.08],
+        "range": [ends[0] * 1.2, ends[1] * 1.2],
         "tickvals": ticks,
         "ticktext": [f"{abs(100 * tick):.0f} %" for tick in ticks],
         "fixedrange": True,

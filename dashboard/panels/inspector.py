@@ -75,14 +75,16 @@ def _card(view: View, head: HeadId, order: list[str], salience: Salience | None,
 def _sides(
     view: View, head: HeadId, rows: list[dict[str, Any]], salience: Salience | None, palette: Colours
 ) -> list[html.Div]:
-    """The map that the page shows comes first; the other one of the same head stays beside it."""
+    """The map that the page shows comes first; the other one of the same head stays near it."""
     card = view.scores.provenance.model
     gates = gates_of_head(view, head, palette)
     relations = _relations(view, rows, palette) if rows else html.P(_no_relations(card), className="hint")
-    first, second = (gates, [html.H3("Function map"), relations]) if view.is_causal else ([relations], gates)
     facts = [_provenance(view.scores)] if rows else []
     facts += [causal_provenance(view.causal)] if view.causal is not None else []
-    return [html.Div(first), html.Div([*second, _salient(card, head, salience), _mates(view.scores, head), *facts])]
+    tokens, mates = _salient(card, head, salience), _mates(view.scores, head)
+    if view.is_causal:
+        return [html.Div([*gates, tokens]), html.Div([html.H3("Function map"), relations, mates, *facts])]
+    return [html.Div([relations, *gates]), html.Div([tokens, mates, *facts])]
 
 
 def _no_relations(card: ModelCard) -> list[Any]:

@@ -2,18 +2,31 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from analysis.scores import Scores
 
+_CAUSAL = ".causal.parquet"
+
 
 @cache
 def shipped() -> tuple[Scores, ...]:
-    """Results made by `python -m analysis map MODEL --out analysis/data/results/MODEL.parquet`."""
+    """Function maps made by `python -m analysis map MODEL --out analysis/data/results/MODEL.parquet`."""
+    return _results(lambda name: name.endswith(".parquet") and not name.endswith(_CAUSAL))
+
+
+@cache
+def shipped_causal() -> tuple[Scores, ...]:
+    """Causal maps made by `python -m analysis gates MODEL --out analysis/data/results/MODEL.causal.parquet`."""
+    return _results(lambda name: name.endswith(_CAUSAL))
+
+
+def _results(wanted: Callable[[str], bool]) -> tuple[Scores, ...]:
     folder = files("analysis") / "data" / "results"
-    found = sorted((file for file in folder.iterdir() if file.name.endswith(".parquet")), key=lambda file: file.name)
+    found = sorted((file for file in folder.iterdir() if wanted(file.name)), key=lambda file: file.name)
     return tuple(Scores.from_parquet(file.read_bytes()) for file in found)
 
 

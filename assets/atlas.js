@@ -27,9 +27,15 @@
   function unpack(packed) {
     const found = { ...packed, panels: packed.panels.map((panel) => ({ ...panel })) };
     for (const panel of found.panels) {
-      lazily(panel, "value", floats);
-      lazily(panel, "member", bytes);
       lazily(panel, "reason", (text) => (text ? bytes(text) : null));
+      if (panel.measures) {
+        lazily(panel, "role", bytes);
+        panel.measures = panel.measures.map((measure) => ({ ...measure }));
+        for (const measure of panel.measures) lazily(measure, "value", (text) => new Uint16Array(bytes(text).buffer));
+      } else {
+        lazily(panel, "value", floats);
+        lazily(panel, "member", bytes);
+      }
     }
     lazily(found, "best", bytes);
     lazily(found, "best_score", floats);
@@ -48,15 +54,16 @@
     return row >= 0 && column < view.heads ? [row, column] : null;
   }
 
-  function rankOf(panel, index) {
-    const value = panel.value[index];
+  function rankOf(values, index) {
+    const value = values[index];
     let rank = 1;
-    for (let i = 0; i < panel.value.length; i++) if (panel.value[i] > value) rank++;
+    for (let i = 0; i < values.length; i++) if (values[i] > value) rank++;
     return rank;
   }
 
   // ---- Where a head is on the screen ------------------------------------------------------------------------------
   const graph = () => document.querySelector("#maps .js-plotly-plot");
+  const mapsOf = (figure) => figure.data.filter((trace) => trace.type === "heatmap"); // what follows them are profiles
 
   function axesOf(number) {
     const layout = graph() && graph()._fullLayout;
@@ -67,7 +74,7 @@
   function boxOf(number, [row, column]) {
     const axes = axesOf(number);
     if (!axes) return null;
-    const [x, y] = view.transpose ? [column, row] : [row, column];
+    const [x, y] = view.across ? [column, row] : [row, column];
     const [ax, ay] = axes;
     const left = ax.l2p(x - 0.5), right = ax.l2p(x + 0.5);
     const top = Math.min(ay.l2p(y - 0.5), ay.l2p(y + 0.5)), bottom = Math.max(ay.l2p(y - 0.5), ay.l2p(y + 0.5));
@@ -80,14 +87,14 @@
     if (!gd || !view) return null;
     const origin = gd.getBoundingClientRect();
     const px = event.clientX - origin.left, py = event.clientY - origin.top;
-    for (let number = 0; number < view.figure.data.length; number++) {
+    for (let number = 0; number < mapsOf(view.figure).length; number++) {
       const axes = axesOf(number);
       if (!axes) return null;
       const [ax, ay] = axes;
       const x = px - ax._offset, y = py - ay._offset;
       if (x < 0 || y < 0 || x >= ax._length || y >= ay._length) continue;
       const across = Math.round(ax.p2l(x)), down = Math.round(ay.p2l(y));
-      const cell = view.transpose ? [down, across] : [across, down];
+      const cell = view.across ? [down, across] : [across, down];
       const inside = cell[0] >= 0 && cell[0] < view.layers.length && cell[1] >= 0 && cell[1] < view.heads;
       return inside ? { cell, number } : null;
     }
@@ -111,9 +118,9 @@
     const gd = graph();
     if (!gd || !view) return;
     const dx = gd.offsetLeft, dy = gd.offsetTop;
-    const boxes = [];
+    const boxes = [], maps = mapsOf(view.figure).length;
     for (const cell of cells)
-      for (let number = 0; number < view.figure.data.length; number++) {
+      for (let number = 0; number < maps; number++) {
         const box = boxOf(number, cell);
         if (box) boxes.push(box);
       }
@@ -137,11 +144,19 @@
 
   function described(panel, index) {
     if (panel.reason && panel.reason[index]) return view.reasons[panel.reason[index]];
+    if (panel.measures) return panel.measures.map((measure) => measured(measure, index)).join(" · ") || "no score";
     const value = panel.value[index];
-    return value > 0 ? `${value.toFixed(2)}, rank ${rankOf(panel, index)} of ${size()}` : "0";
+    return value > 0 ? `${value.toFixed(2)}, rank ${rankOf(panel.value, index)} of ${size()}` : "0";
   }
 
-  function does(index) {
+  function measured({ name, low, step, value }, index) {
+    const number = low + step * value[index];
+    if (low < 0 || name === "g") return `${name} ${number.toFixed(4)}`;
+    return `${name} ${number.toFixed(2)}, rank ${rankOf(value, index)} of ${size()}`;
+  }
+
+  function does(index, panel) {
+    if (panel.measures) return panel.measures.length ? view.roles[panel.role[index]] : "";
     const names = view.panels.filter((panel) => panel.key !== "all" && panel.member[index]).map((panel) => panel.title);
     return names.join(" · ") || "Unclassified";
   }
@@ -174,20 +189,26 @@
     return tip;
   }
 
+  function scoreLines(panel, index) {
+    if (!panel.measures || (panel.reason && panel.reason[index]))
+      return [element("div", "tip-score", `${panel.title}: ${described(panel, index)}`)];
+    const lines = panel.measures.map((measure) => element("div", "tip-score", measured(measure, index)));
+    return [element("div", "tip-score", panel.title), ...lines];
+  }
+
   function showTooltip(cell, number, x, y) {
     const tip = tooltip();
     const index = cell[0] * view.heads + cell[1];
     const panel = view.panels[number] || view.panels[0];
     const heading = element("div", "tip-head");
-    heading.append(element("b", "", nameOf(cell)), element("span", "", does(index)));
-    const score = element("div", "tip-score", `${panel.title}: ${described(panel, index)}`);
+    heading.append(element("b", "", nameOf(cell)), element("span", "", does(index, panel)));
     const list = element("ul");
     for (const [title, value, verb] of bestRelations(index)) {
       const item = element("li");
       item.append(element("span", "", `${verb} ${title}`), element("b", "", value.toFixed(2)));
       list.appendChild(item);
     }
-    tip.replaceChildren(heading, score, list);
+    tip.replaceChildren(heading, ...scoreLines(panel, index), list);
     tip.style.display = "block";
     const width = tip.offsetWidth, height = tip.offsetHeight;
     const left = x + 18 + width > innerWidth ? x - width - 14 : x + 18;
@@ -237,7 +258,7 @@
 
   function step(key) {
     const [dx, dy] = STEPS[key];
-    const [dr, dc] = view.transpose ? [dy, dx] : [dx, dy];
+    const [dr, dc] = view.across ? [view.upward ? -dy : dy, dx] : [dx, dy];
     const from = cursor || cellOf(pins[0]) || [0, 0];
     const start = cursor || pins.length;
     const clamp = (value, top) => Math.min(Math.max(value, 0), top - 1);
@@ -248,7 +269,9 @@
   function focusCell() {
     drawCursor();
     const index = cursor[0] * view.heads + cursor[1];
-    announce(`${nameOf(cursor)}, ${does(index)}, ${described(view.panels[0], index)}`);
+    const panel = view.panels[0];
+    const said = panel.measures ? `${panel.title}: ${does(index, panel)}` : does(index, panel);
+    announce(`${nameOf(cursor)}, ${said}, ${described(panel, index)}`);
     const box = boxOf(0, cursor);
     const origin = graph().getBoundingClientRect();
     if (box) showTooltip(cursor, 0, origin.left + box.left + box.width, origin.top + box.top + box.height / 2);
@@ -566,7 +589,7 @@
     });
   }
 
-  const axisNames = (figure) => Object.keys(figure.layout).filter((name) => /^[xy]axis/.test(name));
+  const axisNames = ({ layout }) => Object.keys(layout).filter((name) => /^[xy]axis/.test(name) && !layout[name].fixedrange);
 
   function zoomed(figure) {
     // The same figure with the ranges that a person has zoomed to.
@@ -581,8 +604,8 @@
   }
 
   function afterPlot() {
-    const drawn = graph().data && shown && graph().data[0] && graph().data[0].z;
-    const follows = drawn && waitingFigure && sameCodes(drawn, waitingFigure.data[0].z);
+    const drawn = mapsOf({ data: graph().data || [] });
+    const follows = drawn.length && waitingFigure && mapsOf(waitingFigure).every((map, i) => drawn[i] && sameCodes(drawn[i].z, map.z));
     if (follows) waitingFigure = null;
     if (waitingFigure) paint();
     else canvases().replaceChildren();
@@ -591,21 +614,21 @@
     document.dispatchEvent(new Event("atlas-painted"));
   }
 
-  const sameCodes = (one, other) => (one.bdata || one._inputArray?.bdata) === other.bdata;
+  const sameCodes = (one, other) => one && (one.bdata || one._inputArray?.bdata) === other.bdata;
 
   const canvases = () => layer("recoloured");
 
   function paint() {
     const holder = canvases(), gd = graph();
     const paper = getComputedStyle(byId("frame")).backgroundColor;
-    const painted = waitingFigure.data.map((trace, number) => painting(trace, number, paper));
+    const painted = mapsOf(waitingFigure).map((trace, number) => painting(trace, number, paper));
     for (const canvas of painted) {
       canvas.style.left = `${canvas.atLeft + gd.offsetLeft}px`;
       canvas.style.top = `${canvas.atTop + gd.offsetTop}px`;
     }
     holder.replaceChildren(...painted);
     waitingFigure.layout.annotations.forEach(({ text }, number) => {
-      const count = />([\d,]+ heads?)</.exec(text);
+      const count = />([^<>]*)<\/span>$/.exec(text);
       const shownText = gd.querySelectorAll(`g.annotation[data-index="${number}"] tspan`);
       if (count && shownText.length) shownText[shownText.length - 1].textContent = count[1];
     });
@@ -623,7 +646,7 @@
     [canvas.style.width, canvas.style.height] = [`${ax._length}px`, `${ay._length}px`];
     const pen = canvas.getContext("2d");
     pen.scale(scale, scale);
-    pen.fillStyle = paper;
+    pen.fillStyle = trace.meta || paper;
     pen.fillRect(0, 0, ax._length, ay._length);
     const edges = (axis, count) => Array.from({ length: count + 1 }, (_, i) => Math.round(axis.l2p(i - 0.5) * scale) / scale);
     const xs = edges(ax, columns), ys = edges(ay, rows);
@@ -639,7 +662,8 @@
       pen.fillStyle = colour;
       for (const i of cells) {
         const x = i % columns, y = (i / columns) | 0;
-        pen.fillRect(xs[x], ys[y], xs[x + 1] - xs[x] - gap, ys[y + 1] - ys[y] - gap);
+        const top = Math.min(ys[y], ys[y + 1]); // rows go up or down
+        pen.fillRect(xs[x], top, xs[x + 1] - xs[x] - gap, Math.abs(ys[y + 1] - ys[y]) - gap);
       }
     }
     return canvas;

@@ -26,8 +26,9 @@ class Arrangement:
 
     width: int
     height: int
-    cell: float  # pixels of a cell's side
+    cell: float  # pixels of a cell's side, of the longer one where cells are not square
     boxes: tuple[Box, ...]
+    sides: tuple[Box, ...] = ()  # of the layer profiles beside the panels, if there are any
 
     @property
     def rows(self) -> int:
@@ -65,3 +66,38 @@ def _with(beside: int, count: int, columns: int, rows: int, width: int, largest:
     )
     height = -(-count // beside) * (inner_height + TOP + BOTTOM)
     return Arrangement(width, height, cell, boxes)
+
+
+_WIDEST = 2.6  # a cell's width by its height, where maps are taller than wide
+_GRID_HEIGHT = 900  # pixels of a whole grid, unless its cells would be too small
+_LOWEST = 4.5  # pixels of a cell's height
+_GAP, _SIDE, _UNDER = 28, (120, 220), 46  # pixels before a profile, its least and largest width, its height if below
+
+
+def arrange_grid(rows: int, columns: int, cells: tuple[int, int], width: int, profile_beside: bool) -> Arrangement:
+    """Place rows × columns panels of `cells` across and down as a grid, each with its layer profile beside or below it.
+
+    The profile shares the panel's layers, so it is beside a panel whose layers go up, and below one whose layers go
+    across. Panels of a single column stand beside each other, and on a narrow screen all stand below each other.
+    """
+    count = rows * columns
+    fitting = max(1, width // 300)
+    beside = columns if 1 < columns <= fitting else 1 if columns > 1 else min(count, fitting, 3)
+    across, deep = width // beside, -(-count // beside)
+    under = 0 if profile_beside else _UNDER + _GAP
+    least = min(_SIDE[0], across // 5)
+    room = across - LEFT - RIGHT - ((least + _GAP) if profile_beside else 0)
+    high = (_GRID_HEIGHT / max(deep, 1.6) - TOP - BOTTOM - under) / cells[1]
+    high = min(max(high, _LOWEST), LARGEST, room / cells[0])
+    high = max(high, min(_LOWEST, room / cells[0]))
+    wide = min(room / cells[0], high * (_WIDEST if profile_beside else 1.25))
+    inner = (max(8, int(wide * cells[0])), max(8, round(high * cells[1])))
+    step = inner[1] + TOP + BOTTOM + under
+    corners = [((i % beside) * across + LEFT, (i // beside) * step + TOP) for i in range(count)]
+    boxes = tuple(Box(left, top, *inner) for left, top in corners)
+    if profile_beside:
+        side = max(8, min(_SIDE[1], across - LEFT - RIGHT - inner[0] - _GAP))
+        sides = tuple(Box(left + inner[0] + _GAP, top, side, inner[1]) for left, top in corners)
+    else:
+        sides = tuple(Box(left, top + inner[1] + BOTTOM - 6, inner[0], _UNDER) for left, top in corners)
+    return Arrangement(width, deep * step, max(wide, high), boxes, sides)

@@ -12,17 +12,30 @@ from dash.exceptions import PreventUpdate
 from analysis.engine import Engine
 from analysis.sources import listed_models
 from dashboard import hover, ids
-from dashboard.arrange import LARGEST, arrange
+from dashboard.arrange import LARGEST
 from dashboard.figures.head_map import head_maps
+from dashboard.figures.losses import loss_curves
 from dashboard.figures.profile import profile
+from dashboard.figures.validation import validation_curves
+from dashboard.gates import shown_tasks
 from dashboard.library import Library
 from dashboard.markup import as_data
-from dashboard.panels.controls import model_choices, relation_choices
+from dashboard.panels.causal import (
+    causal_legend,
+    causal_sentence,
+    facts,
+    has_losses,
+    has_validation,
+    is_running,
+    no_causal_map,
+)
+from dashboard.panels.controls import model_choices, relation_choices, seed_choices, task_choices
 from dashboard.panels.inspector import inspector
 from dashboard.panels.legend import counts, legend, not_applicable, sentence
 from dashboard.panels.page import downloads
 from dashboard.panels.table import columns, rows
 from dashboard.panels.workshop import job_list, model_list
+from dashboard.places import placed
 from dashboard.view import View, open_view, view_of_controls
 
 # The controls: the key in an address, the control's name and property.
@@ -35,6 +48,11 @@ CONTROLS = {
     "relation": (ids.RELATION, "value"),
     "tau": (ids.TAU, "value"),
     "top": (ids.TOP, "value"),
+    "tasks": (ids.TASKS, "value"),
+    "columns": (ids.COLUMNS, "value"),
+    "gates": (ids.GATES, "value"),
+    "seed": (ids.SEED, "value"),
+    "role": (ids.ROLE, "value"),
     "transpose": (ids.TRANSPOSE, "checked"),
     "palette": (ids.PALETTE, "value"),
     "theme": (ids.THEME, "value"),
@@ -48,7 +66,14 @@ PAINT: dict[str, Any] = {
     "output": {
         "painted": {"heads": Output(ids.HEADS, "data"), "query": Output(ids.QUERY, "data")},
         "controls": {key: Output(*where) for key, where in CONTROLS.items()},
-        "choices": {"models": Output(ids.MODEL, "data"), "relations": Output(ids.RELATION, "data")},
+        "choices": {
+            "models": Output(ids.MODEL, "data"),
+            "relations": Output(ids.RELATION, "data"),
+            "tasks": Output(ids.TASKS, "data"),
+            "seeds": Output(ids.SEED, "data"),
+        },
+        "no_function_controls": Output(ids.FUNCTION_CONTROLS, "hidden"),
+        "no_causal_controls": Output(ids.CAUSAL_CONTROLS, "hidden"),
         "pins": Output(ids.PINS, "data"),
         "notices": Output(ids.NOTICES, "children"),
         "page": Output(ids.PAGE, "className"),
@@ -65,6 +90,17 @@ PAINT: dict[str, Any] = {
 DESCRIBE: dict[str, Any] = {
     "output": {
         "profile": Output(ids.PROFILE, "figure"),
+        "facts": Output(ids.FACTS, "children"),
+        "validation": Output(ids.VALIDATION, "figure"),
+        "losses": Output(ids.LOSSES, "figure"),
+        "no_validation": Output(ids.VALIDATION_CARD, "hidden"),
+        "no_losses": Output(ids.LOSSES_CARD, "hidden"),
+        "losses_open": Output(ids.LOSSES_CARD, "open"),
+        "no_causal": Output(ids.NO_CAUSAL, "children"),
+        "causal_is_there": Output(ids.NO_CAUSAL, "hidden"),
+        "no_beside": Output(ids.BESIDE, "hidden"),
+        "no_evidence": Output(ids.EVIDENCE, "hidden"),
+        "no_frame": Output(ids.FRAME, "hidden"),
         "legend": Output(ids.LEGEND, "children"),
         "counts": Output(ids.COUNTS, "children"),
         "title": Output(ids.TITLE, "data"),
@@ -121,8 +157,10 @@ def paint(
     another = opened or f"{ids.MODEL}.value" in changed
     return {
         "painted": painted(view, *read_screen(screen)),
-        "controls": control_values(view) if opened else _unchanged(CONTROLS),
-        "choices": choices(library, view) if another else _unchanged(("models", "relations")),
+        "controls": control_values(view) if opened else changed_by_model(view, another),
+        "choices": choices(library, view) if another else _unchanged(("models", "relations", "tasks", "seeds")),
+        "no_function_controls": view.is_causal,
+        "no_causal_controls": not view.is_causal,
         "pins": [str(head) for head in view.state.pins] if another else no_update,
         "notices": no_update if changed <= _NOT_ASKED else _notices(view),
         "page": (EMBEDDED if view.state.embed else "") if opened else no_update,
@@ -137,7 +175,7 @@ def describe(library: Library, query: Any, screen: Any, fresh: Any) -> dict[str,
     """Everything around the maps."""
     if query is None or screen is None:
         raise PreventUpdate
-    return described(open_view(library, str(query)), read_screen(screen)[1])
+    return described(open_view(library, str(query)), *read_screen(screen))
 
 
 def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
@@ -179,12 +217,24 @@ def control_values(view: View) -> dict[str, Any]:
         "model": f"{state.model}@{state.fingerprint}",
         **{key: getattr(state, key) for key in CONTROLS if key != "model"},
         "top": state.top or "",  # an empty field stands for all
+        "tasks": list(shown_tasks(view.causal, state)) if view.causal is not None else [],
     }
 
 
+def changed_by_model(view: View, another: bool) -> dict[str, Any]:
+    """The controls that another model changes: it has other tasks and seeds."""
+    values = control_values(view) if another else {}
+    return {key: values.get(key, no_update) if key in {"tasks", "seed"} else no_update for key in CONTROLS}
+
+
 def choices(library: Library, view: View) -> dict[str, Any]:
-    """What the model and relation pickers offer."""
-    return {"models": model_choices(library.models()), "relations": relation_choices(view.scores)}
+    """What the pickers offer."""
+    return {
+        "models": model_choices(library.models()),
+        "relations": relation_choices(view.scores),
+        "tasks": task_choices(view.causal),
+        "seeds": seed_choices(view.causal),
+    }
 
 
 def _unchanged(names: Iterable[str]) -> dict[str, Any]:
@@ -197,29 +247,64 @@ def painted(view: View, width: int, dark: bool) -> dict[str, Any]:
     card = scores.provenance.model
     in_table = state.view == "table"
     drawn = view.panels[:1] if in_table else view.panels
-    cells = (card.heads, len(card.layers)) if state.transpose else (len(card.layers), card.heads)
-    place = arrange(len(drawn), *cells, width, largest=14 if in_table else LARGEST)
+    place = placed(drawn, state, card, width, largest=14 if in_table else LARGEST)
     figure = head_maps(drawn, state, card.layers, place, dark)
     return {"heads": {**hover.packed(scores, view.panels, state), "figure": figure}, "query": view.query}
 
 
-def described(view: View, dark: bool) -> dict[str, Any]:
+def described(view: View, width: int, dark: bool) -> dict[str, Any]:
     """Legend, profile, counts, table, downloads."""
     state, scores, panels = view.state, view.scores, view.panels
     in_table = state.view == "table"
+    around = _around_causal(view, width, dark) if view.is_causal else _around_function(view, dark)
+    return {
+        **around,
+        "title": view.title,
+        "downloads": downloads(view.named.to_query()),
+        "rows": rows(scores, panels, state, view.causal) if in_table else no_update,
+        "columns": columns(scores, panels, view.causal) if in_table else no_update,
+        "no_table": not in_table,
+        "no_workshop": state.view != "models",
+        "no_atlas": state.view == "models",
+    }
+
+
+def _around_function(view: View, dark: bool) -> dict[str, Any]:
+    state, scores, panels = view.state, view.scores, view.panels
     return {
         "profile": profile(panels[0], state, scores.provenance.model.layers, dark),
         "legend": legend(panels, state, dark, view.failure),
         "counts": counts(panels, scores, state, dark),
-        "title": view.title,
         "sentence": sentence(view),
         "absent": not_applicable(scores),
-        "downloads": downloads(view.named.to_query()),
-        "rows": rows(scores, panels, state) if in_table else no_update,
-        "columns": columns(scores, panels) if in_table else no_update,
-        "no_table": not in_table,
-        "no_workshop": state.view != "models",
-        "no_atlas": state.view == "models",
+        **_unchanged(("facts", "validation", "losses", "no_validation", "no_losses", "losses_open", "no_causal")),
+        "no_beside": False,
+        "no_evidence": True,
+        "causal_is_there": True,
+        "no_frame": False,
+    }
+
+
+def _around_causal(view: View, width: int, dark: bool) -> dict[str, Any]:
+    causal, state = view.causal, view.state
+    inner = width - 34  # a card's padding
+    validated, fitted = has_validation(view), has_losses(view)
+    return {
+        **_unchanged(("profile", "counts")),
+        "legend": causal_legend(view.panels, state, dark, view.failure) if causal is not None else [],
+        "sentence": causal_sentence(view) if causal is not None else [],
+        "absent": [],
+        "facts": facts(view, dark),
+        "validation": validation_curves(causal, state, inner, dark) if causal is not None and validated else no_update,
+        "losses": loss_curves(causal, state, inner, dark) if causal is not None and fitted else no_update,
+        "no_validation": not validated,
+        "no_losses": not fitted,
+        "losses_open": True if is_running(causal) else no_update,
+        "no_causal": no_causal_map(view) if causal is None else [],
+        "no_beside": True,
+        "no_evidence": causal is None,
+        "causal_is_there": causal is not None,
+        "no_frame": causal is None,
     }
 
 
@@ -237,6 +322,7 @@ def _register_scripts(app: Dash) -> None:
         Input(ids.THEME, "value"),
     )
     script("number", Output(ids.TAU_SHOWN, "children"), Input(ids.TAU, "value"))
+    script("number", Output(ids.ROLE_SHOWN, "children"), Input(ids.ROLE, "value"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("title", Input(ids.TITLE, "data"))
     script("draw", Input(ids.HEADS, "data"))

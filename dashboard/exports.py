@@ -5,20 +5,24 @@ import io
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pyarrow as pa
 import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 
+from analysis.causal import METHOD
 from analysis.relations import builtin
-from analysis.scores import Scores
-from dashboard.arrange import arrange
-from dashboard.figures.head_map import head_maps, plain
+from analysis.scores import Scores, ranks
+from dashboard.figures.head_map import head_maps
+from dashboard.figures.numbers import plain
 from dashboard.figures.picture import picture
+from dashboard.gates import LETTERS, PREVIEW, shown_tasks
 from dashboard.library import Library
+from dashboard.places import placed
 from dashboard.remember import remembered
-from dashboard.select import ALL, Panel, panels
+from dashboard.select import ALL, Panel
 from dashboard.state import ViewState
 from dashboard.view import View, open_view
 
@@ -27,6 +31,8 @@ PICTURE_WIDTH = 1240
 
 def view_frame(view: View) -> pd.DataFrame:
     """The view in long format, one row a head and panel: the number that decides, and whether the head belongs."""
+    if view.is_causal:
+        return _gate_frame(view)
     card, frames = view.scores.provenance.model, []
     for panel in view.panels:
         layers, heads = panel.value.shape
@@ -52,10 +58,53 @@ def view_frame(view: View) -> pd.DataFrame:
     return _with_provenance(frame, view.scores, {panel.key: _relations_of(panel, view) for panel in view.panels})
 
 
+def _gate_frame(view: View) -> pd.DataFrame:
+    """The causal map as it is shown: one row a head, panel and score."""
+    card, facts, frames = view.shown.provenance.model, view.shown.provenance, []
+    for panel in view.panels:
+        task, column = panel.of
+        for name, values in panel.measures:
+            kind = _KINDS[name]
+            rows = {
+                "item": task,
+                "kind": kind,
+                "sample": column,
+                "layer": np.repeat(card.layers, card.heads),
+                "head": np.tile(np.arange(card.heads), len(card.layers)),
+                "score": values.ravel(),
+                "rank": ranks(values if kind != PREVIEW else -values).ravel(),
+                "member": (values < 0 if kind == PREVIEW else values >= view.state.role).ravel(),
+            }
+            frames.append(pd.DataFrame(rows))
+    frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_GATE_COLUMNS)
+    for at, (name, value) in enumerate((("model", card.id), ("revision", card.revision), ("method", METHOD))):
+        frame.insert(at, name, value)
+    frame["threshold"] = view.state.role
+    hashes = {item["name"]: item.get("hash", "") for item in facts.items}
+    return _with_task_facts(frame, view.shown, hashes)
+
+
+_KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
+_GATE_COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
+
+
+def _with_task_facts(frame: pd.DataFrame, scores: Scores, hashes: dict[str, str]) -> pd.DataFrame:
+    facts = scores.provenance
+    frame["fingerprint"] = facts.model.fingerprint
+    frame["method_version"] = facts.version
+    frame["computed"] = facts.date
+    frame["seeds"] = facts.settings.get("seeds")
+    frame["task_hash"] = frame["item"].map(hashes)
+    return frame
+
+
 @remembered(8)
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
     names = [item["name"] for item in scores.provenance.items]
+    if scores.provenance.method == METHOD:
+        hashes = {item["name"]: item.get("hash", "") for item in scores.provenance.items}
+        return _with_task_facts(scores.to_frame(), scores, hashes)
     return _with_provenance(scores.to_frame(), scores, {name: [name] for name in names})
 
 
@@ -92,14 +141,14 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 
 @remembered(64)
-def _view_csv(scores: Scores, state: ViewState) -> bytes:
-    return _csv(view_frame(View(state, scores, panels(scores, state))))
+def _view_csv(scores: Scores, causal: Scores | None, state: ViewState) -> bytes:
+    return _csv(view_frame(View.of(state, scores, causal)))
 
 
 def _view_parquet(view: View) -> bytes:
     table = pa.Table.from_pandas(view_frame(view), preserve_index=False)
     metadata = {
-        b"head-atlas": view.scores.provenance.to_json().encode(),
+        b"head-atlas": view.shown.provenance.to_json().encode(),
         b"head-atlas-view": view.named.to_query().encode(),
     }
     sink = io.BytesIO()
@@ -110,15 +159,13 @@ def _view_parquet(view: View) -> bytes:
 def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> go.Figure:
     """The maps with title, legend and provenance, as they leave the page."""
     card = view.scores.provenance.model
-    columns, rows = len(card.layers), card.heads
-    place = arrange(len(view.panels), *((rows, columns) if view.state.transpose else (columns, rows)), width)
-    figure = head_maps(view.panels, view.state, card.layers, place, dark)
-    return picture(go.Figure(figure), view.panels, view.state, view.scores.provenance, dark)
+    figure = head_maps(view.panels, view.state, card.layers, placed(view.panels, view.state, card, width), dark)
+    return picture(go.Figure(figure), view.panels, view.state, view.shown.provenance, dark)
 
 
 @remembered(64)
-def _figure_json(scores: Scores, state: ViewState, dark: bool) -> str:
-    content: str = view_picture(View(state, scores, panels(scores, state)), dark=dark).to_json()
+def _figure_json(scores: Scores, causal: Scores | None, state: ViewState, dark: bool) -> str:
+    content: str = view_picture(View.of(state, scores, causal), dark=dark).to_json()
     return content
 
 
@@ -126,7 +173,7 @@ def _page(view: View) -> bytes:
     """One file that opens without a network; the provenance is in it as JSON."""
     figure = view_picture(view, dark=view.state.theme == "dark")
     content = figure.to_html(include_plotlyjs=True, full_html=True, config={"displaylogo": False})
-    facts = view.scores.provenance.to_json().replace("<", "\\u003c")
+    facts = view.shown.provenance.to_json().replace("<", "\\u003c")
     extra = f'<title>{plain(view.title)}</title><script type="application/json" id="provenance">{facts}</script>'
     page: str = content.replace("<head>", f"<head>{extra}", 1)
     return page.encode()
@@ -134,6 +181,8 @@ def _page(view: View) -> bytes:
 
 def reproduce(view: View) -> str:
     """A script that computes this view again from the weights, and says whether they are the same ones."""
+    if view.is_causal:
+        return _reproduce_gates(view)
     facts, known = view.scores.provenance, builtin()
     card, settings = facts.model, facts.settings
     names = [item["name"] for item in facts.items]
@@ -157,6 +206,57 @@ def reproduce(view: View) -> str:
         tau=view.state.tau,
         top=view.state.top,
     )
+
+
+def _reproduce_gates(view: View) -> str:
+    facts = view.shown.provenance
+    card = facts.model
+    tasks = shown_tasks(view.causal, view.state) if view.causal is not None else ("math", "syntax")
+    count = facts.settings.get("seeds", 5) if view.causal is not None else 5
+    own = [name for name in tasks if name not in {"math", "syntax", "commonsense"}]
+    files = [f"{name}.jsonl" for name in own]
+    command = ["gates", card.id, "--tasks", *(f"{name}.jsonl" if name in own else name for name in tasks)]
+    command += ["--seeds", str(count)]
+    command += ["--revision", card.revision] if len(card.revision) == 40 else []
+    command += ["--out", "gates.parquet"]
+    return _GATE_SCRIPT.format(
+        title=repr(view.title),
+        address=repr("/" + view.named.to_query()),
+        fingerprint=repr(card.fingerprint),
+        command=repr(command),
+        settings=repr({name: value for name, value in facts.settings.items() if view.causal is not None}),
+        note=f"  # your own tasks must be here: {files!r}" if own else "",
+        role=view.state.role,
+    )
+
+
+_GATE_SCRIPT = '''"""Compute a causal map again. Run it where Head Atlas is installed: python reproduce.py"""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+TITLE = {title}
+ADDRESS = {address}
+FINGERPRINT = {fingerprint}  # of the weights that the view was made from
+SETTINGS = {settings}  # of the fits that the view was made from
+COMMAND = {command}{note}
+
+subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
+facts = json.loads(pq.read_schema("gates.parquet").metadata[b"head-atlas"])
+made_from = facts["model"]["fingerprint"]
+print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {{made_from}} instead of {{FINGERPRINT}}")
+other = {{name: facts["settings"].get(name) for name in SETTINGS if facts["settings"].get(name) != SETTINGS[name]}}
+print("same settings" if not json.loads(json.dumps(other)) else f"OTHER SETTINGS: {{other}}")
+scores = pd.read_parquet("gates.parquet")
+for (task, kind), found in scores.groupby(["item", "kind"]):
+    heads = found.groupby(["layer", "head"])["score"]
+    always, some = heads.min() >= {role}, heads.max() >= {role}
+    print(f"{{task}} {{kind}}: always {{always.mean():.1%}}, any {{some.mean():.1%}} of the heads")
+'''
 
 
 _SCRIPT = '''"""Compute a view of Head Atlas again. Run it where Head Atlas is installed: python reproduce.py"""
@@ -193,10 +293,10 @@ def routes(library: Library) -> APIRouter:
     """The addresses of the exports; each takes the query string of a view."""
     router = APIRouter(prefix="/export", include_in_schema=False)
     kinds: dict[str, tuple[str, Callable[[View], bytes]]] = {
-        "view.csv": ("text/csv; charset=utf-8", lambda view: _view_csv(view.scores, view.state)),
-        "scores.csv": ("text/csv; charset=utf-8", lambda view: _csv(scores_frame(view.scores))),
+        "view.csv": ("text/csv; charset=utf-8", lambda view: _view_csv(view.scores, view.causal, view.state)),
+        "scores.csv": ("text/csv; charset=utf-8", lambda view: _csv(scores_frame(view.shown))),
         "view.parquet": ("application/vnd.apache.parquet", _view_parquet),
-        "scores.parquet": ("application/vnd.apache.parquet", lambda view: view.scores.to_parquet()),
+        "scores.parquet": ("application/vnd.apache.parquet", lambda view: view.shown.to_parquet()),
         "page.html": ("text/html; charset=utf-8", _page),
         "reproduce.py": ("text/x-python; charset=utf-8", lambda view: reproduce(view).encode()),
     }
@@ -206,7 +306,7 @@ def routes(library: Library) -> APIRouter:
     def figure(request: Request) -> Response:
         query, dark = _split(request.url.query)
         view = open_view(library, query)
-        return Response(_figure_json(view.scores, view.state, dark), media_type="application/json")
+        return Response(_figure_json(view.scores, view.causal, view.state, dark), media_type="application/json")
 
     router.add_api_route("/figure.json", figure, methods=["GET"])
     return router

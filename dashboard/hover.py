@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.scores import ONLY_SAMPLE, Missing, Scores
+from analysis.scores import ONLY_SAMPLE, Floats, Missing, Scores
+from dashboard.gates import LETTERS, ROLE_WORDS, role_codes
 from dashboard.remember import remembered
 from dashboard.select import Panel
 from dashboard.state import ViewState
@@ -20,21 +21,38 @@ def packed(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> dict[
         "model": f"{card.id}@{card.fingerprint[:8]}",
         "layers": list(card.layers),
         "heads": card.heads,
-        "transpose": state.transpose,
-        "panels": [
-            {
-                "key": panel.key,
-                "title": panel.title,
-                "value": _bytes(panel.value.astype("<f4")),
-                "member": _bytes(panel.member.astype("u1")),
-                "reason": _bytes(panel.reason.astype("u1")) if panel.reason.any() else "",
-            }
-            for panel in panels
-        ],
+        "across": state.heads_across,
+        "upward": state.upward,
+        "panels": [_panel(panel, state) for panel in panels],
+        "roles": list(ROLE_WORDS),
         "reasons": [reason.words for reason in Missing],
         "relations": [scores.item(name)["title"] for name in scores.items()],
         **_best_relations(scores, state.kinds),
     }
+
+
+def _panel(panel: Panel, state: ViewState) -> dict[str, Any]:
+    """A panel's numbers: the score that decides, or the named ones of the causal map with the role they give."""
+    common = {
+        "key": panel.key,
+        "title": panel.title,
+        "reason": _bytes(panel.reason.astype("u1")) if panel.reason.any() else "",
+    }
+    if not panel.of[1]:
+        return {**common, "value": _bytes(panel.value.astype("<f4")), "member": _bytes(panel.member.astype("u1"))}
+    return {
+        **common,
+        "role": _bytes(role_codes(panel, state.role)),
+        "measures": [_measure(name, values) for name, values in panel.measures],
+    }
+
+
+def _measure(name: str, values: Floats) -> dict[str, Any]:
+    """Numbers in two bytes each, from `low` in steps of `step`."""
+    known = np.nan_to_num(values)
+    low, high = (0.0, 1.0) if name in LETTERS.values() else (float(known.min()), float(known.max()))
+    step = (high - low) / 65535 or 1.0
+    return {"name": name, "low": low, "step": step, "value": _bytes(np.rint((known - low) / step).astype("<u2"))}
 
 
 @remembered(32)

@@ -6,16 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
+from analysis import causal
 from analysis.engine import Engine
 from analysis.errors import ModelNotFound, StoreError
 from analysis.heads import HeadId, ModelCard
 from analysis.jobs import Job
-from analysis.plan import Salience, Settings, stored_salience
-from analysis.provenance import Provenance
-from analysis.scores import Missing, Scores
-from analysis.shipped import shipped, shipped_salience
+from analysis.plan import METHOD, Salience, Settings, stored_salience
+from analysis.provenance import Provenance, now
+from analysis.scores import DIMS, KINDS, ONLY_SAMPLE, Missing, Scores
+from analysis.shipped import shipped, shipped_causal, shipped_salience
 from analysis.store import Store
 
 _REMEMBERED = 64  # maps that were put together
@@ -25,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Library:
-    """Finished function maps by model."""
+    """Function and causal maps by model."""
 
     def __init__(self, store: Store, engine: Engine | None = None) -> None:
         self._store, self._engine = store, engine
@@ -41,10 +43,11 @@ class Library:
         return sorted(cards.values(), key=lambda card: (card.id, card.fingerprint))
 
     def scores(self, model: str, fingerprint: str = "") -> Scores:
-        """A model's map, put together from all its results; a fingerprint, or its beginning, says which checkpoint.
+        """A model's function map, from all its results; a fingerprint, or its beginning, says which checkpoint.
 
         Results with the published settings come first, then the fullest, then the newest. Relations that only another
-        result with the same settings has, somebody's own for example, are added.
+        result with the same settings has, somebody's own for example, are added. A model that has only a causal map
+        gets a function map without relations.
         """
         found = [
             scores
@@ -56,6 +59,26 @@ class Library:
             raise ModelNotFound(
                 f"there is no map of {model}{version} here", f"Compute it: python -m analysis map {model}"
             )
+        mine = [scores for scores in found if scores.provenance.method == METHOD]
+        return self._together(mine) if mine else self._without_function(found[-1])
+
+    def causal(self, card: ModelCard) -> Scores | None:
+        """The causal map of a checkpoint, if there is one, put together from all its results with the same settings."""
+        found = [
+            scores
+            for scores in self._all()
+            if scores.provenance.method == causal.METHOD
+            and (scores.provenance.model.id, scores.provenance.model.fingerprint) == (card.id, card.fingerprint)
+        ]
+        return self._together(found) if found else None
+
+    def _without_function(self, other: Scores) -> Scores:
+        key = (id(other),)
+        if key not in self._merged:
+            self._merged[key] = (no_function_map(other), (other,))
+        return self._merged[key][0]
+
+    def _together(self, found: list[Scores]) -> Scores:
         best = max(found, key=_standing)
         key = (id(best), *(id(scores) for scores in found))
         if key not in self._merged:
@@ -78,7 +101,8 @@ class Library:
 
     def listed(self) -> list[tuple[ModelCard, str, int]]:
         """Every finished result's model with its date and the bytes it takes in the store."""
-        found = [(scores.provenance.model, scores.provenance.date, len(scores.to_parquet())) for scores in shipped()]
+        ours = (*shipped(), *shipped_causal())
+        found = [(scores.provenance.model, scores.provenance.date, len(scores.to_parquet())) for scores in ours]
         for key in self._store.names("result/"):
             scores, content = self._read.get(key) or self._open(key), self._store.get(key)
             if scores is not None and content is not None:
@@ -95,6 +119,7 @@ class Library:
 
     def _looked_for(self) -> Iterator[Scores]:
         yield from shipped()
+        yield from shipped_causal()
         try:
             yield from self._stored()
         except StoreError:  # what ships with the project is shown even when the disk is not well
@@ -142,14 +167,19 @@ def _stage(job: Job) -> tuple[str, str, str, int]:
 
 def _standing(scores: Scores) -> tuple[bool, bool, int, str]:
     """Any score at all, then published settings, then more scores, then the newer result."""
-    published = asdict(Settings.default(scores.provenance.model.vocabulary))
-    same = {name: scores.provenance.settings.get(name) for name in published} == published
     computed = int((scores.missing == Missing.NO).sum())
-    return computed > 0, same, computed, scores.provenance.date
+    return computed > 0, _published(scores.provenance), computed, scores.provenance.date
+
+
+def _published(facts: Provenance) -> bool:
+    if facts.method != METHOD:
+        return True  # gates are fitted with whatever settings suit the model
+    published = asdict(Settings.default(facts.model.vocabulary))
+    return {name: facts.settings.get(name) for name in published} == published
 
 
 def merged(best: Scores, others: Sequence[Scores]) -> Scores:
-    """A result with the relations that only others, computed in the same way from the same weights, have."""
+    """A result with the relations or tasks that only others, computed in the same way from the same weights, have."""
     provenance, parts = best.provenance, [best]
     names = {item["name"] for item in provenance.items}
     for other in sorted(others, key=_standing, reverse=True):
@@ -162,11 +192,24 @@ def merged(best: Scores, others: Sequence[Scores]) -> Scores:
     if len(parts) == 1:
         return best
     items = tuple(item for part in parts for item in part.provenance.items)
-    arrays = [xr.concat([getattr(part, name) for part in parts], "item") for name in ("score", "hits", "missing")]
-    return Scores(arrays[0], arrays[1], arrays[2], replace(provenance, items=items))
+    samples = list(dict.fromkeys(name for part in parts for name in part.score.sample.values.tolist()))
+    missing = float(Missing.NOT_COMPUTED)
+    arrays = [
+        xr.concat([_sampled(getattr(part, name), samples, fill) for part in parts], "item")
+        for name, fill in (("score", np.nan), ("hits", np.nan), ("missing", missing))
+    ]
+    return Scores(arrays[0], arrays[1], arrays[2].astype("int8"), replace(provenance, items=items))
+
+
+def _sampled(array: xr.DataArray, samples: list[str], fill: float) -> xr.DataArray:
+    """The same numbers with the samples of another result: a task may have fewer seeds than the next."""
+    return array if array.sample.values.tolist() == samples else array.reindex(sample=samples, fill_value=fill)
 
 
 def _settings(facts: Provenance) -> dict[str, Any]:
+    """What must be equal for two results to stand in one map."""
+    if facts.method != METHOD:
+        return {"version": facts.version} | {name: v for name, v in facts.settings.items() if name != "seeds"}
     return {name: facts.settings.get(name) for name in ("k_copying", "k_standard", "first_mlp")}
 
 
@@ -174,3 +217,14 @@ def _only(scores: Scores, names: list[str]) -> Scores:
     items = tuple(item for item in scores.provenance.items if item["name"] in names)
     arrays = [getattr(scores, name).sel(item=names) for name in ("score", "hits", "missing")]
     return Scores(arrays[0], arrays[1], arrays[2], replace(scores.provenance, items=items))
+
+
+def no_function_map(other: Scores) -> Scores:
+    """The function map of a model that has only another kind of map: no relation, no score."""
+    card = other.provenance.model
+    settings = {**asdict(Settings.default(card.vocabulary)), "layers": list(card.layers)}
+    facts = replace(other.provenance, method=METHOD, version="", settings=settings, items=(), date=now())
+    coords = dict(zip(DIMS, ([], list(KINDS), [ONLY_SAMPLE], list(card.layers), list(range(card.heads))), strict=True))
+    shape = (0, len(KINDS), 1, len(card.layers), card.heads)
+    empty = xr.DataArray(np.zeros(shape), coords, DIMS)
+    return Scores(empty, empty, empty.astype("int8"), facts)

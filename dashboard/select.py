@@ -30,6 +30,14 @@ class Panel:
     categories: tuple[str, ...] = ()  # what `belongs` stands for
     belongs: Bools | None = None  # [category, layer, head], of the panel of all categories
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
+    measures: tuple[tuple[str, Floats], ...] = ()  # of the causal map: the named numbers behind it
+    of: tuple[str, str] = ("", "")  # of the causal map: its task and what stands for the seeds
+    remark: str = ""  # after the title, instead of how many belong
+
+    @property
+    def note(self) -> str:
+        """What stands after the title."""
+        return self.remark or f"{self.count} {'head' if self.count == 1 else 'heads'}"
 
     @property
     def count(self) -> int:
@@ -79,7 +87,8 @@ def reasons(panels: Sequence[Panel]) -> list[Missing]:
 def _nothing(scores: Scores) -> Panel:
     """The only panel of a model that no relation applies to."""
     shape = (len(scores.provenance.model.layers), scores.provenance.model.heads)
-    reason = np.full(shape, Missing.NOT_APPLICABLE, np.int8)
+    why = Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
+    reason = np.full(shape, why, np.int8)
     return Panel(ALL, "All categories", np.full(shape, np.nan), np.zeros(shape, bool), reason)
 
 
@@ -115,7 +124,9 @@ def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for 
 @remembered(16)
 def _ranks(scores: Scores) -> npt.NDArray[np.intp]:  # [item, kind, layer, head]
     """Each head's rank for each item and kind."""
-    return np.array([[ranks(one) for one in kinds] for kinds in scores.score.sel(sample=ONLY_SAMPLE).values])
+    values = scores.score.sel(sample=ONLY_SAMPLE).values
+    found = [[ranks(one) for one in kinds] for kinds in values]
+    return np.array(found, dtype=np.intp).reshape(values.shape)
 
 
 def head_scores(scores: Scores, head: HeadId) -> list[dict[str, Any]]:

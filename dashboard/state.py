@@ -12,12 +12,15 @@ from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl, quote
 
 from analysis import default_model
+from analysis.causal import ROLE
 from analysis.errors import HeadError
 from analysis.heads import HeadId
 from analysis.scores import KINDS, TAU
 
-View = Literal["function", "table", "models"]
+View = Literal["function", "causal", "table", "models"]
 How = Literal["any", "always"]
+Columns = Literal["both", "always", "any"]  # of the causal map
+Gates = Literal["both", "facilitation", "interference", "irrelevance", "preview"]
 Kind = Literal["both", "promote", "suppress"]
 Colour = Literal["categories", "scores"]
 Palette = Literal["okabe-ito", "paper"]
@@ -25,7 +28,8 @@ Theme = Literal["system", "light", "dark"]
 
 MAX_PINS = 8  # heads compared side by side
 MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
-_LONGEST = 120  # characters of a model's or relation's name; they are looked up and shown as text, nothing else
+MAX_TASKS = 8  # rows of the causal map
+_LONGEST = 120  # characters of a model's, relation's or task's name; they are looked up and shown as text, nothing else
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
 
 
@@ -42,6 +46,11 @@ class ViewState:
     relation: str = ""  # one relation instead of the categories
     tau: float = TAU
     top: int = 0  # only the best heads of each panel; 0 shows all
+    tasks: tuple[str, ...] = ()  # rows of the causal map; none stands for the first two
+    columns: Columns = "both"
+    gates: Gates = "both"  # the two roles as colour channels, one score, or the gradient preview
+    seed: str = ""  # one seed instead of Always and Any over all
+    role: float = ROLE  # a head has a role when its score reaches this
     transpose: bool = False
     palette: Palette = "okabe-ito"
     theme: Theme = "system"
@@ -52,6 +61,16 @@ class ViewState:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of score that count."""
         return KINDS if self.kind == "both" else (self.kind,)
+
+    @property
+    def heads_across(self) -> bool:
+        """Heads go across and layers up or down: the causal map as published, the function map when transposed."""
+        return self.transpose != (self.view == "causal")
+
+    @property
+    def upward(self) -> bool:
+        """Layer 0 is at the bottom."""
+        return self.view == "causal" and not self.transpose
 
     def to_query(self) -> str:
         """The query string, empty for the default view."""
@@ -161,6 +180,19 @@ def _heads(name: str, text: str) -> Mapping[str, Any]:
     return {name: heads}
 
 
+def _names(name: str, text: str) -> Mapping[str, Any]:
+    names = tuple(dict.fromkeys(part for part in text.split(",") if part))
+    if len(names) > MAX_TASKS or any(len(part) > _LONGEST or not part.isprintable() for part in names):
+        raise ValueError(text)
+    return {name: names}
+
+
+def _seed(name: str, text: str) -> Mapping[str, Any]:
+    if text and (not text.isascii() or not text.isdecimal() or len(text) > 6):
+        raise ValueError(text)
+    return {name: text and str(int(text))}
+
+
 def _plain(value: object) -> str:
     return str(value)
 
@@ -177,6 +209,10 @@ def _joined(heads: tuple[HeadId, ...]) -> str:
     return ".".join(map(str, heads))
 
 
+def _listed(names: tuple[str, ...]) -> str:
+    return ",".join(names)
+
+
 # key in the address, field, how to write it, how to read it
 _KEYS: tuple[tuple[str, str, Callable[[Any], str], Reader], ...] = (
     ("model", "model", _plain, _model),
@@ -187,6 +223,11 @@ _KEYS: tuple[tuple[str, str, Callable[[Any], str], Reader], ...] = (
     ("relation", "relation", _plain, _name),
     ("tau", "tau", _number, _share),
     ("top", "top", _plain, _count),
+    ("tasks", "tasks", _listed, _names),
+    ("columns", "columns", _plain, _choice(Columns)),
+    ("gates", "gates", _plain, _choice(Gates)),
+    ("seed", "seed", _plain, _seed),
+    ("role", "role", _number, _share),
     ("transpose", "transpose", _bit, _flag),
     ("palette", "palette", _plain, _choice(Palette)),
     ("theme", "theme", _plain, _choice(Theme)),

@@ -1,6 +1,5 @@
 """The maps of heads: one square a head, layers along one side, heads along the other, panels beside each other."""
 
-import base64
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,14 +7,18 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.arrange import Arrangement, Box
+from dashboard.figures import gate_colours
+from dashboard.figures.gate_profile import side_profiles
+from dashboard.figures.numbers import FONT, Figure, packed, plain
+from dashboard.gates import steepest
 from dashboard.palette import TINTS, Colours, colours
 from dashboard.select import Panel
 from dashboard.state import ViewState
 
-Figure = dict[str, Any]  # a plotly figure as plain data: building plotly's own object takes longer than all the rest
 Codes = npt.NDArray[np.uint8]
 
-FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
+GROUND = "#30353d"
+
 _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
 _TICK = 22  # pixels between tick labels, at least
 
@@ -25,48 +28,64 @@ def head_maps(
 ) -> Figure:
     """All panels in one figure, so that they zoom together and leave the page as one picture.
 
-    x = layer, y = head with head 0 at the top; turned round when the state says transpose.
+    x = layer, y = head with head 0 at the top; in the causal map x = head, y = layer with layer 0 at the bottom. Each
+    is turned round when the state says transpose. Layer profiles come after all maps, if they have a place.
     """
     palette = colours(state.palette, dark)
     layout: dict[str, Any] = _page(state, place, palette)
-    traces = []
+    traces, scale = [], steepest(panels) if state.view == "causal" else 1.0
     for number, (panel, box) in enumerate(zip(panels, place.boxes, strict=True), start=1):
         mark = "" if number == 1 else str(number)
-        traces.append(_trace(panel, state, palette, mark))
+        traces.append(_trace(panel, state, palette, mark, scale))
         layout[f"xaxis{mark}"], layout[f"yaxis{mark}"] = _axes(state, layers, panel.value.shape[1], place, box, mark)
         layout["annotations"].append(_title(panel, box, place, palette))
+        if panel.of[1] and state.gates != "preview":
+            layout["shapes"].append(_ground(mark))
+    if place.sides:
+        more, axes = side_profiles(panels, state, layers, place, palette)
+        traces += more
+        layout |= axes
     return {"data": traces, "layout": layout}
 
 
-def _trace(panel: Panel, state: ViewState, palette: Colours, mark: str) -> dict[str, Any]:
+def _trace(panel: Panel, state: ViewState, palette: Colours, mark: str, scale: float) -> dict[str, Any]:
     """A heat map of small whole numbers: 1 byte a cell, so that big models stay small on the wire."""
-    if state.colour == "scores":
-        z: npt.NDArray[Any] = panel.value.astype(np.float32)
+    z: npt.NDArray[Any]
+    if panel.of[1]:
+        z, shades = gate_colours.coded(panel, state, palette, scale)
+        look = _steps(shades)
+    elif state.colour == "scores":
+        z = panel.value.astype(np.float32)
         look = {"colorscale": [[0, palette.empty], [1, palette.of(panel.tone)]], "zmin": 0, "zmax": 1}
     else:
         z, shades = _coded(panel, state, palette)
-        scale = [[(i + end) / len(shades), shade] for i, shade in enumerate(shades) for end in (0, 1)]
-        look = {"colorscale": scale, "zmin": -0.5, "zmax": len(shades) - 0.5}
+        look = _steps(shades)
     gap = 1 if min(panel.value.shape) <= 40 else 0.5
     return {
         "type": "heatmap",
-        "z": packed(z if state.transpose else z.T),
+        "z": packed(z if state.heads_across else z.T),
         "xgap": gap,
         "ygap": gap,
         "xaxis": f"x{mark}",
         "yaxis": f"y{mark}",
         "name": panel.key,
         "showscale": False,
+        "meta": GROUND if panel.of[1] and state.gates != "preview" else "",  # between the cells (scripts)
         "hoverinfo": "none",  # the tooltip is the page's own: it names the head in every panel at once
         **look,
     }
 
 
-def packed(array: npt.NDArray[Any]) -> dict[str, str]:
-    """An array as plotly reads it from JSON without turning every number into text."""
-    kind = {"float32": "f4", "float64": "f8", "uint8": "u1"}[array.dtype.name]
-    content = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
-    return {"dtype": kind, "bdata": content, "shape": ", ".join(map(str, array.shape))}
+def _ground(mark: str) -> dict[str, Any]:
+    """Dark paper under cells of light: on white the gaps between black cells would outshine them."""
+    where = {"xref": f"x{mark} domain", "yref": f"y{mark} domain", "x0": 0, "x1": 1, "y0": 0, "y1": 1}
+    return {"type": "rect", **where, "fillcolor": GROUND, "line": {"width": 0}, "layer": "below"}
+
+
+def _steps(shades: list[str]) -> dict[str, Any]:
+    """A scale that has one colour for each code."""
+    scale = [[(i + end) / len(shades), shade] for i, shade in enumerate(shades) for end in (0, 1)]
+    return {"colorscale": scale, "zmin": -0.5, "zmax": len(shades) - 0.5}
 
 
 def _coded(panel: Panel, state: ViewState, palette: Colours) -> tuple[Codes, list[str]]:
@@ -110,7 +129,7 @@ def _axes(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Both axes of a panel, in cells; every panel follows the first one's zoom."""
     names: tuple[tuple[str, Sequence[int]], ...] = (("layer", layers), ("head", range(heads)))
-    (across, columns), (down, rows) = names[::-1] if state.transpose else names
+    (across, columns), (down, rows) = names[::-1] if state.heads_across else names
     x_size, y_size = box.width / len(columns), box.height / len(rows)
     linked = {"matches": "x"} if mark else {}
     x = {
@@ -124,7 +143,7 @@ def _axes(
         **_axis(down, rows, y_size),
         "anchor": f"x{mark}",
         "domain": [1 - (box.top + box.height) / place.height, 1 - box.top / place.height],
-        "range": [len(rows) - 0.5, -0.5],
+        "range": [-0.5, len(rows) - 0.5] if state.upward else [len(rows) - 0.5, -0.5],
         **({"matches": "y"} if mark else {}),
     }
     return x, y
@@ -145,9 +164,8 @@ def _axis(name: str, numbers: Sequence[int], size: float) -> dict[str, Any]:
 
 
 def _title(panel: Panel, box: Box, place: Arrangement, palette: Colours) -> dict[str, Any]:
-    heads = "head" if panel.count == 1 else "heads"
     return {
-        "text": f"<b>{plain(panel.title)}</b>  <span style='color:{palette.faint}'>{panel.count} {heads}</span>",
+        "text": f"<b>{plain(panel.title)}</b>  <span style='color:{palette.faint}'>{panel.note}</span>",
         "x": box.left / place.width,
         "y": 1 - (box.top - 6) / place.height,
         "xref": "paper",
@@ -159,17 +177,13 @@ def _title(panel: Panel, box: Box, place: Arrangement, palette: Colours) -> dict
     }
 
 
-def plain(text: str) -> str:
-    """A title in which nothing is read as markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def _page(state: ViewState, place: Arrangement, palette: Colours) -> dict[str, Any]:
     return {
         "width": place.width,
         "height": place.height,
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
         "annotations": [],
+        "shapes": [],
         "font": {"family": FONT, "size": 11, "color": palette.ink},
         "showlegend": False,
         "dragmode": "zoom",

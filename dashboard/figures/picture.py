@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from analysis.causal import METHOD, ROLES
 from analysis.provenance import Provenance
-from dashboard.figures.head_map import plain
+from dashboard.figures.numbers import plain
+from dashboard.gates import steepest
 from dashboard.palette import Colours, colours
 from dashboard.select import Panel, reasons
 from dashboard.state import ViewState
@@ -37,7 +39,8 @@ def picture(
             "bgcolor": "rgba(0,0,0,0)",
         },
     )
-    for trace, panel in zip(figure.data, panels, strict=True):
+    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    for trace, panel in zip(maps, panels, strict=True):
         _add_hover(trace, panel, state, provenance)
     _add_pins(figure, panels, state, provenance, palette, _PAPER[dark])
     figure.add_traces([_swatch(colour, name) for colour, name in _swatches(panels, state, palette)])
@@ -57,9 +60,12 @@ def _add_hover(trace: go.Heatmap, panel: Panel, state: ViewState, provenance: Pr
     names = np.array(
         [[f"L{layer}H{head}" for head in range(panel.value.shape[1])] for layer in provenance.model.layers]
     )
-    turned = (names, panel.value) if state.transpose else (names.T, panel.value.T)
+    numbers = dict(panel.measures) or {"": panel.value}
+    stacked = np.stack(list(numbers.values()), axis=-1)
+    told = ", ".join(f"{name} %{{customdata[{i}]:.3g}}".strip() for i, name in enumerate(numbers))
+    turned = (names, stacked) if state.heads_across else (names.T, stacked.transpose(1, 0, 2))
     trace.update(
-        text=turned[0], customdata=turned[1], hoverinfo=None, hovertemplate="%{text}: %{customdata:.2f}<extra></extra>"
+        text=turned[0], customdata=turned[1], hoverinfo=None, hovertemplate=f"%{{text}}: {told}<extra></extra>"
     )
 
 
@@ -92,6 +98,8 @@ def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> li
     missing = [(palette.missing[reason], reason.words) for reason in reasons(panels)]
     if all(np.isnan(panel.value).all() for panel in panels):
         return missing
+    if state.view == "causal":
+        return [*_causal_swatches(panels, state, palette), *missing]
     singles = [panel for panel in panels if panel.belongs is None]
     found = [(palette.of(panel.tone), plain(panel.title)) for panel in singles]
     if state.colour == "scores":
@@ -101,16 +109,50 @@ def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> li
     return [*found, *several, (palette.empty, "Unclassified"), *missing]
 
 
+def _causal_swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> list[tuple[str, str]]:
+    if state.gates == "preview":
+        most = f"{steepest(panels):.2g}"
+        return [
+            (palette.slope(-1), f"g = −{most}: helps"),
+            (palette.slope(0), "0"),
+            (palette.slope(1), f"g = {most}: hurts"),
+        ]
+    if state.gates in ROLES:
+        return [(palette.glow(state.gates, 1), f"{state.gates} 1"), (palette.glow(state.gates, 0), f"{state.gates} 0")]
+    return [
+        (palette.light(1, 0), "facilitating (F)"),
+        (palette.light(0, 1), "interfering (N)"),
+        (palette.light(1, 1), "both (in different seeds)"),
+        (palette.light(0, 0), "neither"),
+    ]
+
+
 def _heading(state: ViewState, provenance: Provenance) -> str:
+    if state.view == "causal":
+        return f"<b>{plain(provenance.model.id)}</b>: {_causal_words(state)}"
     what = {"both": "promote or suppress", "promote": "promote", "suppress": "suppress"}[state.kind]
     rule = "any relation" if state.how == "any" else "always: every relation"
     rule += f", the best {state.top} of each category" if state.top else ""
     return f"<b>{plain(provenance.model.id)}</b>: heads that {what} ({rule}, τ = {state.tau:g})"
 
 
+def _causal_words(state: ViewState) -> str:
+    if state.gates == "preview":
+        return "gradient preview, a first-order estimate of which heads help and hurt"
+    seeds = f"seed {state.seed}" if state.seed else "Always and Any over the seeds"
+    return f"heads that tasks need and that hurt them ({seeds}, θ = {state.role:g}, dimmed below)"
+
+
 def _source(provenance: Provenance) -> str:
     card = provenance.model
     settings: dict[str, Any] = provenance.settings
+    if provenance.method == METHOD:
+        updates = "+".join(str(settings[name]) for name in ("free_updates", "push_updates") if name in settings)
+        return (
+            f"Head Atlas {provenance.atlas} · causal map by learned gates, version {provenance.version} · "
+            f"fingerprint {card.fingerprint[:16]} · {settings.get('seeds', '?')} seeds · {updates or '?'} updates · "
+            f"{plain(card.note or card.dtype)} · {provenance.date[:10]}"
+        )
     return (
         f"Head Atlas {provenance.atlas} · function map from the weights, version {provenance.version} · "
         f"fingerprint {card.fingerprint[:16]} · k = {settings['k_standard']} (copying {settings['k_copying']}) · "

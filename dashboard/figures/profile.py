@@ -1,6 +1,6 @@
 """Where in the network: the share of heads of each category, layer by layer."""
 
-from dashboard.figures.head_map import FONT, Figure, packed
+from dashboard.figures.numbers import FONT, Figure, packed
 from dashboard.palette import colours
 from dashboard.select import Panel, layer_profile
 from dashboard.state import ViewState

@@ -8,7 +8,8 @@ from dash import html
 from analysis.heads import ModelCard
 from analysis.scores import Scores
 from dashboard import ids
-from dashboard.state import ViewState
+from dashboard.gates import seeds
+from dashboard.state import MAX_TASKS, ViewState
 
 EXPLAINED = {
     "Category rule": "Any: at least one relation of the category scores above τ. Always: every relation does.",
@@ -17,6 +18,11 @@ EXPLAINED = {
     "Threshold τ": "A score is the share of a relation's word pairs that the head maps rightly. Above τ it counts.",
     "Relation": "One relation instead of the categories.",
     "Only the best": "The strongest heads of each category; empty shows all.",
+    "Tasks": "The rows of the causal map: what the model was asked to do while its gates were fitted.",
+    "Over the seeds": "Always: the least score of all random beginnings. Any: the largest.",
+    "Show": "F and N as two colours of light, one score alone, or the gradient preview, a first-order estimate.",
+    "Seed": "One random beginning instead of Always and Any over all of them.",
+    "Threshold θ": "A head has a role from this score on; below it the light is dimmed. Published: 0.5.",
     "Axes": "Swap layers and heads (t).",
     "Palette": "Safe (Okabe–Ito) is told apart with every common colour vision; Paper uses the published colours.",
 }
@@ -25,18 +31,34 @@ EXPLAINED = {
 def controls() -> html.Div:
     """The bar above the maps. Values come with the first view."""
     default = ViewState()
-    parts = (
+    function = (
         ("Category rule", _segments(ids.HOW, default.how, any="Any", always="Always")),
         ("Effect", _segments(ids.KIND, default.kind, both="Both", promote="Promote", suppress="Suppress")),
         ("Colour by", _segments(ids.COLOUR, default.colour, categories="Category", scores="Score")),
-        ("Threshold τ", _threshold(default.tau)),
+        ("Threshold τ", _slider(ids.TAU, "Threshold τ", default.tau)),
         ("Relation", _relation()),
         ("Only the best", _only_the_best()),
+    )
+    causal = (
+        ("Tasks", _tasks()),
+        ("Over the seeds", _segments(ids.COLUMNS, default.columns, both="Always + Any", always="Always", any="Any")),
+        ("Show", _gates(default.gates)),
+        ("Seed", _seed()),
+        ("Threshold θ", _slider(ids.ROLE, "Threshold θ", default.role)),
+    )
+    common = (
         ("Axes", dmc.Switch(id=ids.TRANSPOSE, checked=False, label="Transpose", size="sm")),
         ("Palette", _segments(ids.PALETTE, default.palette, **{"okabe-ito": "Safe", "paper": "Paper"})),
     )
-    labelled = [_labelled(name, control) for name, control in parts]
-    return html.Div(labelled, className="controls", role="group", **{"aria-label": "What the maps show"})
+    groups = [
+        html.Div([_labelled(name, control) for name, control in parts], className="group", hidden=hidden, **name_of)
+        for parts, hidden, name_of in (
+            (function, False, {"id": ids.FUNCTION_CONTROLS}),
+            (causal, True, {"id": ids.CAUSAL_CONTROLS}),
+            (common, False, {}),
+        )
+    ]
+    return html.Div(groups, className="controls", role="group", **{"aria-label": "What the maps show"})
 
 
 def _segments(name: str, value: str, **labels: str) -> dmc.SegmentedControl:
@@ -44,10 +66,29 @@ def _segments(name: str, value: str, **labels: str) -> dmc.SegmentedControl:
     return dmc.SegmentedControl(id=name, value=value, data=data, size="xs", **{"aria-label": name.capitalize()})
 
 
-def _threshold(tau: float) -> dmc.Slider:
+def _slider(name: str, label: str, value: float) -> dmc.Slider:
     return dmc.Slider(
-        id=ids.TAU, value=tau, min=0, max=1, step=0.01, precision=2, marks=[{"value": 0.15}],
-        size="sm", w=150, updatemode="drag", thumbLabel="Threshold τ",
+        id=name, value=value, min=0, max=1, step=0.01, precision=2, marks=[{"value": value}],
+        size="sm", w=150, updatemode="drag", thumbLabel=label,
+    )  # fmt: skip
+
+
+def _tasks() -> dmc.MultiSelect:
+    return dmc.MultiSelect(
+        id=ids.TASKS, data=[], value=[], size="xs", w=250, maxValues=MAX_TASKS,
+        hidePickedOptions=True, clearable=False, **{"aria-label": "Tasks"},
+    )  # fmt: skip
+
+
+def _gates(value: str) -> dmc.SegmentedControl:
+    names = {"both": "F and N", "facilitation": "F", "interference": "N", "irrelevance": "R", "preview": "Preview"}
+    return _segments(ids.GATES, value, **names)
+
+
+def _seed() -> dmc.Select:
+    return dmc.Select(
+        id=ids.SEED, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=100,
+        **{"aria-label": "Seed"},
     )  # fmt: skip
 
 
@@ -68,9 +109,9 @@ def _only_the_best() -> dmc.NumberInput:
 
 def _labelled(name: str, control: Any) -> html.Div:
     """A control under its name; hovering explains it, and so does the help."""
-    wide = name == "Threshold τ"
-    shown = html.Span([f"{name} = ", html.Output(id=ids.TAU_SHOWN)] if wide else name, className="label")
-    return html.Div([shown, control], className="control wide" if wide else "control", title=EXPLAINED[name])
+    number = {"Threshold τ": ids.TAU_SHOWN, "Threshold θ": ids.ROLE_SHOWN}.get(name)
+    shown = html.Span([f"{name} = ", html.Output(id=number)] if number else name, className="label")
+    return html.Div([shown, control], className="control wide" if number else "control", title=EXPLAINED[name])
 
 
 def model_choices(cards: list[ModelCard]) -> list[dict[str, str]]:
@@ -95,3 +136,15 @@ def relation_choices(scores: Scores) -> list[dict[str, Any]]:
         for category in scores.categories()
     ]
     return [{"value": "", "label": "All, by category"}, *groups]
+
+
+def task_choices(causal: Scores | None) -> list[dict[str, str]]:
+    """The tasks that gates were fitted for."""
+    items = causal.provenance.items if causal is not None else ()
+    return [{"value": item["name"], "label": item["title"]} for item in items]
+
+
+def seed_choices(causal: Scores | None) -> list[dict[str, str]]:
+    """All seeds first."""
+    found = seeds(causal) if causal is not None else []
+    return [{"value": "", "label": f"All {len(found)}" if found else "All"}, *({"value": s, "label": s} for s in found)]

@@ -9,7 +9,9 @@ from analysis.heads import HeadId, ModelCard
 from analysis.report import printable
 from analysis.scores import Scores
 from dashboard.palette import Colours, colours
+from dashboard.panels.gates import causal_provenance, gates_of_head, roles_of_head
 from dashboard.select import head_scores
+from dashboard.state import ViewState
 from dashboard.view import View
 
 Salience = list[dict[str, Any]]
@@ -59,27 +61,42 @@ def _card(view: View, head: HeadId, order: list[str], salience: Salience | None,
                 [
                     html.H2(str(head)),
                     html.Span(_roles(view, head), className="roles"),
-                    _neighbours(card, head),
+                    _neighbours(card, head, view.state),
                     html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
                 ]
             ),
-            html.Div(
-                [
-                    html.Div(_relations(view, [rows[name] for name in order], palette)),
-                    html.Div([_salient(card, head, salience), _mates(view.scores, head), _provenance(view.scores)]),
-                ],
-                className="head-body",
-            ),
+            html.Div(_sides(view, head, [rows[name] for name in order], salience, palette), className="head-body"),
         ],
         className="card head-card",
         **{"aria-label": f"Head {head}"},
     )
 
 
-def _neighbours(card: ModelCard, head: HeadId) -> html.Span:
-    """Buttons to the heads beside it: the layer before and after, the head above and below."""
+def _sides(
+    view: View, head: HeadId, rows: list[dict[str, Any]], salience: Salience | None, palette: Colours
+) -> list[html.Div]:
+    """The map that the page shows comes first; the other one of the same head stays near it."""
+    card = view.scores.provenance.model
+    gates = gates_of_head(view, head, palette)
+    relations = _relations(view, rows, palette) if rows else html.P(_no_relations(card), className="hint")
+    facts = [_provenance(view.scores)] if rows else []
+    facts += [causal_provenance(view.causal)] if view.causal is not None else []
+    tokens, mates = _salient(card, head, salience), _mates(view.scores, head)
+    if view.is_causal:
+        return [html.Div([*gates, tokens]), html.Div([html.H3("Function map"), relations, mates, *facts])]
+    return [html.Div([relations, *gates]), html.Div([tokens, mates, *facts])]
+
+
+def _no_relations(card: ModelCard) -> list[Any]:
+    return ["No function map yet: ", html.Code(f"python -m analysis map {card.id}")]
+
+
+def _neighbours(card: ModelCard, head: HeadId, state: ViewState) -> html.Span:
+    """Buttons to the heads beside it, as the map lies: over the layers one way, over the heads the other."""
     at = card.layers.index(head.layer)
-    steps = (("←", at - 1, head.head), ("→", at + 1, head.head), ("↑", at, head.head - 1), ("↓", at, head.head + 1))
+    layers, heads = ((at - 1, head.head), (at + 1, head.head)), ((at, head.head - 1), (at, head.head + 1))
+    across, down = (heads, layers[:: -1 if state.upward else 1]) if state.heads_across else (layers, heads)
+    steps = [(arrow, *cell) for arrow, cell in zip("←→↑↓", (*across, *down), strict=True)]
     buttons = []
     for arrow, layer, other in steps:
         exists = 0 <= layer < len(card.layers) and 0 <= other < card.heads
@@ -92,6 +109,8 @@ def _neighbours(card: ModelCard, head: HeadId) -> html.Span:
 def _roles(view: View, head: HeadId) -> str:
     """What the maps on the page say of it."""
     at = view.scores.provenance.model.layers.index(head.layer)
+    if view.is_causal:
+        return "" if view.causal is None else roles_of_head(view.causal, head, view.state)
     names = [panel.title for panel in view.panels if panel.belongs is None and panel.member[at, head.head]]
     return " · ".join(names) or "Unclassified"
 
@@ -206,4 +225,6 @@ def _provenance(scores: Scores) -> html.Details:
         "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
     }
     body = [html.Tr([html.Th(name, scope="row"), html.Td(value)]) for name, value in rows.items()]
-    return html.Details([html.Summary("Provenance"), html.Table(html.Tbody(body), className="provenance")])
+    return html.Details(
+        [html.Summary("Provenance of the function map"), html.Table(html.Tbody(body), className="provenance")]
+    )

@@ -34,47 +34,49 @@ def sentence(view: View) -> list[Any]:
 def legend(panels: tuple[Panel, ...], state: ViewState, dark: bool, failure: str = "") -> list[Any]:
     """The colours that the maps on the page use, most telling first."""
     palette = colours(state.palette, dark)
-    missing = _missing(panels, palette, failure)
+    missing = missing_entries(panels, palette, failure)
     if all(np.isnan(panel.value).all() for panel in panels):
         return missing
     if state.colour == "scores":
         return [_score_ramp(palette), *missing]
     singles = [panel for panel in panels if panel.belongs is None]
-    entries = [_entry(palette.of(panel.tone), panel.title) for panel in singles]
+    entries = [entry(palette.of(panel.tone), panel.title) for panel in singles]
     if panels[0].belongs is not None:
         most = int(panels[0].belongs.sum(0).max(initial=0))
         words = ("2 categories", "3 categories", "4 or more")
         entries += [
-            _entry(palette.several[i], words[i]) for i in range(3) if i + 2 <= max(most, 2) and i + 2 <= len(singles)
+            entry(palette.several[i], words[i]) for i in range(3) if i + 2 <= max(most, 2) and i + 2 <= len(singles)
         ]
     tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
-    entries.append(_ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
-    entries.append(_entry(palette.empty, "score 0"))
+    entries.append(ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
+    entries.append(entry(palette.empty, "score 0"))
     return entries + missing
 
 
 def _score_ramp(palette: Colours) -> html.Span:
     shades = [palette.empty, palette.accent]
-    return _ramp(shades, "score: the share of word pairs, in each panel's colour", ends=True)
+    return ramp(shades, "score: the share of word pairs, in each panel's colour", ends=("0", "1"))
 
 
-def _missing(panels: tuple[Panel, ...], palette: Colours, failure: str) -> list[Any]:
+def missing_entries(panels: tuple[Panel, ...], palette: Colours, failure: str) -> list[Any]:
     """Only the reasons that occur; a failure says why."""
     why = {Missing.FAILED: f": {failure}"} if failure else {}
     return [
-        _entry(palette.missing[reason], reason.words + why.get(reason, ""), "swatch outlined")
+        entry(palette.missing[reason], reason.words + why.get(reason, ""), "swatch outlined")
         for reason in reasons(panels)
     ]
 
 
-def _entry(colour: str, words: str, name: str = "swatch") -> html.Span:
+def entry(colour: str, words: str, name: str = "swatch") -> html.Span:
+    """A colour and what it means."""
     return html.Span([html.I(className=name, style={"background": colour}), words], className="legend-entry")
 
 
-def _ramp(shades: list[str], words: str, ends: bool = False) -> html.Span:
+def ramp(shades: list[str], words: str, ends: tuple[str, str] | None = None) -> html.Span:
+    """A colour bar, with the numbers at its ends if there are any."""
     gradient = {"background": f"linear-gradient(90deg, {', '.join(shades)})"}
     bar = [html.I(className="ramp", style=gradient)]
-    scale = [html.Span("0"), *bar, html.Span("1")] if ends else bar
+    scale = [html.Span(ends[0]), *bar, html.Span(ends[1])] if ends else bar
     return html.Span([*scale, words], className="legend-entry")
 
 

@@ -66,13 +66,13 @@ def _header() -> html.Header:
 def _model() -> dmc.Select:
     return dmc.Select(
         id=ids.MODEL, data=[], searchable=True, clearSearchOnFocus=True, allowDeselect=False,
-        nothingFoundMessage="No model of that name", size="xs", w=230, **{"aria-label": "Model"},
+        nothingFoundMessage="No model of that name", size="xs", w=205, **{"aria-label": "Model"},
     )  # fmt: skip
 
 
 def _search() -> dmc.TextInput:
     label = {"aria-label": "Find a head by its name"}
-    return dmc.TextInput(id=ids.SEARCH, placeholder="Find a head: 10.7", size="xs", w=150, **label)
+    return dmc.TextInput(id=ids.SEARCH, placeholder="Find a head: 10.7", size="xs", w=125, **label)
 
 
 def _segments(part: str, label: str, choices: Mapping[str, str]) -> dmc.SegmentedControl:
@@ -96,11 +96,13 @@ def _atlas() -> list[Any]:
     return [
         html.Div(id=ids.SENTENCE, className="sentence"),
         controls(),
+        html.Section(id=ids.NO_CAUSAL, className="card empty", hidden=True),
         html.Div(id=ids.LEGEND, className="legend"),
         _maps(),
         html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
         html.Div(id=ids.INSPECTOR, className="inspector"),
-        html.Div([_profile(), _counts()], className="beside"),
+        html.Div([_profile(), _counts()], id=ids.BESIDE, className="beside"),
+        html.Div(_evidence(), id=ids.EVIDENCE, hidden=True),
         html.P(id=ids.ABSENT, className="absent"),
     ]
 
@@ -122,6 +124,34 @@ def _counts() -> html.Section:
     return html.Section([html.H2("Counts"), html.Div(id=ids.COUNTS)], className="card")
 
 
+def _evidence() -> list[Any]:
+    """Below the causal map: its tasks, the validation curve, the loss curves."""
+    quiet = {"displayModeBar": False}
+    hint = (
+        "Heads in the order of each score, highest first, and how the target's log-probability changes when such a "
+        "head is switched off while the others stay at G⁺ (a running mean over 5 % of the heads). Below 0: the "
+        "task needs them. About 0: they do not matter. Above 0: the task does better without them."
+    )
+    curves = "One line a seed: free gates first, then the same gates pushed open and pushed shut."
+    return [
+        html.Section([html.H2("Tasks"), html.Div(id=ids.FACTS)], className="card"),
+        html.Section(
+            [html.H2("Validation"), html.P(hint, className="hint"), dcc.Graph(id=ids.VALIDATION, config=quiet)],
+            id=ids.VALIDATION_CARD,
+            className="card",
+        ),
+        html.Details(
+            [
+                html.Summary(html.H2("Loss curves")),
+                html.P(curves, className="hint"),
+                dcc.Graph(id=ids.LOSSES, config=quiet),
+            ],
+            id=ids.LOSSES_CARD,
+            className="card",
+        ),
+    ]
+
+
 def _help() -> dmc.Modal:
     keys = [html.Tr([html.Td(dmc.Kbd(key)), html.Td(words)]) for key, words in _SHORTCUTS]
     return dmc.Modal(
@@ -130,6 +160,10 @@ def _help() -> dmc.Modal:
                 "Every square is one attention head. Its score for a relation, such as country → capital, is the share "
                 "of word pairs for which the head's weights alone lift the right word to the top of the vocabulary "
                 "(promote), or push it to the bottom (suppress). A head belongs to a category when a score is above τ."
+            ),
+            html.P(
+                "In the causal map every head has a gate, fitted while the model does a task. Facilitation F: the task "
+                "needs the head. Interference N: the head hurts it. Irrelevance R: it does not matter."
             ),
             html.P("The address of the page is the view: send it, and a colleague sees what you see."),
             html.Dl([part for name, text in EXPLAINED.items() for part in (html.Dt(name), html.Dd(text))]),

@@ -5,8 +5,11 @@ from typing import Any
 import dash_ag_grid as dag
 import numpy as np
 
+from analysis.causal import ROLES
 from analysis.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard import ids
+from dashboard.gates import LETTERS, effect_of, head_role, preview, reduced, task_names
+from dashboard.remember import remembered
 from dashboard.select import Panel
 from dashboard.state import ViewState
 
@@ -19,6 +22,9 @@ _NUMBER = {
 }
 _TWO_DIGITS = {
     "valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('.2f')(params.value) : params.value"}
+}
+_THREE_DIGITS = {
+    "valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('+.3f')(params.value) : ''"}
 }
 
 
@@ -48,8 +54,8 @@ def table() -> dag.AgGrid:
     )
 
 
-def columns(scores: Scores, panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
-    """Name, place, what it does, the panels' scores, then every relation."""
+def columns(scores: Scores, panels: tuple[Panel, ...], causal: Scores | None = None) -> list[dict[str, Any]]:
+    """Name, place, what it does, the panels' scores, then every relation; then the tasks of the causal map."""
     return [
         {"field": "name", "headerName": "Head", "pinned": "left", "width": 110, "filter": "agTextColumnFilter"},
         {"field": "layer", "headerName": "Layer", **_NUMBER, "width": 96},
@@ -71,10 +77,52 @@ def columns(scores: Scores, panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
             {"field": f"item_{i}", "headerName": scores.item(name)["title"], **_NUMBER, **_TWO_DIGITS, "width": 160}
             for i, name in enumerate(scores.items())
         ),
+        *(_task_columns(causal) if causal is not None else ()),
     ]
 
 
-def rows(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> list[dict[str, Any]]:
+def _task_columns(causal: Scores) -> list[dict[str, Any]]:
+    """Under each task its role, F, N and R over the seeds, the effect of switching the head off, and the preview."""
+    groups = []
+    for i, item in enumerate(causal.provenance.items):
+        scored = [
+            {"field": f"task_{i}_{role}_{column}", "headerName": f"{LETTERS[role]} {column}", **_NUMBER, **_TWO_DIGITS}
+            for role in ROLES
+            for column in ("always", "any")
+        ]
+        measured = [
+            {"field": f"task_{i}_{name}", "headerName": name.capitalize(), **_NUMBER, **_THREE_DIGITS}
+            for name in ("effect", "preview")
+        ]
+        role = {"field": f"task_{i}_role", "headerName": "Role", "width": 190, "filter": "agTextColumnFilter"}
+        narrow = [{**column, "width": 112} for column in (*scored, *measured)]
+        groups.append({"headerName": f"Causal: {item['title']}", "children": [role, *narrow]})
+    return groups
+
+
+@remembered(8)
+def _task_cells(causal: Scores, role: float) -> dict[str, list[Any]]:
+    """The same columns' values, one a head."""
+    found: dict[str, list[Any]] = {}
+    shape = (causal.score.sizes["layer"], causal.score.sizes["head"])
+    for i, task in enumerate(task_names(causal)):
+        reason = causal.missing.sel(item=task).max(("kind", "sample")).values.ravel()
+        for column in ("always", "any"):
+            roles = reduced(causal, task, column)
+            for j, name in enumerate(ROLES):
+                values = np.full(shape, np.nan) if roles is None else roles[j]
+                found[f"task_{i}_{name}_{column}"] = _numbers(values.ravel(), reason)
+        for name, grid in (("effect", effect_of(causal, task)), ("preview", preview(causal.item(task), "mean", shape))):
+            found[f"task_{i}_{name}"] = (
+                [None] * (shape[0] * shape[1]) if grid is None else grid.ravel().round(5).tolist()
+            )
+        found[f"task_{i}_role"] = [head_role(causal, task, cell, role) for cell in np.ndindex(shape)]
+    return found
+
+
+def rows(
+    scores: Scores, panels: tuple[Panel, ...], state: ViewState, causal: Scores | None = None
+) -> list[dict[str, Any]]:
     """One a head. A relation's score is the larger of the kinds that the view asks for."""
     card, items, kinds = scores.provenance.model, scores.items(), list(state.kinds)
     titles = [scores.item(name)["title"] for name in items]
@@ -99,6 +147,7 @@ def rows(scores: Scores, panels: tuple[Panel, ...], state: ViewState) -> list[di
     )
     each = zip(flat.max(axis=1), missing, strict=True)
     columns |= {f"item_{n}": _numbers(values, reasons) for n, (values, reasons) in enumerate(each)}
+    columns |= _task_cells(causal, state.role) if causal is not None else {}
     names = list(columns)
     return [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

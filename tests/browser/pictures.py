@@ -14,6 +14,8 @@ PICTURES = (
     ("map-light", "/?pin=L23H4", 1280, 860, False, (24, 5)),
     ("map-dark", "/?pin=L23H4", 1280, 860, True, (24, 5)),
     ("compare", "/?pin=L23H4.L24H5", 1280, 1500, False, None),
+    ("causal-light", "/?view=causal", 1280, 860, False, None),
+    ("causal-dark", "/?view=causal&palette=paper", 1280, 860, True, None),
     ("scores", "/?colour=scores&kind=promote", 1280, 620, False, (23, 4)),
     ("table", "/?view=table&pin=L23H4", 1280, 860, False, None),
     ("big", f"/?model={BIG}", 1280, 1000, False, (62, 18)),

@@ -1,0 +1,23 @@
+"""What all figures share: plain data, packed numbers, the page's font."""
+
+import base64
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Figure = dict[str, Any]  # a plotly figure as plain data: building plotly's own object takes longer than all the rest
+
+FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
+
+
+def packed(array: npt.NDArray[Any]) -> dict[str, str]:
+    """An array as plotly reads it from JSON without turning every number into text."""
+    kind = {"float32": "f4", "float64": "f8", "uint8": "u1"}[array.dtype.name]
+    content = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+    return {"dtype": kind, "bdata": content, "shape": ", ".join(map(str, array.shape))}
+
+
+def plain(text: str) -> str:
+    """A title in which nothing is read as markup."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,53 @@
+"""Does a head do what its gates say? Heads in the order of each score, and what switching them off does."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.scores import Scores
+from dashboard.figures.numbers import Figure, packed
+from dashboard.figures.small import small_multiples
+from dashboard.gates import LETTERS, shown_tasks, validation, window
+from dashboard.palette import Colours, colours
+from dashboard.state import ViewState
+
+HEIGHT = 230
+
+
+def validation_curves(causal: Scores, state: ViewState, width: int, dark: bool = False) -> Figure:
+    """For each task the running mean of the effect along the heads in descending order of F, R and N.
+
+    Below 0 where switching the heads off hurts the task, about 0 where it does not matter, above 0 where it helps.
+    """
+    palette = colours(state.palette, dark)
+    tasks = [task for task in shown_tasks(causal, state) if validation(causal, task)]
+    titles = [causal.item(task)["title"] for task in tasks]
+    figure = small_multiples(titles, width, HEIGHT, palette)
+    for number, task in enumerate(tasks, start=1):
+        mark = "" if number == 1 else str(number)
+        figure["data"] += _lines(causal, task, palette, mark)
+        figure["layout"][f"xaxis{mark}"]["title"] = {"text": "heads, highest score first", "standoff": 2}
+        figure["layout"][f"yaxis{mark}"] |= {"zeroline": True, "zerolinecolor": palette.faint, "zerolinewidth": 1}
+        if number == 1:
+            figure["layout"]["yaxis"]["title"] = {"text": "change of log P", "standoff": 4}
+    return figure
+
+
+def _lines(causal: Scores, task: str, palette: Colours, mark: str) -> list[dict[str, Any]]:
+    wide = window(causal.score.sizes["layer"] * causal.score.sizes["head"])
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": packed(np.arange(len(order.running)) + 1.0),
+            "y": packed(order.running),
+            "name": f"by {LETTERS[order.role]} ({order.role})",
+            "legendgroup": order.role,
+            "showlegend": not mark,
+            "line": {"color": palette.of(order.role), "width": 2},
+            "hovertemplate": f"heads %{{x}} to {wide - 1} further: %{{y:.3f}}<extra>{LETTERS[order.role]}</extra>",
+            "xaxis": f"x{mark}",
+            "yaxis": f"y{mark}",
+        }
+        for order in validation(causal, task)
+    ]

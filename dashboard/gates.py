@@ -1,0 +1,311 @@
+"""From a causal map and a view's state to what each of its panels shows: arrays, counts, orders; no pictures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from analysis.causal import ROLES, seed_name
+from analysis.heads import HeadId, ModelCard
+from analysis.scores import Floats, Missing, Scores, always_of, any_of, ranks
+from dashboard.remember import remembered
+from dashboard.select import Panel
+from dashboard.state import ViewState
+
+LETTERS = dict(zip(ROLES, "FNR", strict=True))
+CHANNELS = ROLES[:2]  # facilitation and interference: the two colours
+PREVIEW = "preview"
+USUAL_TASKS = 2  # rows, when none are chosen
+COLUMN_NAMES = {"always": "Always", "any": "Any", "mean": "mean over prompts"}
+NO_ROLE, FACILITATING, INTERFERING, BOTH, IRRELEVANT = range(5)
+ROLE_WORDS = ("no clear role", "facilitating", "interfering", "facilitating and interfering", "irrelevant")
+
+Codes = npt.NDArray[np.uint8]
+
+
+def task_names(causal: Scores) -> tuple[str, ...]:
+    """The tasks of a causal map, in its order."""
+    return tuple(str(item["name"]) for item in causal.provenance.items)
+
+
+def shown_tasks(causal: Scores, state: ViewState) -> tuple[str, ...]:
+    """The rows: the chosen tasks that there are, else the first two."""
+    there = task_names(causal)
+    return tuple(name for name in state.tasks if name in there) or there[:USUAL_TASKS]
+
+
+def seeds(causal: Scores) -> list[str]:
+    """The numbers of the seeds, as text."""
+    return [str(name).removeprefix("seed ") for name in causal.score.sample.values]
+
+
+def fitted_seeds(causal: Scores, task: str) -> list[str]:
+    """The samples of which a task has scores: while a fit runs some have none."""
+    some = causal.score.sel(item=task).notnull().any(("kind", "layer", "head"))
+    return [str(name) for name in causal.score.sample.values[some.values]]
+
+
+def shown_columns(state: ViewState) -> tuple[str, ...]:
+    """The columns: Always and Any, one of them, a seed, or the mean of the preview."""
+    if state.gates == PREVIEW:
+        return ("mean",) if state.columns == "both" else (state.columns,)
+    if state.seed:
+        return (seed_name(int(state.seed)),)
+    return ("always", "any") if state.columns == "both" else (state.columns,)
+
+
+def gate_panels(causal: Scores | None, state: ViewState, card: ModelCard) -> tuple[Panel, ...]:
+    """A row of panels for each task, a panel for each column; one empty panel when there is no causal map."""
+    shape = (len(card.layers), card.heads)
+    if causal is None or not causal.provenance.items:
+        return (_no_panel("", "", "Causal map", shape, Missing.NOT_COMPUTED),)
+    make = _preview_panel if state.gates == PREVIEW else _fitted_panel
+    return tuple(
+        make(causal, state, task, column) for task in shown_tasks(causal, state) for column in shown_columns(state)
+    )
+
+
+def _title(causal: Scores, task: str, column: str) -> str:
+    return f"{causal.item(task)['title']} · {COLUMN_NAMES.get(column, column.capitalize())}"
+
+
+def _no_panel(task: str, column: str, title: str, shape: tuple[int, ...], why: Missing | Codes) -> Panel:
+    reason = np.broadcast_to(np.asarray(why, np.int8), shape)
+    nothing = np.full(shape, np.nan)
+    words = Missing(int(reason.max())).words
+    return Panel(f"{task} {column}", title, nothing, np.zeros(shape, bool), reason, of=(task, column), remark=words)
+
+
+def _fitted_panel(causal: Scores, state: ViewState, task: str, column: str) -> Panel:
+    title = _title(causal, task, column)
+    roles = reduced(causal, task, column)
+    if roles is None:
+        why = _why(causal, task, column)
+        return _no_panel(task, column, title, why.shape, why)
+    strengths = roles[:2]
+    with np.errstate(invalid="ignore"):
+        belongs = roles >= state.role
+    single = ROLES.index(state.gates) if state.gates in ROLES else None
+    value = strengths.max(axis=0) if single is None else roles[single]
+    flags, names = (belongs[:2], CHANNELS) if single is None else (belongs[[single]], (ROLES[single],))
+    return Panel(
+        key=f"{task} {column}",
+        title=title,
+        value=value,
+        member=np.logical_or.reduce(flags),
+        reason=np.where(np.isnan(value), _why(causal, task, column), Missing.NO).astype(np.int8),
+        tone=names[0] if single is not None else "",
+        categories=names,
+        belongs=flags,
+        strengths=strengths if single is None else roles[[single]],
+        measures=tuple((LETTERS[role], roles[i]) for i, role in enumerate(ROLES)),
+        of=(task, column),
+        remark=" · ".join(f"{LETTERS[name]} {_percent(flag.mean())}" for name, flag in zip(names, flags, strict=True)),
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.1f} %"
+
+
+@remembered(128)
+def reduced(causal: Scores, task: str, column: str) -> Floats | None:  # [role, layer, head]
+    """F, N and R of a task: of one seed, or the least or largest over the seeds that are there."""
+    there = fitted_seeds(causal, task)
+    chosen = [column] if column not in {"always", "any"} else there
+    if not set(chosen) <= set(there) or not chosen:
+        return None
+    found = causal.score.sel(item=task, sample=chosen, kind=list(ROLES))
+    folded: xr.DataArray = always_of(found, "sample") if column == "always" else any_of(found, "sample")
+    return np.asarray(folded.transpose("kind", "layer", "head").values, dtype=np.float64)
+
+
+def _why(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
+    """The gravest reason of the seeds that a column stands for."""
+    missing = causal.missing.sel(item=task)
+    chosen = [column] if column in missing.sample.values else missing.sample.values.tolist()
+    codes = missing.sel(sample=chosen).max(("kind", "sample")).values.astype(np.uint8)
+    return np.where(codes == Missing.NO, np.uint8(Missing.NOT_COMPUTED), codes).astype(np.uint8)
+
+
+def preview(item: dict[str, Any], column: str, shape: tuple[int, ...]) -> Floats | None:
+    """The gate gradients of a task: their mean over the prompts, what holds for every one, or the strongest of any."""
+    found = item.get("preview") or {}
+    least, most, mean = (_grid(found.get(name), shape) for name in ("least", "most", "mean"))
+    if column == "mean" or least is None or most is None:
+        return mean
+    if column == "always":
+        return np.where(most < 0, most, np.where(least > 0, least, 0.0))
+    return np.where(-least > most, least, most)
+
+
+def _grid(values: Any, shape: tuple[int, ...]) -> Floats | None:
+    """Numbers of a result's provenance as an array; what has another shape is passed over."""
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return found if found.shape == shape else None
+
+
+def _preview_panel(causal: Scores, state: ViewState, task: str, column: str) -> Panel:
+    title, shape = _title(causal, task, column), _shape(causal)
+    value = preview(causal.item(task), column, shape)
+    if value is None:
+        return _no_panel(task, column, title, shape, Missing.NOT_COMPUTED)
+    belongs = np.stack([value < 0, value > 0])
+    return Panel(
+        key=f"{task} {column}",
+        title=title,
+        value=value,
+        member=value < 0,
+        reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.NO).astype(np.int8),
+        categories=CHANNELS,
+        belongs=belongs,
+        measures=(("g", value),),
+        of=(task, column),
+        remark=f"first-order estimate · {_percent(belongs[0].mean())} facilitating",
+    )
+
+
+def _shape(causal: Scores) -> tuple[int, int]:
+    card = causal.provenance.model
+    return len(card.layers), card.heads
+
+
+def role_codes(panel: Panel, role: float) -> Codes:
+    """A role for every head of a panel."""
+    measures = dict(panel.measures)
+    if not measures:
+        return np.zeros(panel.value.shape, np.uint8)
+    with np.errstate(invalid="ignore"):
+        if "g" in measures:
+            value = measures["g"]
+            return np.where(value < 0, FACILITATING, np.where(value > 0, INTERFERING, NO_ROLE)).astype(np.uint8)
+        helps, hurts, idle = (measures[letter] >= role for letter in "FNR")
+    codes = np.where(helps & hurts, BOTH, np.where(helps, FACILITATING, np.where(hurts, INTERFERING, NO_ROLE)))
+    return np.where((codes == NO_ROLE) & idle, IRRELEVANT, codes).astype(np.uint8)
+
+
+def steepest(panels: Sequence[Panel]) -> float:
+    """The largest gradient of the panels, up to which their common scale goes; never 0."""
+    found = [np.nanmax(np.abs(panel.value), initial=0.0) for panel in panels if not np.isnan(panel.value).all()]
+    return float(max(found, default=0.0)) or 1.0
+
+
+# ---- Counts --------------------------------------------------------------------------------------------------------
+
+
+def shares(causal: Scores, task: str, column: str, role: float) -> dict[str, float]:
+    """The share of heads whose F, N and R reach the threshold; nothing when there is no score."""
+    roles = reduced(causal, task, column)
+    if roles is None:
+        return {}
+    with np.errstate(invalid="ignore"):
+        return {name: float((roles[i] >= role).mean()) for i, name in enumerate(ROLES)}
+
+
+# ---- Validation ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Order:
+    """Heads in the order of a score, with what happens when each is switched off."""
+
+    role: str
+    running: Floats  # [head], the running mean of the effect
+
+
+def effect_of(causal: Scores, task: str) -> Floats | None:  # [layer, head]
+    """The change of the target's log-probability when a head's gate goes from 1 to 0, if it was measured."""
+    return _grid(causal.item(task).get("effect"), _shape(causal))
+
+
+@remembered(32)
+def mean_roles(causal: Scores, task: str) -> Floats | None:  # [role, layer, head]
+    """F, N and R, each the mean over the seeds: what heads are put in order by."""
+    there = fitted_seeds(causal, task)
+    if not there:
+        return None
+    found = causal.score.sel(item=task, sample=there, kind=list(ROLES)).mean("sample")
+    return np.asarray(found.transpose("kind", "layer", "head").values, dtype=np.float64)
+
+
+def window(heads: int) -> int:
+    """Heads over which the effect is averaged."""
+    return max(1, min(heads, max(5, round(heads / 20))))
+
+
+@remembered(32)
+def validation(causal: Scores, task: str) -> tuple[Order, ...]:
+    """The running mean of the effect over the heads in the order of F, of R and of N; empty when not measured."""
+    effect, roles = effect_of(causal, task), mean_roles(causal, task)
+    if effect is None or roles is None or np.isnan(effect).all():
+        return ()
+    flat = np.nan_to_num(effect.ravel())
+    wide = window(flat.size)
+    orders = []
+    for role in (ROLES[0], ROLES[2], ROLES[1]):
+        order = np.argsort(-np.nan_to_num(roles[ROLES.index(role)].ravel(), nan=-1.0), kind="stable")
+        total = np.concatenate([[0.0], np.cumsum(flat[order])])
+        orders.append(Order(role, (total[wide:] - total[:-wide]) / wide))
+    return tuple(orders)
+
+
+# ---- One head ------------------------------------------------------------------------------------------------------
+
+
+def head_gates(causal: Scores, head: HeadId, role: float) -> list[dict[str, Any]]:
+    """What every task says of a head: its gates in each seed, scores, preview, effect and place in the orders."""
+    at = causal.provenance.model.layers.index(head.layer)
+    return [_of_task(causal, task, (at, head.head), role) for task in task_names(causal)]
+
+
+def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float) -> dict[str, Any]:
+    item, shape = causal.item(task), _shape(causal)
+    there = fitted_seeds(causal, task)
+    gates = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
+    shut, opened = gates.sel(kind=ROLES[0]).values, 1 - gates.sel(kind=ROLES[1]).values
+    gradient, effect, mean = preview(item, "mean", shape), effect_of(causal, task), mean_roles(causal, task)
+    share = _grid((item.get("preview") or {}).get("share"), shape)
+    why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
+    return {
+        "name": task,
+        "title": item["title"],
+        "seeds": there,
+        "shut": [float(value) for value in shut],
+        "open": [float(value) for value in opened],
+        "columns": {c: _scores_at(reduced(causal, task, c), cell) for c in ("always", "any")},
+        "role": head_role(causal, task, cell, role),
+        "preview": _at(gradient, cell),
+        "preview_share": _at(share, cell),
+        "effect": _at(effect, cell),
+        "effect_rank": int(ranks(np.abs(effect))[cell]) if effect is not None else None,
+        "ranks": {name: int(ranks(mean[i])[cell]) for i, name in enumerate(ROLES)} if mean is not None else {},
+        "missing": why.words,
+    }
+
+
+def head_role(causal: Scores, task: str, cell: tuple[int, int], role: float) -> str:
+    """A head's role in words: in all seeds, in some, or none."""
+    for column, suffix in (("always", ""), ("any", " in some seeds")):
+        found = _scores_at(reduced(causal, task, column), cell)
+        helps, hurts = found.get(ROLES[0], 0.0) >= role, found.get(ROLES[1], 0.0) >= role
+        if helps and hurts:
+            return f"both{', in different seeds' if column == 'any' else ''}"
+        if helps or hurts:
+            return f"{ROLE_WORDS[FACILITATING if helps else INTERFERING]}{suffix}"
+        if column == "always" and found.get(ROLES[2], 0.0) >= role:
+            return ROLE_WORDS[IRRELEVANT]
+    return ROLE_WORDS[NO_ROLE]
+
+
+def _scores_at(roles: Floats | None, cell: tuple[int, int]) -> dict[str, float]:
+    return {} if roles is None else {name: float(roles[i][cell]) for i, name in enumerate(ROLES)}
+
+
+def _at(grid: Floats | None, cell: tuple[int, int]) -> float | None:
+    return None if grid is None or np.isnan(grid[cell]) else float(grid[cell])

@@ -1,0 +1,122 @@
+"""The causal part of a head's card: its gates in every seed, for each task."""
+
+from typing import Any
+
+from dash import html
+
+from analysis.causal import ROLES
+from analysis.heads import HeadId
+from analysis.scores import Scores
+from dashboard.gates import LETTERS, head_gates
+from dashboard.palette import Colours
+from dashboard.state import ViewState
+from dashboard.view import View
+
+
+def roles_of_head(causal: Scores, head: HeadId, state: ViewState) -> str:
+    """What the tasks say of it, in one line."""
+    return " · ".join(f"{task['title']}: {task['role']}" for task in head_gates(causal, head, state.role))
+
+
+def gates_of_head(view: View, head: HeadId, palette: Colours) -> list[Any]:
+    """A part for each task; nothing when there is no causal map."""
+    if view.causal is None:
+        return []
+    hint = (
+        "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
+        "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Far apart: it does not matter."
+    )
+    tasks = [_task(task, view.causal, palette) for task in head_gates(view.causal, head, view.state.role)]
+    return [html.H3("Gates"), html.P(hint, className="hint"), *tasks]
+
+
+def _task(task: dict[str, Any], causal: Scores, palette: Colours) -> html.Div:
+    heading = html.P([html.B(task["title"]), html.Span(f" {task['role']}", className="roles")], className="gate-task")
+    if not task["seeds"]:
+        return html.Div([heading, html.P(task["missing"] or "no seed was fitted", className="hint")], className="gates")
+    total = causal.score.sizes["layer"] * causal.score.sizes["head"]
+    words = html.Div([_scores(task, total), *_measured(task, total)], className="gate-words")
+    return html.Div([heading, html.Div([_dots(task, palette), words], className="gate-body")], className="gates")
+
+
+def _dots(task: dict[str, Any], palette: Colours) -> html.Div:
+    """The gates on an axis from 0 to 1."""
+    pairs = zip(task["seeds"], task["shut"], task["open"], strict=True)
+    rows = [_seed(str(seed), shut, opened, palette) for seed, shut, opened in pairs]
+    label = "; ".join(
+        f"{seed}: G⁻ {shut:.2f}, G⁺ {opened:.2f}"
+        for seed, shut, opened in zip(task["seeds"], task["shut"], task["open"], strict=True)
+    )
+    axis = html.Div([html.Span("0"), html.Span("gate"), html.Span("1")], className="dot-axis")
+    return html.Div([*rows, axis], className="dots", role="img", **{"aria-label": f"Gates of {task['title']}: {label}"})
+
+
+def _seed(name: str, shut: float, opened: float, palette: Colours) -> html.Div:
+    low, high = sorted((shut, opened))
+    line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
+    ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": palette.of(ROLES[1])})
+    dot = html.I(className="dot", style={"left": _at(shut), "background": palette.of(ROLES[0])})
+    return html.Div([line, ring, dot], className="dot-row", title=f"{name}: G⁻ {shut:.2f}, G⁺ {opened:.2f}")
+
+
+def _at(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _scores(task: dict[str, Any], total: int) -> html.Table:
+    """F, N and R with their place among all heads."""
+    names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,}", "num"))
+    hint = "Its place in the order of the validation curve: by the mean over the seeds."
+    header = html.Tr(
+        [html.Th(name, scope="col", className=style, title=hint * ("rank" in name)) for name, style in names]
+    )
+    rows = []
+    for role in ROLES:
+        cells = [html.Td(_two(task["columns"][column].get(role)), className="num") for column in ("always", "any")]
+        rank = html.Td(str(task["ranks"].get(role, "")), className="num")
+        rows.append(html.Tr([html.Th(LETTERS[role], scope="row", title=role), *cells, rank]))
+    return html.Table([html.Thead(header), html.Tbody(rows)], className="gate-scores")
+
+
+def _two(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}"
+
+
+def _measured(task: dict[str, Any], total: int) -> list[Any]:
+    """What switching the head off did, and what the gradient foretold."""
+    said = []
+    if task["effect"] is not None:
+        place = f"{task['effect_rank']} of {total:,} by size"
+        said.append(f"Switched off, log P of the target changes by {_signed(task['effect'])} ({place}).")
+    if task["preview"] is not None:
+        share = (
+            f", helpful on {100 * task['preview_share']:.0f} % of prompts" if task["preview_share"] is not None else ""
+        )
+        said.append(f"Preview (first-order): g = {_signed(task['preview'])}{share}.")
+    return [html.P(words, className="hint") for words in said]
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.3f}".replace("-", "−")
+
+
+def causal_provenance(causal: Scores) -> html.Details:
+    """Where the gates come from."""
+    facts, settings = causal.provenance, causal.provenance.settings
+    shown = {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}
+    rates = {
+        name: " → ".join(f"{v:g}" for v in value)
+        for name, value in settings.items()
+        if isinstance(value, (list, tuple))
+    }
+    rows = {
+        "tasks": ", ".join(f"{item['title']} ({item.get('hash', '')})" for item in facts.items),
+        "method": f"{facts.method} map, version {facts.version}",
+        "settings": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in {**shown, **rates}.items()),
+        "computed": f"{facts.date} on {facts.device}",
+        "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
+    }
+    body = [html.Tr([html.Th(name, scope="row"), html.Td(value)]) for name, value in rows.items()]
+    return html.Details(
+        [html.Summary("Provenance of the causal map"), html.Table(html.Tbody(body), className="provenance")]
+    )

@@ -1,0 +1,111 @@
+"""What people do with the causal map, in a real browser against the real server."""
+
+import re
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from dashboard.gates import reduced
+from tests.browser.harness import cell, drawn
+from tests.browser.test_journeys import outlines, pinned, query, wait_for_query
+from tests.synthetic import BIG, ODD, causal_scores_of, odd_scores
+
+CAUSAL = f"/?model={ODD}&view=causal"
+SCORES = causal_scores_of(odd_scores().provenance.model)
+
+
+def a_head_with_both_roles():
+    """Its place: needed for Math in one seed, harmful in another."""
+    helps, hurts, _ = reduced(SCORES, "math", "any") >= 0.5
+    return tuple(int(part) for part in np.argwhere(helps & hurts)[0])
+
+
+def test_from_a_cell_with_both_roles_to_its_gates_in_every_seed(visit):
+    """Hover tells, click pins, the inspector shows a row of dots for each seed."""
+    page = visit(CAUSAL)
+    row, head = a_head_with_both_roles()
+    name = f"L{SCORES.provenance.model.layers[row]}H{head}"
+    page.mouse.move(*cell(page, head, row, panel=1))
+    expect(page.locator("#tooltip")).to_contain_text(f"{name}facilitating and interfering")
+    expect(page.locator("#tooltip")).to_contain_text("rank")
+    assert outlines(page, "cursor") == 4
+    page.mouse.click(*cell(page, head, row, panel=1))
+    expect(page.locator(".head-card h2")).to_have_text(name)
+    expect(page.locator(".head-card .roles").first).to_contain_text("Math: both, in different seeds")
+    assert page.locator(".head-card .dots").first.locator(".dot-row").count() == 5
+    shut = float(SCORES.score.sel(item="math", kind="facilitation", sample="seed 0").values[row, head])
+    label = re.compile(f"seed 0: G⁻ {shut:.2f}")
+    expect(page.locator(".head-card .dots").first).to_have_attribute("aria-label", label)
+    assert query(page)["pin"] == name
+    page.locator("#view").get_by_text("Function map").click()
+    expect(page.locator(".head-card .dots")).to_have_count(2)
+    assert pinned(page) == [name]
+
+
+def test_a_deep_link_restores_the_causal_view(visit):
+    """Tasks, columns, score, seed, threshold, pins; and so does reload."""
+    page = visit(f"{CAUSAL}&tasks=syntax&gates=interference&seed=3&role=0.7&pin=L3H2")
+    for _ in range(2):
+        expect(page.locator("#gates input:checked")).to_have_value("interference")
+        expect(page.locator("#seed")).to_have_value("3")
+        expect(page.locator("#role [role=slider]")).to_have_attribute("aria-valuenow", "0.7")
+        assert page.locator("#maps .heatmaplayer image").count() == 1
+        assert pinned(page) == ["L3H2"]
+        before = query(page)
+        page.reload()
+        drawn(page)
+        assert query(page) == before
+
+
+def test_always_and_any_side_by_side_and_alone(visit):
+    """Four maps, two, and four again; the address follows; nothing is asked of the server for hovering."""
+    page = visit(CAUSAL)
+    assert page.locator("#maps .heatmaplayer image").count() == 4
+    page.locator("#columns").get_by_text("Any", exact=True).click()
+    wait_for_query(page, "columns", "any")
+    page.wait_for_function("document.querySelectorAll('#maps .heatmaplayer image').length === 2")
+    page.locator("#columns").get_by_text("Always + Any").click()
+    page.wait_for_function("document.querySelectorAll('#maps .heatmaplayer image').length === 4")
+    assert "columns" not in query(page)
+
+
+def test_the_keyboard_walks_up_the_layers(visit):
+    """Layer 0 is at the bottom, so the arrow up goes to the next layer."""
+    page = visit(CAUSAL)
+    page.locator("#frame").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#live")).to_contain_text("L3H1, Math · Always")
+    page.keyboard.press("Enter")
+    expect(page.locator(".head-card h2")).to_have_text("L3H1")
+
+
+def test_a_moved_threshold_is_painted_at_once(visit):
+    """And plotly follows."""
+    page = visit(f"/?model={BIG}&view=causal")
+    page.locator("#role [role=slider]").focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    wait_for_query(page, "role", "0.55")
+    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 4")
+    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 0")
+    expect(page.locator("#facts")).to_contain_text("share of heads ≥ 0.55")
+
+
+@pytest.mark.parametrize("part", ["&pin=L3H2", "&theme=dark&gates=preview"])
+def test_no_serious_accessibility_violation(visit, part):
+    """axe-core on the causal view, light and dark."""
+    page = visit(CAUSAL + part)
+    page.wait_for_timeout(800)
+    found = Axe().run(page).response["violations"]
+    serious = [(rule["id"], [node["target"] for node in rule["nodes"]][:3]) for rule in found if rule["impact"] in {"serious", "critical"}]  # fmt: skip  # noqa: E501
+    assert serious == []
+
+
+def test_a_phone(visit):
+    """Nothing is wider than the screen."""
+    page = visit(f"{CAUSAL}&pin=L3H2", width=390, height=800)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -1,0 +1,186 @@
+import io
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from starlette.testclient import TestClient
+
+from analysis import default_model
+from analysis.causal import ROLES
+from analysis.shipped import shipped
+from dashboard import callbacks, exports
+from dashboard import library as library_module
+from dashboard.gates import reduced
+from dashboard.library import Library
+from dashboard.view import open_view
+from tests.dashboard.test_callbacks import OPENED, SCREEN, painted, text
+from tests.dashboard.test_gates import CARD, small
+from tests.synthetic import BIG, HOSTILE, ODD, causal_scores_of, odd_scores
+
+
+def causal(model, extra=""):
+    return f"?model={model}&view=causal{extra}"
+
+
+def test_an_address_restores_the_causal_view(library):
+    """Every control says what the address says; defaults stay out of the address."""
+    found = painted(library, causal(ODD, "&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7&pin=L3H2"))
+    controls = found["controls"]
+    names = ("view", "tasks", "columns", "gates", "seed", "role")
+    assert [controls[name] for name in names] == ["causal", ["syntax"], "any", "facilitation", "3", 0.7]
+    assert found["painted"]["query"].endswith("view=causal&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7")
+    assert found["no_function_controls"]
+    assert not found["no_causal_controls"]
+    usual = painted(library, causal(ODD, "&tasks=math,syntax&role=0.5"))
+    assert usual["painted"]["query"].endswith("view=causal")
+    assert usual["controls"]["tasks"] == ["math", "syntax"]
+
+
+@pytest.mark.parametrize(("part", "word"), [("&tasks=chess", "chess"), ("&seed=77", "77")])
+def test_tasks_and_seeds_that_are_not_there_are_said(library, part, word):
+    """A notice and a sane view."""
+    view = open_view(library, causal(ODD, part))
+    assert word in view.notices[0]
+    assert len(view.panels) == 4
+
+
+def test_a_model_without_gates_says_how_to_get_them(library, monkeypatch):
+    """A calm page with the command, not an error; the inspector still works."""
+    monkeypatch.setattr(library_module, "shipped_causal", tuple)
+    found = callbacks.describe(library, "?view=causal", SCREEN, None)
+    assert "python -m analysis gates smollm2-135m-instruct" in text(found["no_causal"])
+    assert (found["no_frame"], found["no_evidence"], found["causal_is_there"]) == (True, True, False)
+    assert painted(library, "?view=causal")["painted"]["heads"]["figure"]["data"]
+    assert callbacks.inspect(library, ["L1H1"], "?view=causal", SCREEN)
+
+
+def test_a_model_that_has_only_gates_is_listed_and_opened(store):
+    """Its function map says that it was not computed."""
+    store.put("result/only/causal/0", causal_scores_of(odd_scores().provenance.model).to_parquet())
+    library = Library(store)
+    assert ODD in [card.id for card in library.models()]
+    for view in ("causal", "function", "table"):
+        query = f"?model={ODD}&view={view}"
+        assert painted(library, query)["painted"]["heads"]["panels"]
+        assert callbacks.describe(library, query, SCREEN, None)
+        assert "Gates" in text(callbacks.inspect(library, ["L1H0"], query, SCREEN))
+
+
+def test_tasks_of_several_results_stand_in_one_map(store):
+    """Math with five seeds and Syntax with three, fitted in the same way; other settings are not mixed in."""
+    card = odd_scores().provenance.model
+    for seeds, task in ((5, "math"), (3, "syntax")):
+        part = library_module._only(causal_scores_of(card, seeds), [task])
+        store.put(f"result/{task}/causal/0", part.to_parquet())
+    both = Library(store).causal(card)
+    assert [item["name"] for item in both.provenance.items] == ["math", "syntax"]
+    assert both.score.sel(item="syntax", sample="seed 4").isnull().all()
+    assert reduced(both, "syntax", "always") is not None
+    other = small()
+    settings = {**other.provenance.settings, "free_updates": 7}
+    odd = replace(other, provenance=replace(other.provenance, settings=settings, model=CARD))
+    store.put("result/other/causal/0", odd.to_parquet())
+    assert len(Library(store).causal(CARD).provenance.items) == 2
+
+
+def test_a_card_shows_the_gates_of_every_seed_in_both_views(library):
+    """Dots, scores, places, effect and preview; the function map's relations stay beside them."""
+    for view in ("function", "causal"):
+        content = text(callbacks.inspect(library, ["L1H0"], f"?model={ODD}&view={view}", SCREEN))
+        for expected in (
+            "Gates of Math: seed 0: G⁻",
+            "rank of 16",
+            "Switched off",
+            "Preview (first-order)",
+            "Relation",
+        ):
+            assert expected in content
+        assert HOSTILE.replace(" ", "␣") in content
+
+
+def test_what_stands_below_the_map(library):
+    """Accuracy by kind, shares, the preview's rank correlation in words, validation and loss curves."""
+    found = callbacks.describe(library, causal(ODD), SCREEN, None)
+    facts = text(found["facts"])
+    for expected in ("50 %", "By kind", "share of heads ≥ 0.5", "+0.40 with F and −0.30 with N", "5 seeds"):
+        assert expected in facts
+    assert (found["no_validation"], found["no_losses"]) == (False, False)
+    assert len(found["validation"]["data"]) == 6
+    assert "blue light" in text(found["sentence"])
+    assert "both (in different seeds)" in text(found["legend"])
+
+
+def test_a_task_that_the_model_can_hardly_do_is_flagged(store):
+    """Its gates mean little, and the page says so."""
+    store.put("result/flagged/causal/0", small(accuracy=0.01, nll=5.0, flagged=True).to_parquet())
+    content = text(callbacks.describe(Library(store), causal(CARD.id), SCREEN, None)["facts"])
+    assert "can hardly do this task" in content
+
+
+def test_the_browser_gets_roles_and_ranks_without_asking_again(library):
+    """Four panels with F, N and R of every head, in less than 300 kB for 80 × 64 heads."""
+    heads = painted(library, causal(BIG))["painted"]["heads"]
+    assert [measure["name"] for measure in heads["panels"][0]["measures"]] == ["F", "N", "R"]
+    assert (heads["across"], heads["upward"]) == (True, True)
+    assert len(json.dumps(heads)) < 450_000  # before compression
+
+
+def test_moving_the_threshold_leaves_the_controls_alone(library):
+    """Only the map travels."""
+    controls = {"model": ODD, "view": "causal", "tasks": ["math", "syntax"], "role": 0.9, "seed": ""}
+    found = painted(library, "", {"role.value"}, controls)
+    assert all(value is callbacks.no_update for value in found["controls"].values())
+    assert found["painted"]["query"].endswith("view=causal&role=0.9")
+    assert OPENED
+
+
+def test_the_table_has_the_gates_too(library):
+    """Roles, scores, effect and preview under each task's name."""
+    found = callbacks.describe(library, f"?model={ODD}&view=table", SCREEN, None)
+    groups = [column["headerName"] for column in found["columns"] if "children" in column]
+    assert groups == ["Causal: Math", "Causal: Syntax"]
+    row = found["rows"][0]
+    roles = reduced(library.causal(odd_scores().provenance.model), "math", "any")
+    assert row["task_0_facilitation_any"] == pytest.approx(roles[0][0, 0], abs=1e-4)
+    assert isinstance(row["task_1_effect"], float)
+
+
+def test_downloads_of_the_causal_map(server, library):
+    """CSV, Parquet, page and figure have its numbers and its source."""
+    client = TestClient(server, base_url="http://localhost")
+    frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{causal(ODD)}").content))
+    assert set(frame["sample"]) == {"always", "any"}
+    assert set(frame["kind"]) == set(ROLES)
+    scores = library.causal(odd_scores().provenance.model)
+    mine = frame[(frame["item"] == "math") & (frame["sample"] == "any") & (frame["kind"] == "interference")]
+    assert mine["score"].to_numpy() == pytest.approx(reduced(scores, "math", "any")[1].ravel())
+    assert set(frame["task_hash"]) == {item["hash"] for item in scores.provenance.items}
+    everything = pd.read_csv(io.BytesIO(client.get(f"/export/scores.csv{causal(ODD)}").content))
+    assert len(everything) == scores.score.size
+    table = pq.read_table(io.BytesIO(client.get(f"/export/view.parquet{causal(ODD, '&gates=preview')}").content))
+    assert set(table["kind"].to_pylist()) == {"preview"}
+    assert json.loads(table.schema.metadata[b"head-atlas"])["method"] == "causal"
+    figure = client.get(f"/export/figure.json{causal(ODD)}").json()
+    assert {"facilitating (F)", "neither"} <= {trace.get("name") for trace in figure["data"]}
+    assert "5 seeds" in " ".join(note["text"] for note in figure["layout"]["annotations"])
+    assert '"method": "causal"' in client.get(f"/export/page.html{causal(ODD)}").text
+
+
+def test_reproduce_names_the_command(library, tmp_path):
+    """The script is Python and asks for the same tasks and seeds."""
+    script = exports.reproduce(open_view(library, causal(ODD)))
+    assert f"['gates', '{ODD}', '--tasks', 'math', 'syntax', '--seeds', '5'" in script
+    (tmp_path / "reproduce.py").write_text(script)
+    subprocess.run([sys.executable, "-m", "py_compile", "reproduce.py"], cwd=tmp_path, check=True)
+
+
+def test_function_results_are_never_taken_for_gates(library):
+    """A model's two maps are kept apart."""
+    (real,) = shipped()
+    assert library.scores(default_model.ID).provenance.method == "function"
+    assert real.provenance.method == "function"
+    assert library.causal(odd_scores().provenance.model).provenance.method == "causal"

@@ -1,0 +1,148 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.causal import CausalPlan, Gates, GateSettings, causal_scores
+from analysis.heads import HeadId
+from analysis.scores import Missing, Scores
+from analysis.tasks import builtin
+from dashboard.gates import (
+    BOTH,
+    FACILITATING,
+    INTERFERING,
+    IRRELEVANT,
+    gate_panels,
+    head_gates,
+    role_codes,
+    shares,
+    validation,
+)
+from dashboard.state import ViewState
+from tests.synthetic import odd_scores
+
+CARD = replace(odd_scores().provenance.model, layers=(0, 1), heads=2)
+CURVES = {"free": [3.0, 1.0], "open": [1.0], "shut": [1.0]}
+# Seed 0: L0H0 needed, L0H1 hurts, layer 1 does not matter. Seed 1: L0H0 hurts, L0H1 hurts, L1H1 needed.
+SHUT = [[[0.9, 0.0], [0.1, 0.0]], [[0.2, 0.0], [0.0, 0.8]]]
+OPEN = [[[1.0, 0.2], [1.0, 1.0]], [[0.3, 0.1], [1.0, 1.0]]]
+PREVIEW = {"prompts": 8, "mean": [[-0.2, 0.1], [0, 0]], "least": [[-0.3, -0.1], [0, 0]], "most": [[-0.1, 0.3], [0, 0]]}
+EFFECT = [[-1.0, 0.5], [0.0, -0.2]]
+
+
+def small(seeds=2, **facts):
+    """Two layers of two heads, two seeds of Math; Syntax is still to come."""
+    tasks = (builtin()["math"], builtin()["syntax"])
+    fitted = {seed: Gates(np.array(OPEN[seed]), np.array(SHUT[seed]), CURVES) for seed in range(seeds)}
+    return causal_scores(CausalPlan(CARD, tasks, 2, GateSettings()), {"math": fitted}, {"math": facts}, "cpu")
+
+
+def panels_of(state, scores=None):
+    found = gate_panels(scores or small(), state, CARD)
+    return {panel.key: panel for panel in found}
+
+
+def test_tasks_are_rows_and_always_and_any_are_columns():
+    """As published, row by row."""
+    assert list(panels_of(ViewState(view="causal"))) == ["math always", "math any", "syntax always", "syntax any"]
+
+
+def test_always_is_the_least_and_any_the_largest_over_seeds():
+    """Of F and of N each."""
+    found = panels_of(ViewState(view="causal"))
+    always, some = (dict(found[f"math {column}"].measures) for column in ("always", "any"))
+    assert always["F"].tolist() == [[0.2, 0.0], [0.0, 0.0]]
+    assert some["F"].tolist() == [[0.9, 0.0], [0.1, 0.8]]
+    assert always["N"] == pytest.approx(np.array([[0.0, 0.8], [0.0, 0.0]]))
+    assert some["N"] == pytest.approx(np.array([[0.7, 0.9], [0.0, 0.0]]))
+
+
+def test_a_head_with_both_roles_has_them_in_different_seeds():
+    """L0H0 is needed in seed 0 and hurts in seed 1."""
+    found = panels_of(ViewState(view="causal"))
+    assert role_codes(found["math any"], 0.5).tolist() == [[BOTH, INTERFERING], [IRRELEVANT, FACILITATING]]
+    assert head_gates(small(), HeadId(0, 0), 0.5)[0]["role"] == "both, in different seeds"
+    seed = panels_of(ViewState(view="causal", seed="0"))["math seed 0"]
+    assert role_codes(seed, 0.5).tolist() == [[FACILITATING, INTERFERING], [IRRELEVANT, IRRELEVANT]]
+
+
+def test_the_threshold_decides_what_counts_and_reaches_it_counts_too():
+    """F of 0.8 and 0.9: two of four heads at 0.8, one above."""
+    assert shares(small(), "math", "any", 0.8)["facilitation"] == 0.5
+    assert shares(small(), "math", "any", 0.81)["facilitation"] == 0.25
+    assert panels_of(ViewState(view="causal", role=0.81))["math any"].remark == "F 25 % · N 25 %"
+
+
+def test_a_task_without_a_seed_says_why_and_one_with_some_shows_them():
+    """A running fit fills the map seed by seed; nothing is ever zero for want of a number."""
+    scores = small(seeds=1)
+    running = replace(
+        scores, missing=scores.missing.where(scores.missing != Missing.NOT_COMPUTED, int(Missing.RUNNING))
+    )
+    found = panels_of(ViewState(view="causal"), running)
+    assert found["math always"].value.tolist() == [[0.9, 0.8], [0.1, 0.0]]
+    assert np.isnan(found["syntax any"].value).all()
+    assert (found["syntax any"].reason == Missing.RUNNING).all()
+    assert found["syntax any"].note == "running"
+
+
+def test_one_seed_one_score_one_column():
+    """The switches leave only what is asked for."""
+    assert list(panels_of(ViewState(view="causal", columns="any", tasks=("math",)))) == ["math any"]
+    panel = panels_of(ViewState(view="causal", gates="irrelevance", seed="1"))["math seed 1"]
+    assert panel.value == pytest.approx(np.array([[0.24, 0.1], [1.0, 0.2]]))
+    assert panel.categories == ("irrelevance",)
+
+
+def test_the_preview_is_a_mean_or_what_holds_for_every_or_any_prompt():
+    """Always is 0 where prompts disagree; Any is the steepest; no preview is not computed."""
+    scores = small(preview=PREVIEW)
+    state = ViewState(view="causal", gates="preview")
+    assert panels_of(state, scores)["math mean"].value.tolist() == [[-0.2, 0.1], [0, 0]]
+    assert panels_of(replace(state, columns="always"), scores)["math always"].value.tolist() == [[-0.1, 0], [0, 0]]
+    assert panels_of(replace(state, columns="any"), scores)["math any"].value.tolist() == [[-0.3, 0.3], [0, 0]]
+    assert panels_of(state, scores)["syntax mean"].note == "not computed"
+
+
+def test_validation_puts_heads_in_the_order_of_each_score():
+    """With four heads the window is all of them; without an effect there is no curve."""
+    orders = validation(small(effect=EFFECT), "math")
+    assert [order.role for order in orders] == ["facilitation", "irrelevance", "interference"]
+    assert orders[0].running == pytest.approx([-0.175])
+    assert validation(small(), "math") == ()
+
+
+def test_the_card_of_a_head_has_its_gates_and_places():
+    """Both gates of every seed, the preview, the effect with its rank, places in the three orders."""
+    math, syntax = head_gates(small(preview=PREVIEW, effect=EFFECT), HeadId(0, 1), 0.5)
+    assert (math["shut"], math["open"]) == ([0.0, 0.0], pytest.approx([0.2, 0.1]))
+    assert (math["preview"], math["effect"], math["effect_rank"]) == (0.1, 0.5, 2)
+    assert math["ranks"] == {"facilitation": 4, "interference": 1, "irrelevance": 4}
+    assert math["role"] == "interfering"
+    assert (syntax["seeds"], syntax["effect"], syntax["missing"]) == ([], None, "not computed")
+
+
+@pytest.mark.parametrize(
+    "facts", [{}, {"preview": None, "effect": None}, {"effect": [[1.0]]}, {"preview": {"mean": "x"}}]
+)
+def test_facts_that_are_missing_or_malformed_never_break_a_panel(facts):
+    """Results of other versions and unfinished ones lack them."""
+    scores = small(**facts)
+    for gates in ("both", "facilitation", "preview"):
+        assert panels_of(ViewState(view="causal", gates=gates), scores)
+    assert head_gates(scores, HeadId(0, 0), 0.5)
+    assert validation(scores, "math") == ()
+
+
+def test_a_model_without_a_causal_map_has_one_empty_panel():
+    """Nothing is computed."""
+    (panel,) = gate_panels(None, ViewState(view="causal"), CARD)
+    assert panel.value.shape == (2, 2)
+    assert panel.note == "not computed"
+
+
+def test_stored_gates_come_back():
+    """The small result survives Parquet, with its curves."""
+    again = Scores.from_parquet(small(preview=PREVIEW).to_parquet())
+    assert panels_of(ViewState(view="causal"), again).keys() == panels_of(ViewState(view="causal")).keys()
+    assert again.item("math")["curves"]["free"] == [[3.0, 1.0]] * 2

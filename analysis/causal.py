@@ -323,6 +323,9 @@ def seed_name(seed: int) -> str:
 def task_item(task: Task, gates: Mapping[int, Gates], facts: dict[str, Any]) -> dict[str, Any]:
     """What the provenance says of a task."""
     curves = {name: [found.curves[name] for _, found in sorted(gates.items())] for name in ("free", "open", "shut")}
+    for part in facts.get("under_way", ()):
+        for name, of_seeds in curves.items():
+            of_seeds += part[name]
     settled = {
         "open": [_settled(found.open) for _, found in sorted(gates.items())],
         "shut": [_settled(found.shut) for _, found in sorted(gates.items())],

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.causal import ROLE, Floats
+from analysis.causal import ROLE, ROLES, Floats
 from analysis.heads import HeadId
 from analysis.scores import Scores, always_of, any_of
 
@@ -50,6 +50,24 @@ def _top(scores: Scores, values: Floats) -> list[dict[str, Any]]:
     best = np.argsort(-values, axis=None, kind="stable")[:_TOP]
     places = [np.unravel_index(at, values.shape) for at in best]
     return [{"head": str(HeadId(layers[i], int(j))), "value": round(float(values[i, j]), 4)} for i, j in places]
+
+
+def head_gates(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
+    """One head in every task: its gates of every seed, its preview and what toggling it does."""
+    found = []
+    for item in scores.provenance.items:
+        roles = scores.score.sel(item=item["name"], layer=head.layer, head=head.head).dropna("sample")
+        at = (scores.provenance.model.layers.index(head.layer), head.head)
+        found.append(
+            {
+                "task": item["name"],
+                "seeds": roles.sample.values.tolist(),
+                **{kind: np.round(roles.sel(kind=kind).values, 4).tolist() for kind in ROLES},
+                "preview": item["preview"]["mean"][at[0]][at[1]] if "preview" in item else None,
+                "effect": item["effect"][at[0]][at[1]] if "effect" in item else None,
+            }
+        )
+    return found
 
 
 def causal_text(data: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from swagger_ui_bundle import swagger_ui_path
 
 from analysis import __version__, default_model, jobs, report
 from analysis.causal import MAX_SEEDS, SEEDS, GateSettings
+from analysis.causal_report import head_gates
 from analysis.engine import Engine
 from analysis.errors import (
     HeadAtlasError,
@@ -150,22 +151,35 @@ class Chosen(BaseModel):
     model_config = ConfigDict(extra="forbid")
     model: Annotated[str, Field(max_length=200)] = default_model.ID
     fingerprint: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]*$")] = ""
-    item: Annotated[list[str], Field(max_length=100)] = Field([], description="relations by name; all when left out")
-    kind: Literal["promote", "suppress"] | None = None
+    method: Literal["function", "causal"] = "function"
+    item: Annotated[list[str], Field(max_length=100)] = Field(
+        [], description="relations, or tasks of the causal map, by name; all when left out"
+    )
+    kind: Literal["promote", "suppress", "facilitation", "interference", "irrelevance"] | None = None
     layer: Annotated[int, Field(ge=0)] | None = None
     head: Annotated[int, Field(ge=0)] | None = None
     least: Annotated[float, Field(ge=0, le=1)] = Field(0, description="only scores of at least this")
 
     def frame(self, library: Library) -> pd.DataFrame:
         """The rows."""
-        scores: Scores = library.scores(self.model, self.fingerprint)
-        frame = scores_frame(scores)
+        frame = scores_frame(self._scores(library))
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
         for column, value in (("kind", self.kind), ("layer", self.layer), ("head", self.head)):
             if value is not None:
                 frame = frame[frame[column] == value]
         return frame[frame["score"] >= self.least] if self.least > 0 else frame
+
+    def _scores(self, library: Library) -> Scores:
+        scores = library.scores(self.model, self.fingerprint)
+        if self.method == "function":
+            return scores
+        gates = library.causal(scores.provenance.model)
+        if gates is None:
+            raise ModelNotFound(
+                f"there is no causal map of {self.model} here", f"Compute it: python -m analysis gates {self.model}"
+            )
+        return gates
 
 
 def create_api(library: Library, engine: Engine, access: Access, models: Path | None) -> FastAPI:
@@ -221,7 +235,9 @@ def _add_results(api: FastAPI, library: Library) -> None:
         scores = library.scores(model, fingerprint)
         card = scores.provenance.model
         name = card.check(HeadId.parse(head))
-        return report.head_data(scores, name, library.salience(card, name) or [])
+        gates = library.causal(card)
+        found = report.head_data(scores, name, library.salience(card, name) or [])
+        return {**found, "causal": head_gates(gates, name) if gates is not None else []}
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:

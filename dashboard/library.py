@@ -33,7 +33,7 @@ class Library:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
         self._found: tuple[float, tuple[Scores, ...]] = (-1e9, ())
-        self._partial: dict[tuple[str, str, str, int], Scores | None] = {}  # of jobs as far as they are
+        self._partial: dict[tuple[str, str, str, int], tuple[Scores, ...]] = {}  # of jobs as far as they are
         self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
         self._merged: dict[tuple[int, ...], tuple[Scores, tuple[Scores, ...]]] = {}
 
@@ -139,15 +139,12 @@ class Library:
         self._failures = {job.fingerprint: f"{job.message}. {job.hint}".strip() for job in failed}
         before = self._partial
         self._partial = {_stage(job): before.get(_stage(job)) or self._so_far(job) for job in jobs}
-        yield from (scores for scores in self._partial.values() if scores is not None)
+        yield from (scores for found in self._partial.values() for scores in found)
 
-    def _so_far(self, job: Job) -> Scores | None:
-        """The layers that a job has; the others say that they are running or failed."""
-        found = self._engine.partial(job) if self._engine else None
-        if found is None:
-            return None
-        missing = found.missing.where(found.missing != Missing.NOT_COMPUTED, int(_WITHOUT[job.state]))
-        return replace(found, missing=missing.astype("int8"))
+    def _so_far(self, job: Job) -> tuple[Scores, ...]:
+        """The layers and seeds that a job has; the others say that they are running or failed."""
+        found = (self._engine.partial(job), self._engine.partial_causal(job)) if self._engine else ()
+        return tuple(_waiting(scores, _WITHOUT[job.state]) for scores in found if scores is not None)
 
     def _open(self, key: str) -> Scores | None:
         """A result of the store; damaged ones and those of another version are passed over."""
@@ -159,6 +156,11 @@ class Library:
         if scores is not None:
             self._read[key] = scores
         return scores
+
+
+def _waiting(scores: Scores, why: Missing) -> Scores:
+    missing = scores.missing.where(scores.missing != Missing.NOT_COMPUTED, int(why))
+    return replace(scores, missing=missing.astype("int8"))
 
 
 def _stage(job: Job) -> tuple[str, str, str, int]:

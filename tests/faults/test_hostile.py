@@ -75,7 +75,7 @@ def unlimited_store(client, monkeypatch):
 
 
 @PROPERTY
-@given(st.text(max_size=400), st.sampled_from(["a.csv", "a.json", "../a.csv", "<b>.csv", "a.exe"]))
+@given(st.text(max_size=400), st.sampled_from(["a.csv", "a.json", "a.jsonl", "../a.csv", "<b>.csv", "a.exe"]))
 def test_no_upload_breaks_the_server(unlimited, content, name):
     """Any text as a relation file; most are refused with their line."""
     body = {"model": "a/b", "files": [{"name": name, "content": content}]}

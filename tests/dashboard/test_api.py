@@ -1,0 +1,59 @@
+"""The HTTP API of causal maps: asking for one, refusals with their line, results as data."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from tests import synthetic
+from tests.faults.test_hostile import client_of
+
+ITEMS = "\n".join(json.dumps({"prompt": f"{n} and", "target": f" {n + 1}"}) for n in range(10))
+SIDE = {"prompt": "a", "target": " b"}
+PAIRS = "\n".join([json.dumps({"forget": SIDE, "retain": SIDE})] * 8)
+
+
+@pytest.fixture
+def client(store):
+    synthetic.fill(store)
+    return client_of(store)
+
+
+def ask(client, **more):
+    return client.post("/api/jobs", json={"model": "a/b", "methods": ["causal"], **more})
+
+
+def test_a_causal_map_is_asked_for_with_tasks_seeds_and_updates(client):
+    first = ask(client, tasks=["math"], seeds=2, updates=[10, 20], batch=4)
+    assert first.status_code == 202
+    assert ask(client, tasks=["math"], seeds=2, updates=[10, 20], batch=4).json()["id"] == first.json()["id"]
+    assert ask(client, tasks=["math"], seeds=3, updates=[10, 20], batch=4).json()["id"] != first.json()["id"]
+    assert ask(client, contrast={"name": "pairs.jsonl", "content": PAIRS}).status_code == 202
+
+
+def test_a_task_of_ones_own_is_uploaded_and_one_broken_line_is_named(client):
+    assert ask(client, files=[{"name": "own.jsonl", "content": ITEMS}]).status_code == 202
+    broken = ask(client, files=[{"name": "own.jsonl", "content": ITEMS + '\n{"prompt": "no target"}'}])
+    assert broken.status_code == 422
+    assert "own.jsonl, line 11: the target is missing" in broken.json()["message"]
+
+
+def test_what_makes_no_sense_is_refused(client):
+    assert ask(client, tasks=["dancing"]).status_code == 422
+    assert ask(client, tasks=[]).status_code == 422
+    assert ask(client, seeds=0).status_code == 422
+    assert ask(client, updates=[0, 5]).status_code == 422
+    assert ask(client, tasks=["math"], files=[{"name": "math.jsonl", "content": ITEMS}]).status_code == 422
+    assert ask(client, contrast={"name": "pairs.jsonl", "content": "{}"}).status_code == 422
+
+
+def test_causal_scores_are_data_too(client):
+    address = f"/api/scores.csv?model={synthetic.ODD}&method=causal&item=math&kind=facilitation&layer=1"
+    frame = pd.read_csv(io.StringIO(client.get(address).text))
+    assert set(frame["sample"]) == {f"seed {seed}" for seed in range(5)}
+    assert set(frame["kind"]) == {"facilitation"}
+    head = client.get(f"/api/head?model={synthetic.ODD}&head=L1H2").json()["causal"][0]
+    assert head["task"] == "math"
+    assert len(head["facilitation"]) == 5
+    assert client.get("/api/scores?model=nobody&method=causal").status_code == 404

@@ -24,6 +24,12 @@ def shipped_causal() -> tuple[Scores, ...]:
     return _results(lambda name: name.endswith(_CAUSAL))
 
 
+@cache
+def shipped_sizes() -> tuple[tuple[Scores, int], ...]:
+    """All of them with the bytes that their scores take."""
+    return tuple((scores, len(scores.to_parquet())) for scores in (*shipped(), *shipped_causal()))
+
+
 def _results(wanted: Callable[[str], bool]) -> tuple[Scores, ...]:
     folder = files("analysis") / "data" / "results"
     found = sorted((file for file in folder.iterdir() if wanted(file.name)), key=lambda file: file.name)

@@ -17,7 +17,7 @@ from analysis.jobs import Job
 from analysis.plan import METHOD, Salience, Settings, stored_salience
 from analysis.provenance import Provenance, now
 from analysis.scores import DIMS, KINDS, ONLY_SAMPLE, Missing, Scores
-from analysis.shipped import shipped, shipped_causal, shipped_salience
+from analysis.shipped import shipped, shipped_causal, shipped_salience, shipped_sizes
 from analysis.store import Store
 
 _REMEMBERED = 64  # maps that were put together
@@ -99,15 +99,14 @@ class Library:
             return ours
         return stored_salience(self._store, card.fingerprint, head)
 
-    def listed(self) -> list[tuple[ModelCard, str, int]]:
-        """Every finished result's model with its date and the bytes it takes in the store."""
-        ours = (*shipped(), *shipped_causal())
-        found = [(scores.provenance.model, scores.provenance.date, len(scores.to_parquet())) for scores in ours]
+    def listed(self) -> list[tuple[Provenance, int]]:
+        """Where every finished result comes from, and the bytes it takes in the store."""
+        found = [(scores.provenance, size) for scores, size in shipped_sizes()]
         for key in self._store.names("result/"):
             scores, content = self._read.get(key) or self._open(key), self._store.get(key)
             if scores is not None and content is not None:
-                found.append((scores.provenance.model, scores.provenance.date, len(content)))
-        return sorted(found, key=lambda entry: (entry[0].id, entry[1]))
+                found.append((scores.provenance, len(content)))
+        return sorted(found, key=lambda entry: (entry[0].model.id, entry[0].method, entry[0].date))
 
     def _all(self) -> tuple[Scores, ...]:
         """Every result there is; looked for anew after a moment, because a page asks several times for each change."""

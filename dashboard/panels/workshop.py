@@ -5,8 +5,8 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from analysis.heads import ModelCard
 from analysis.jobs import METHODS, USUAL, Job
+from analysis.provenance import Provenance
 from dashboard import ids
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
@@ -128,23 +128,28 @@ def _tools(job: Job, read_only: bool) -> list[Any]:
     return tools
 
 
-def model_list(cards: list[tuple[ModelCard, str, int]], folders: list[str]) -> list[Any]:
-    """Every model with where its numbers come from and what they take on disk."""
-    rows = [
-        html.Tr(
-            [
-                html.Th(html.A(card.id, href=f"/?model={card.id}@{card.fingerprint[:8]}"), scope="row"),
-                html.Td(card.family),
-                html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
-                html.Td(html.Code(card.fingerprint[:12])),
-                html.Td(date[:10]),
-                html.Td(f"{size / 1e3:,.0f} kB", className="num"),
-                html.Td(card.note or card.dtype),
-            ]
-        )
-        for card, date, size in cards
-    ]
-    names = ("Model", "Family", "Layers × heads", "Fingerprint", "Computed", "Size", "Weights")
+def model_list(results: list[tuple[Provenance, int]], folders: list[str]) -> list[Any]:
+    """Every result with where its numbers come from and what they take on disk."""
+    rows = [_result(facts, size) for facts, size in results]
+    names = ("Model", "Map", "Family", "Layers × heads", "Fingerprint", "Computed", "Size", "Weights")
     header = html.Tr([html.Th(name, scope="col") for name in names])
     listed = [html.P(f"In the models directory: {', '.join(folders)}", className="hint")] if folders else []
     return [html.Div(html.Table([html.Thead(header), html.Tbody(rows)], className="models"), className="wide"), *listed]
+
+
+def _result(facts: Provenance, size: int) -> html.Tr:
+    card = facts.model
+    causal = facts.method == "causal"
+    link = f"/?model={card.id}@{card.fingerprint[:8]}{'&view=causal' if causal else ''}"
+    return html.Tr(
+        [
+            html.Th(html.A(card.id, href=link), scope="row"),
+            html.Td("causal" if causal else "function"),
+            html.Td(card.family),
+            html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
+            html.Td(html.Code(card.fingerprint[:12])),
+            html.Td(facts.date[:10]),
+            html.Td(f"{size / 1e3:,.0f} kB", className="num"),
+            html.Td(card.note or card.dtype),
+        ]
+    )

@@ -9,8 +9,11 @@ from tests.synthetic import BIG, fill
 
 FOLDER = ROOT / "assets" / "pictures"
 
-# name, address, width, height, dark, the head to hover over
+# name, address, width, height, dark, the head to hover over, the part to show when it is not all
 PICTURES = (
+    ("function-small", "/?embed=1&palette=paper", 900, 640, False, None),
+    ("causal-small", "/?view=causal&embed=1&palette=paper", 900, 640, False, None),
+    ("validation", "/?view=causal", 1280, 860, False, None, "#validation-card"),
     ("map-light", "/?pin=L23H4", 1280, 860, False, (24, 5)),
     ("map-dark", "/?pin=L23H4", 1280, 860, True, (24, 5)),
     ("compare", "/?pin=L23H4.L24H5", 1280, 1500, False, None),
@@ -31,13 +34,13 @@ def main() -> None:
         fill(store)
         store.close()
         with serve(Path(scratch)) as address, open_browser() as browser:
-            for name, path, width, height, dark, head in PICTURES:
+            for name, path, width, height, dark, head, *part in PICTURES:
                 page = open_page(browser, address + path, width=width, height=height, dark=dark)
                 page.wait_for_timeout(700)
                 if head:
                     page.mouse.move(*cell(page, *head))
                 page.wait_for_timeout(300)
-                page.screenshot(path=FOLDER / f"{name}.png")
+                (page.locator(part[0]) if part else page).screenshot(path=FOLDER / f"{name}.png")
                 page.context.close()
 
 

@@ -1,9 +1,10 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 
-from analysis.causal import CausalPlan, Gates, GateSettings, causal_scores
+from analysis.causal import GateSettings, causal_result, task_item
+from analysis.fits import Gates
 from analysis.heads import HeadId
 from analysis.scores import Missing, Scores
 from analysis.tasks import builtin
@@ -34,7 +35,9 @@ def small(seeds=2, **facts):
     """Two layers of two heads, two seeds of Math; Syntax is still to come."""
     tasks = (builtin()["math"], builtin()["syntax"])
     fitted = {seed: Gates(np.array(OPEN[seed]), np.array(SHUT[seed]), CURVES) for seed in range(seeds)}
-    return causal_scores(CausalPlan(CARD, tasks, 2, GateSettings()), {"math": fitted}, {"math": facts}, "cpu")
+    roles = {seed: found.roles() for seed, found in fitted.items()}
+    items = (task_item(tasks[0], fitted, facts), task_item(tasks[1], {}, {}))
+    return causal_result(CARD, {"math": roles}, items, {**asdict(GateSettings()), "seeds": 2}, "cpu")
 
 
 def panels_of(state, scores=None):

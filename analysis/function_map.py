@@ -10,15 +10,17 @@ fewer than k are strictly smaller. M has V² entries a head and is never formed.
 most of the work is to show quickly that a pair is no hit, which takes only k larger and k smaller entries, anywhere:
 
 1. `_eliminate` looks at a few hundred tokens a head: first some of the targets (their products are needed anyway),
-   then the tokens that the head moves most for the average source, then all targets. A few per cent of the pairs stay.
-2. `_count` meets the survivors of many layers with the whole unembedding, tile by tile, dropping pairs as they are
-   decided. A head with many survivors is multiplied through d_head, the others together through d.
+   then the tokens that the head moves most for the average source, then all targets. A few per cent of the pairs stay,
+   nearly all of them one way: as a claim that the pair is promoted, or that it is suppressed.
+2. `_count` meets the claims of many layers with the whole unembedding, tile by tile, dropping those with k larger
+   entries. A head with many claims is multiplied through d_head, the others together through d.
 3. `_resolve` decides in float64 what float32 could not: the pairs whose count depends on entries within rounding error
    of the target's. So the result is that of float64 arithmetic on X, whatever the shortcut.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import gcd, inf
 from typing import Any, Self
 
 import torch
@@ -32,6 +34,7 @@ _SIDE = 13  # tokens the head moves most, each way, as a multiple of k
 _SAMPLE = 4096  # rows of U, from the first on, among which those tokens are sought
 _TILE = 4096  # rows of U multiplied at once
 _BLOCK = 1 << 21  # products compared at once
+_FEW = 32  # products of which only the largest is compared at first
 _GROUP_LAYERS = 32  # looked through before their survivors are counted, so that a stopped run has something to keep
 _GROUP_BYTES = 400_000_000  # survivors held while further layers are looked through
 _UNIT = 2.0**-24  # rounding unit of float32
@@ -69,23 +72,27 @@ class Query:
         return replace(self, **moved)
 
 
-_PER_ROW = ("owner", "pair", "k", "at", "value", "above", "below")
+_PER_ROW = ("owner", "way", "pair", "k", "at", "value", "above", "near")
 
 
 @dataclass
 class Survivors:
-    """Pairs that may still be hits of some head: a row of M each, known by its vector q = x W_V W_O."""
+    """Claims of some heads that are still open: a row of M each, known by its vector q = x W_V W_O.
+
+    Of a claim about suppression all signs are turned, so that here too only larger entries count.
+    """
 
     owner: Tensor  # [n] index into the list of heads (layer · H + head, in the order of the run)
+    way: Tensor  # [n] 0 when it is about promotion, 1 when about suppression
     pair: Tensor  # [n] index into the query's pairs
     k: Tensor  # [n]
     value: Tensor  # [n] float64: the target's entry, q · u_t
-    above: Tensor  # [n] float64: entries seen that are surely larger
-    below: Tensor  # [n] float64: surely smaller
+    above: Tensor  # [n] entries seen that are surely larger
+    near: Tensor  # [n] entries seen that may be larger
     at: Tensor  # [n] where the row's vectors are in a and q, which stay as they are while rows leave
     a: Tensor  # [m, d_head] float32: x W_V
     q: Tensor  # [m, d] float32
-    tied: Tensor  # [·, 2] owner and pair of rows that are zero throughout: all entries tie, so both ways a hit
+    tied: Tensor  # [·, 3] way, owner and pair of rows that are zero throughout: all entries tie, so they are hits
     crowded: dict[int, Tensor] = field(default_factory=dict)  # owner → W_O [d_head, d] of heads with many survivors
 
     @classmethod
@@ -108,10 +115,6 @@ class Survivors:
     def take(self, chosen: Tensor) -> Self:
         """Only the chosen rows."""
         return replace(self, **{name: getattr(self, name).index_select(0, chosen) for name in _PER_ROW})
-
-    def undecided(self) -> Tensor:  # [n] bool
-        """Rows that can still be a hit one way or the other."""
-        return (self.above < self.k) | (self.below < self.k)
 
 
 def count_hits(
@@ -160,49 +163,65 @@ def _by_relation(hit: Tensor, query: Query) -> Tensor:  # [2, H, P] bool → [R,
 
 
 class _Compare:
-    """Counts, row by row, how many products with some tokens lie above a bound, or above one and below another.
+    """Counts, row by row, how many products with some tokens lie above a bound.
 
-    Its two buffers are kept, and flags are numbers, not bools: both make a comparison several times faster.
+    Its buffers are kept, and flags are numbers, not bools: both make a comparison several times faster.
     """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._block = _BLOCK if device.type == "cpu" else 64 * _BLOCK  # a GPU wants much to do at once
-        self._buffer = torch.empty(0, device=device)
-        self._product = torch.empty(0, device=device)
+        self._buffers = {name: torch.empty(0, device=device) for name in ("products", "flags", "factor")}
 
     def above(self, rows: Tensor, tokens: Tensor, high: Tensor, out: Tensor) -> None:
         """Products above `high`."""
-        for part, products, _ in self._products(rows, tokens):
+        for part, products in self._products(rows, tokens):
             torch.sum(products.gt_(high[part, None]), 1, out=out[part])
 
-    def both(self, rows: Tensor, tokens: Tensor, high: Tensor, low: Tensor) -> tuple[Tensor, Tensor]:
+    def both(self, rows: Tensor, tokens: Tensor, high: Tensor, low: Tensor, out: Tensor) -> None:
         """Products above `high`, products below `low`."""
-        above, below = torch.empty_like(high), torch.empty_like(low)
-        for part, products, flags in self._products(rows, tokens):
-            torch.sum(torch.gt(products, high[part, None], out=flags), 1, out=above[part])
-            torch.sum(products.lt_(low[part, None]), 1, out=below[part])
-        return above, below
+        for part, products in self._products(rows, tokens):
+            flags = self._room("flags", *products.shape)
+            torch.sum(torch.gt(products, high[part, None], out=flags), 1, out=out[0, part])
+            torch.sum(products.lt_(low[part, None]), 1, out=out[1, part])
 
-    def product(self, left: Tensor, right: Tensor) -> Tensor:  # [n, m]
+    def near(
+        self, rows: Tensor, tokens: Tensor, high: Tensor, low: Tensor, enough: Tensor
+    ) -> Iterator[tuple[slice, Tensor, Tensor]]:
+        """Of some rows at a time: how many products lie above `high`; row and token of those from `low` to `high`.
+
+        Most rows have nearly all products below, so the largest of every few tokens are compared first. A row with
+        `enough` of them above `high` is not looked at more closely.
+        """
+        few = gcd(len(tokens), _FEW)
+        for part, products in self._products(rows, tokens):
+            folded, bound, least = products.unflatten(1, (few, -1)), high[part, None], low[part, None]
+            largest = folded.amax(1)
+            above = (largest > bound).sum(1)
+            open_ = above < enough[part]
+            row, column = (largest >= least.where(open_[:, None], inf)).nonzero().unbind(1)
+            entries = folded[row, :, column]  # [·, few]
+            larger = entries > bound[row]
+            above = torch.where(open_, torch.zeros_like(above).index_add_(0, row, larger.sum(1)), above)
+            at, fold = ((entries >= least[row]) & ~larger).nonzero().unbind(1)
+            yield part, above, torch.stack([row[at], fold * folded.shape[2] + column[at]])
+
+    def factor(self, left: Tensor, right: Tensor) -> Tensor:  # [n, m]
         """The product left · rightᵀ, in memory that the next call uses again."""
-        size = len(left) * len(right)
-        if self._product.numel() < size:
-            self._product = torch.empty(size, device=self._device)
-        return torch.mm(left, right.T, out=self._product[:size].view(len(left), len(right)))
+        return torch.mm(left, right.T, out=self._room("factor", len(left), len(right)))
 
-    def _products(self, rows: Tensor, tokens: Tensor) -> Iterator[tuple[slice, Tensor, Tensor]]:
+    def _products(self, rows: Tensor, tokens: Tensor) -> Iterator[tuple[slice, Tensor]]:
         step = max(1, self._block // len(tokens))
         for start in range(0, len(rows), step):
-            part = slice(start, start + step)
-            products, flags = self._room(rows[part], tokens)
-            yield part, torch.mm(rows[part], tokens.T, out=products), flags
+            part = slice(start, min(start + step, len(rows)))
+            room = self._room("products", part.stop - start, len(tokens))
+            yield part, torch.mm(rows[part], tokens.T, out=room)
 
-    def _room(self, rows: Tensor, columns: Tensor) -> Tensor:  # [2, n, m]
-        size = 2 * len(rows) * len(columns)
-        if self._buffer.numel() < size:
-            self._buffer = torch.empty(size, device=self._device)
-        return self._buffer[:size].view(2, len(rows), len(columns))
+    def _room(self, name: str, rows: int, columns: int) -> Tensor:
+        size = rows * columns
+        if self._buffers[name].numel() < size:
+            self._buffers[name] = torch.empty(size, device=self._device)
+        return self._buffers[name][:size].view(rows, columns)
 
 
 @dataclass(frozen=True)
@@ -235,11 +254,8 @@ def _eliminate(weights: Weights, query: Query, look: _Look, layer: int, position
     w_v, w_o = _unit(weights.values(layer)), _unit(weights.outputs(layer))  # [H_kv, d, d_head], [H, d_head, d]
     x = look.x(weights, layer)
     claims = _first_look(_Layer.of(x, w_v, w_o, look, query), query, look.compare)
-    alive = claims.remaining(look.compare)
-    share, first = weights.card.heads // weights.card.kv_heads, position * weights.card.heads
-    return Survivors.join(
-        [_survivors(x, w_v[h // share], w_o[h], look, query, pairs, first + h) for h, pairs in enumerate(alive)]
-    )
+    claims.look_on(look.compare)
+    return _survivors(x, w_v, w_o, look, query, claims, position * len(w_o))
 
 
 @dataclass(frozen=True)
@@ -270,20 +286,21 @@ class _Layer:
 
 def _first_look(layer: _Layer, query: Query, compare: _Compare) -> "_Claims":
     """Compare every pair's entry with those of a few targets; what may still be a hit becomes a claim."""
-    share = len(layer.b) // len(layer.a)
-    found = []
-    for head, b in enumerate(layer.b):
-        rows = layer.a[head // share].index_select(0, query.source_of)  # faster than [...]
-        value = torch.linalg.vecdot(rows, b.index_select(0, query.target_of))
-        slack = layer.slack[head].index_select(0, query.source_of)
-        above, below = compare.both(rows, b[: _FIRST_LOOK * layer.k], value + slack, value - slack)
-        for way, count in enumerate((above, below)):
-            pair = (count < query.k).nonzero().squeeze(1)
-            sign = 1 - 2 * way
-            high = (value.index_select(0, pair) * sign).add_(slack.index_select(0, pair))
-            found.append((torch.full_like(pair, 2 * head + way), pair, rows.index_select(0, pair).mul_(sign), high))
-    group, pair, rows, high = (torch.cat(column) for column in zip(*found, strict=True))
-    return _Claims(layer, group, pair, query.k.index_select(0, pair), rows, high)
+    heads, share = len(layer.b), len(layer.b) // len(layer.a)
+    rows = layer.a.index_select(1, query.source_of)  # [H_kv, P, d_head]; faster than [...]
+    value = torch.stack(
+        [torch.linalg.vecdot(rows[h // share], layer.b[h].index_select(0, query.target_of)) for h in range(heads)]
+    )
+    slack = layer.slack.index_select(1, query.source_of)
+    high, low = value + slack, value - slack
+    counts = value.new_empty(heads, 2, len(query.k))
+    for head, tokens in enumerate(layer.b[:, : _FIRST_LOOK * layer.k]):
+        compare.both(rows[head // share], tokens, high[head], low[head], counts[head])
+    group, pair = (counts < query.k).flatten(0, 1).nonzero().unbind(1)
+    sign = 1 - 2 * (group % 2)
+    rows = rows.flatten(0, 1).index_select(0, group // (2 * share) * len(query.k) + pair).mul_(sign[:, None])
+    bound = torch.stack([high, -low], 1).flatten().index_select(0, group * len(query.k) + pair)
+    return _Claims(layer, group, pair, query.k.index_select(0, pair), rows, bound)
 
 
 @dataclass
@@ -300,20 +317,18 @@ class _Claims:
     rows: Tensor  # [n, d_head] x W_V, or its opposite
     high: Tensor  # [n] what an entry has to exceed to be surely larger than the target's
 
-    def remaining(self, compare: _Compare) -> list[Tensor]:  # of each head, indices into P
-        """The pairs of each head for which no look found k larger entries."""
+    def look_on(self, compare: _Compare) -> None:
+        """Keep the claims for which no further look finds k larger entries."""
         layer = self.layer
         self._drop(compare, layer.moved.flatten(0, 1), 1)
         self._drop(compare, layer.b[:, : _SECOND_LOOK * layer.k], 2)
         self._drop(compare, layer.b, 2)
-        heads = self._counts(len(layer.b), 2)
-        return [pairs.unique() for pairs in self.pair.split(heads)]
 
     def _drop(self, compare: _Compare, tokens: Tensor, groups: int) -> None:
         """Compare each `groups` groups with their tokens [·, n, d_head]; claims with k larger entries leave."""
         above = torch.empty_like(self.high)
         start = 0
-        for mine, count in zip(tokens, self._counts(len(tokens), groups), strict=True):
+        for mine, count in zip(tokens, self.counts(len(tokens), groups), strict=True):
             part = slice(start, start := start + count)
             if count:
                 compare.above(self.rows[part], mine, self.high[part], above[part])
@@ -321,7 +336,8 @@ class _Claims:
         for name in ("group", "pair", "k", "rows", "high"):
             setattr(self, name, getattr(self, name).index_select(0, left))
 
-    def _counts(self, size: int, groups: int) -> list[int]:
+    def counts(self, size: int, groups: int) -> list[int]:
+        """How many claims each `groups` groups have."""
         counts: list[int] = torch.bincount(self.group // groups, minlength=size).tolist()
         return counts
 
@@ -343,28 +359,39 @@ def _most_moved(a: Tensor, w_o: Tensor, sample: Tensor, count: int) -> Tensor:  
     return torch.stack([moved.topk(count).indices, (-moved).topk(count).indices], 1)
 
 
-def _survivors(x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, alive: Tensor, owner: int) -> Survivors:
-    """The rows of the undecided pairs of one head, from float64 products."""
-    a = x.index_select(0, query.source_of[alive]).double() @ w_v.double()
-    q = a @ w_o.double()
+def _survivors(
+    x: Tensor, w_v: Tensor, w_o: Tensor, look: _Look, query: Query, claims: _Claims, first: int
+) -> Survivors:
+    """The rows of a layer's remaining claims, from float64 products. The layer's first head has the number `first`."""
+    heads, dim, d = w_o.shape
+    pair, owner, way = claims.pair, claims.group // 2 + first, claims.group % 2
+    counts = claims.counts(heads, 2)
+    a = torch.empty(len(pair), dim, dtype=torch.float64, device=x.device)
+    q = torch.empty(len(pair), d, dtype=torch.float64, device=x.device)
+    signed = x.index_select(0, query.source_of[pair]).double().mul_(1 - 2 * way[:, None])
+    for head, (mine, out_a, out_q) in enumerate(
+        zip(signed.split(counts), a.split(counts), q.split(counts), strict=True)
+    ):
+        torch.mm(mine, w_v[head * len(w_v) // heads].double(), out=out_a)
+        torch.mm(out_a, w_o[head].double(), out=out_q)
+    value = torch.linalg.vecdot(q, look.targets.index_select(0, query.target_of[pair]).double())
     some = q.any(1)
-    tied = torch.stack([torch.full_like(alive, owner), alive], 1)[~some]
-    alive, a, q = alive[some], a[some], q[some]
-    value = (q * look.targets[query.target_of[alive]].double()).sum(1)
-    zero = torch.zeros_like(value)
-    return Survivors(
-        owner=torch.full_like(alive, owner),
-        pair=alive,
-        k=query.k[alive],
+    left = some.nonzero().squeeze(1)
+    rows = Survivors(
+        owner=owner,
+        way=way,
+        pair=pair,
+        k=claims.k,
         value=value,
-        above=zero,
-        below=zero.clone(),
-        at=torch.arange(len(alive), device=alive.device),
+        above=torch.zeros_like(pair),
+        near=torch.full_like(pair, -1),  # the target itself will be among them
+        at=torch.arange(len(pair), device=x.device),
         a=a.float(),
         q=q.float(),
-        tied=tied,
-        crowded={owner: w_o.clone()} if _many(len(alive), *w_o.shape) else {},
+        tied=torch.stack([way, owner, pair], 1)[~some],
+        crowded={first + head: w_o[head].clone() for head, count in enumerate(counts) if _many(count, dim, d)},
     )
+    return rows.take(left)
 
 
 def _verdicts(
@@ -372,17 +399,14 @@ def _verdicts(
 ) -> Tensor:  # [layer, 2, H, P] bool
     """Which pairs each head of a group of layers promotes and suppresses."""
     rows = _count(weights, look.compare, rows, progress)
-    others = weights.vocabulary - 1  # all but the target itself
-    unsure = others - rows.above - rows.below
-    hits = torch.stack([rows.above + unsure < rows.k, rows.below + unsure < rows.k])
-    open_ = torch.stack([rows.above < rows.k, rows.below < rows.k]) & ~hits
-    doubtful = open_.any(0).nonzero().squeeze(1)
+    hit = rows.above + rows.near < rows.k
+    doubtful = (~hit).nonzero().squeeze(1)
     if len(doubtful):
         for some in doubtful.split(_TILE):  # few, unless a model has many equal tokens
-            hits[:, some] = _resolve(weights, look, query, rows.take(some), layers)
+            hit[some] = _resolve(weights, look, query, rows.take(some), layers)
     verdict = torch.zeros(2, len(layers) * weights.card.heads, len(query.k), dtype=torch.bool)
-    verdict[:, rows.owner.cpu(), rows.pair.cpu()] = hits.cpu()
-    verdict[:, rows.tied[:, 0].cpu(), rows.tied[:, 1].cpu()] = True
+    verdict[rows.way.cpu(), rows.owner.cpu(), rows.pair.cpu()] = hit.cpu()
+    verdict[rows.tied.cpu().unbind(1)] = True
     return verdict.view(2, len(layers), weights.card.heads, -1).transpose(0, 1)
 
 
@@ -396,29 +420,30 @@ def _tiles(weights: Weights) -> Iterator[Tensor]:
 
 
 def _count(weights: Weights, compare: _Compare, rows: Survivors, progress: Progress) -> Survivors:
-    """Count larger and smaller entries over the whole vocabulary, for as long as a row is undecided."""
+    """Count larger entries over the whole vocabulary, for as long as a row has fewer than k."""
     total = -(-weights.vocabulary // _TILE)
     for done, tile in enumerate(_tiles(weights), start=1):
         if not len(rows):
             break
         _count_tile(compare, rows, tile)
-        rows = rows.take(rows.undecided().nonzero().squeeze(1))
+        rows = rows.take((rows.above < rows.k).nonzero().squeeze(1))
         progress("counting over the vocabulary", done, total)
     return rows
 
 
 def _count_tile(compare: _Compare, rows: Survivors, tile: Tensor) -> None:
-    """Add one tile's larger and smaller entries to every row's counts."""
-    d, u_norm = tile.shape[1], tile.norm(dim=1).max()
+    """Add one tile's larger entries to every row's counts."""
+    d, dim, u_norm = tile.shape[1], rows.a.shape[1], tile.norm(dim=1).max()
     crowded, plain = _split(rows, d)
-    if crowded:
-        dim = rows.a.shape[1]
-        w_o = [rows.crowded[owner] for owner, _ in crowded]
-        b = compare.product(tile, torch.cat(w_o)).split(dim, dim=1)  # of each crowded head [tile, d_head]
-        for i, (_, mine) in enumerate(crowded):
+    together = max(1, _TILE // 4 // dim)
+    for start in range(0, len(crowded), together):
+        some = crowded[start : start + together]
+        w_o = [rows.crowded[owner] for owner, _ in some]
+        b = compare.factor(tile, torch.cat(w_o)).split(dim, dim=1)  # of each crowded head [tile, d_head]
+        for i, (_, mine) in enumerate(some):
             _add(compare, rows, mine, rows.a, b[i], w_o[i].norm() * u_norm * (d**0.5 + dim**0.5))
-    for some in plain.split(_TILE):
-        _add(compare, rows, some, rows.q, tile, u_norm * d**0.5)
+    for mine in plain.split(_TILE):
+        _add(compare, rows, mine, rows.q, tile, u_norm * d**0.5)
 
 
 def _split(rows: Survivors, d: int) -> tuple[list[tuple[int, Tensor]], Tensor]:
@@ -444,32 +469,28 @@ def _add(compare: _Compare, rows: Survivors, chosen: Tensor, vectors: Tensor, to
     left = vectors.index_select(0, rows.at.index_select(0, chosen))
     margin = (_SAFETY * _UNIT) * scale * left.norm(dim=1)
     value = rows.value.index_select(0, chosen)
-    above, below = compare.both(left, tokens, (value + margin).float(), (value - margin).float())
-    rows.above.index_add_(0, chosen, above.double())
-    rows.below.index_add_(0, chosen, below.double())
+    enough = (rows.k - rows.above).index_select(0, chosen)
+    for part, above, near in compare.near(left, tokens, (value + margin).float(), (value - margin).float(), enough):
+        rows.above.index_add_(0, chosen[part], above)
+        rows.near.index_add_(0, chosen[part], near[0].bincount(minlength=len(above)))
 
 
-def _resolve(
-    weights: Weights, look: _Look, query: Query, rows: Survivors, layers: Sequence[int]
-) -> Tensor:  # [2, n] bool
-    """The hits of the few rows that float32 could not decide: float64 for the entries near the target's."""
+def _resolve(weights: Weights, look: _Look, query: Query, rows: Survivors, layers: Sequence[int]) -> Tensor:  # [n] bool
+    """The hits among the few rows that float32 could not decide: float64 for the entries near the target's."""
     q = _exact_vectors(weights, look, query, rows, layers)
     value = torch.linalg.vecdot(q, look.targets[query.target_of[rows.pair]].double())
-    left, norm = q.float(), q.norm(dim=1)
-    above, below = torch.zeros_like(value), torch.zeros_like(value)
+    left, norm, larger = q.float(), q.norm(dim=1), torch.zeros_like(rows.k)
     for tile in _tiles(weights):
         u_norm = tile.norm(dim=1).max()
-        margin = _SAFETY * _UNIT * tile.shape[1] ** 0.5 * norm * u_norm
-        tie = _TIE * norm * u_norm
-        more, less = look.compare.both(left, tile, (value + margin).float(), (value - margin).float())
-        above += more
-        below += less
-        near = (look.compare.product(left, tile).sub_(value[:, None]).abs_() <= 2 * margin[:, None]).nonzero()
-        for row, token in (part.unbind(1) for part in near.split(max(1, _BLOCK // tile.shape[1]))):
-            difference = torch.linalg.vecdot(q[row], tile[token].double()) - value[row]
-            above.index_add_(0, row, (difference > tie[row]).double())
-            below.index_add_(0, row, (difference < -tie[row]).double())
-    return torch.stack([above < rows.k, below < rows.k])
+        margin, tie = _SAFETY * _UNIT * tile.shape[1] ** 0.5 * norm * u_norm, _TIE * norm * u_norm
+        high, low = (value + margin).float(), (value - margin).float()
+        for part, above, near in look.compare.near(left, tile, high, low, rows.k):
+            larger[part] += above
+            for row, token in (some.unbind(0) for some in near.split(max(1, _BLOCK // tile.shape[1]), 1)):
+                row = row + part.start
+                difference = torch.linalg.vecdot(q[row], tile[token].double()) - value[row]
+                larger.index_add_(0, row, (difference > tie[row]).long())
+    return larger < rows.k
 
 
 def _exact_vectors(
@@ -488,4 +509,4 @@ def _exact_vectors(
             of_head = heads == head
             pair = _unit(w_v[head // (card.heads // card.kv_heads)][None])[0], _unit(w_o[head][None])[0]
             q[mine][of_head] = x[of_head] @ pair[0].double() @ pair[1].double()
-    return q
+    return q.mul_(1 - 2 * rows.way[:, None])

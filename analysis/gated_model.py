@@ -8,6 +8,7 @@ only where a target token is predicted.
 
 from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -39,6 +40,11 @@ class GatedModel:
 
     def log_probs(self, batch: Batch, gates: Tensor) -> Tensor:  # gates [V, L, H] → [V, n]
         """The log-probability of each of the batch's target tokens, for every variant of the gates."""
+        parts, targets = zip(*batch.parts(), strict=True)
+        found = torch.cat([self._log_probs(part, gates) for part in parts], 1)
+        return found[:, torch.as_tensor(np.concatenate(targets).argsort(), device=self.device)]
+
+    def _log_probs(self, batch: Batch, gates: Tensor) -> Tensor:
         logits = self._target_logits(batch, gates, shared=True)
         tokens = torch.as_tensor(batch.tokens, device=self.device).expand(len(gates), -1)
         return -F.cross_entropy(logits.flatten(0, 1), tokens.flatten(), reduction="none").view(len(gates), -1)
@@ -63,7 +69,8 @@ class GatedModel:
         finally:
             self._gates = None
         wanted = hidden.unflatten(0, (-1, len(ids)))[:, rows, positions] if shared else hidden[rows, positions]
-        logits: Tensor = self.module.get_output_embeddings()(wanted).float()
+        logits: Tensor = self.module.get_output_embeddings()(wanted)
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return logits if self._softcap is None else torch.tanh(logits / self._softcap) * self._softcap
 
     def _gated(self, z: Tensor, index: int) -> Tensor:  # [rows, T, H · d_head]

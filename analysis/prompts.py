@@ -12,6 +12,7 @@ from analysis.tasks import Item
 from analysis.tokens import Vocabulary
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+WORTH = 0.9  # two passes for at most this share of the tokens
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Batch:
     rows: Ints  # [n] the prompt of each target token
     positions: Ints  # [n] where it is predicted
     tokens: Ints  # [n] the token itself
+    lengths: Ints  # [B] tokens of each prompt with its target
 
     @classmethod
     def of(cls, items: Sequence[Encoded]) -> "Batch":
@@ -40,7 +42,26 @@ class Batch:
             ids[row, : len(item.ids)] = item.ids
             where += [(row, position - 1) for position in range(len(item.ids) - item.targets, len(item.ids))]
         rows, positions = np.array(where, np.int64).T
-        return cls(ids, rows, positions, ids[rows, positions + 1])
+        lengths = np.array([len(item.ids) for item in items], np.int64)
+        return cls(ids, rows, positions, ids[rows, positions + 1], lengths)
+
+    def parts(self) -> list[tuple["Batch", Ints]]:
+        """The batch as one, or short prompts apart from long ones where that spares filling; with their targets."""
+        order = np.argsort(self.lengths, kind="stable")
+        ordered, count = self.lengths[order], len(order)
+        tokens = [n * ordered[n - 1] + (count - n) * ordered[-1] for n in range(1, count + 1)]
+        cut = int(np.argmin(tokens)) + 1
+        if cut == count or tokens[cut - 1] > WORTH * tokens[-1]:
+            return [(self, np.arange(len(self.tokens)))]
+        return [self._only(order[:cut]), self._only(order[cut:])]
+
+    def _only(self, chosen: Ints) -> tuple["Batch", Ints]:
+        targets = np.flatnonzero(np.isin(self.rows, chosen))
+        place = np.zeros(len(self.lengths), np.int64)
+        place[chosen] = np.arange(len(chosen))
+        lengths = self.lengths[chosen]
+        ids = self.ids[chosen, : lengths.max()]
+        return Batch(ids, place[self.rows[targets]], self.positions[targets], self.tokens[targets], lengths), targets
 
 
 def encode(items: Sequence[Item], vocabulary: Vocabulary, size: int) -> list[Encoded | None]:

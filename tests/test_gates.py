@@ -12,10 +12,11 @@ from analysis.causal import GateSettings, rank_correlation
 from analysis.causal_work import gate_gradients, toggled
 from analysis.checkpoint import Checkpoint
 from analysis.fits import Fit, Gates
-from analysis.gated_model import GatedModel
+from analysis.gated_model import GatedModel, attention_outputs
 from analysis.gates import advance, contrast_and_gradient, loss_and_gradient, untouched
 from analysis.prompts import Batch, Encoded, batch_order, batches
 from tests import tiny_models
+from tests.benchmarks.published_gates import published_update
 
 FAST = GateSettings(free_updates=6, push_updates=8, batch=4)
 unit = st.floats(0, 1, width=32)
@@ -210,3 +211,31 @@ def test_rank_correlation_is_one_for_any_rising_function_and_shares_equal_ranks(
     assert rank_correlation(values, np.exp(values)) == pytest.approx(1)
     assert rank_correlation(values, -values) == pytest.approx(-1)
     assert np.isnan(rank_correlation(values, np.ones(4)))
+
+
+def test_loss_and_gradient_equal_the_published_way_on_padded_batches(family):
+    """To 1e-5 of their size, with every position's logits and one set of gates at a time."""
+    gated, _, _, checkpoint = family
+    items = [Encoded(item.ids * (1 + at % 3), item.targets) for at, item in enumerate(random_items(8))]
+    logits = torch.randn(
+        2, len(gated.card.layers), gated.card.heads, generator=torch.Generator().manual_seed(3)
+    ).double()
+    gated.module.double()
+    outputs = attention_outputs(gated.module, checkpoint)
+    nll, gradient = loss_and_gradient(gated, Batch.of(items), logits, torch.tensor([0.1, -0.1]).double())
+    for at, push in enumerate((0.1, -0.1)):
+        published, slope = published_update(gated.module, outputs, items, logits[at], push)
+        assert float(nll[at]) == pytest.approx(published, rel=1e-5)
+        assert float((gradient[at] - slope).norm() / slope.norm()) < 1e-5
+    gated.module.float()
+
+
+def test_a_batch_in_two_parts_has_every_target_once():
+    items = random_items(6) + [Encoded(item.ids * 4, item.targets) for item in random_items(3, seed=1)]
+    batch = Batch.of(items)
+    parts = batch.parts()
+    assert len(parts) == 2
+    assert sorted(np.concatenate([targets for _, targets in parts])) == list(range(len(batch.tokens)))
+    assert sum(part.ids.size for part, _ in parts) < 0.9 * batch.ids.size
+    for part, targets in parts:
+        np.testing.assert_array_equal(part.ids[part.rows, part.positions + 1], batch.tokens[targets])

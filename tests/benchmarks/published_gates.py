@@ -51,7 +51,7 @@ def published_update(
         undo = hooked(model, outputs, free)
         found = model(input_ids=batch["input_ids"], attention_mask=batch["attention_mask"], use_cache=False).logits
         undo()
-        nll = F.cross_entropy(found[:, :-1].flatten(0, 1).float(), batch["labels"][:, 1:].flatten(), ignore_index=-100)
+        nll = F.cross_entropy(found[:, :-1].flatten(0, 1), batch["labels"][:, 1:].flatten(), ignore_index=-100)
         loss = nll - push * free.clamp(-4, 4).mean()
         loss.backward()
     assert free.grad is not None

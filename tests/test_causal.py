@@ -7,8 +7,9 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from analysis.causal import CausalPlan, GateSettings, causal_scores
+from analysis.causal import CausalPlan, GateSettings, Step, causal_scores
 from analysis.causal_report import causal_data, shares
+from analysis.causal_work import CausalWorker
 from analysis.checkpoint import Checkpoint
 from analysis.cli import main
 from analysis.contrast import ContrastPlan
@@ -17,7 +18,8 @@ from analysis.fits import Fit
 from analysis.gates import LIMIT
 from analysis.progress import silent
 from analysis.scores import Scores
-from analysis.tasks import Contrast, Item, Task
+from analysis.shipped import shipped_causal
+from analysis.tasks import Contrast, Item, Task, builtin
 from tests import tiny_models
 
 SOURCES = 6
@@ -201,3 +203,24 @@ def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
     gated = GatedModel(checkpoint)
     assert not any(parameter.requires_grad for parameter in gated.module.parameters())
     assert torch.equal(gated.module.lm_head.weight, built_model().lm_head.weight)
+
+
+def test_the_shipped_map_is_of_todays_tasks_and_settings_and_its_facts_can_be_measured_again(default_checkpoint):
+    """The gates took an hour and a half; what the untouched model does and the preview take seconds."""
+    (scores,) = shipped_causal()
+    facts = scores.provenance
+    wanted = CausalPlan(default_checkpoint.card, tuple(builtin()[name] for name in ("math", "syntax")))
+    assert facts.model.fingerprint == wanted.model.fingerprint
+    assert [item["hash"] for item in facts.items] == [task.hash for task in wanted.tasks]
+    assert facts.settings["free_updates"] == wanted.settings.free_updates
+    assert facts.settings["push_updates"] == wanted.settings.push_updates
+    assert not np.isnan(scores.score.values).any()
+    assert len(scores.score.sample) == 5
+    worker = CausalWorker(default_checkpoint, "cpu")
+    for item, task in zip(facts.items, wanted.tasks, strict=True):
+        again = json.loads(worker.do(Step("untouched", "", task, wanted.settings)))
+        assert again["nll"] == pytest.approx(item["nll"], abs=2e-3)
+        assert again["accuracy"] == pytest.approx(item["accuracy"], abs=0.02)
+        preview = json.loads(worker.do(Step("preview", "", task, wanted.settings)))
+        np.testing.assert_allclose(preview["mean"], item["preview"]["mean"], atol=1e-3)
+        assert np.array(item["effect"]).shape == scores.score.shape[-2:]

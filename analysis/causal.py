@@ -34,7 +34,7 @@ ROLES = ("facilitation", "interference", "irrelevance")
 ROLE = 0.5  # a head has a role when its score reaches this
 SEEDS, MAX_SEEDS = 5, 100
 CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
-CHANCE = 0.05  # a task that the untouched model gets right less often is flagged: its gates mean little
+CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

@@ -37,12 +37,33 @@ def _task(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
         for role in ("facilitation", "interference"):
             mean = scores.score.sel(item=item["name"], kind=role).mean("sample").values
             data[role] = {**shares(scores, item["name"], role), "heads": _top(scores, mean)}
+        data["evidence"] = _evidence(scores, item)
     if "preview" in item:
         data["preview"] = {
             "prompts": item["preview"]["prompts"],
             "heads": _top(scores, -np.array(item["preview"]["mean"])),
         }
     return data
+
+
+def _evidence(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
+    """Whether the fits have come to rest, and whether switching heads off bears them out."""
+    ends = {
+        name: [round(float(np.mean(c[-20:])), 2) for c in item["curves"][name]] for name in ("free", "open", "shut")
+    }
+    found: dict[str, Any] = {
+        "last_nll": ends,
+        **{f"settled_{k}": np.mean(v) for k, v in item.get("settled", {}).items()},
+    }
+    role = scores.score.sel(item=item["name"], kind=["facilitation", "interference"])
+    found["some_role"] = round(float((role.max(["kind", "sample"]) >= ROLE).mean()), 4)
+    if "effect" in item:
+        effect, tenth = np.ravel(item["effect"]), max(1, len(np.ravel(item["effect"])) // 10)
+        mean = scores.score.sel(item=item["name"]).mean("sample")
+        for kind in ROLES:
+            best = np.argsort(-mean.sel(kind=kind).values, axis=None, kind="stable")[:tenth]
+            found[f"effect_{kind}"] = round(float(effect[best].mean()), 3)
+    return found
 
 
 def _top(scores: Scores, values: Floats) -> list[dict[str, Any]]:
@@ -96,6 +117,8 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
             found = task[role]
             heads = ", ".join(f"{h['head']} {h['value']:.2f}" for h in found["heads"])
             lines.append(f"  {role:13} Always {found['always']:6.1%}  Any {found['any']:6.1%}   highest mean: {heads}")
+    if "evidence" in task:
+        lines += _evidence_lines(task["evidence"])
     if "preview" in task:
         heads = ", ".join(f"{h['head']} {-h['value']:+.3f}" for h in task["preview"]["heads"])
         lines.append(f"  preview, a first-order estimate from {task['preview']['prompts']} prompts: {heads}")
@@ -104,6 +127,18 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
         lines.append(
             f"  its rank correlation with the fits: F {rho['facilitation']:+.2f}, N {rho['interference']:+.2f}"
         )
+    return lines
+
+
+def _evidence_lines(found: dict[str, Any]) -> list[str]:
+    lines = [f"  F or N in some seed {found['some_role']:.1%}"]
+    ends = "; ".join(f"{name} {' '.join(f'{value:.2f}' for value in ends)}" for name, ends in found["last_nll"].items())
+    lines.append(f"  NLL of each seed's last 20 updates: {ends}")
+    if "settled_open" in found:
+        lines.append(f"  gates near 0 or 1: G⁺ {found['settled_open']:.0%}, G⁻ {found['settled_shut']:.0%}")
+    if "effect_facilitation" in found:
+        effects = ", ".join(f"{kind} {found[f'effect_{kind}']:+.3f}" for kind in ROLES)
+        lines.append(f"  change of log P when switched off, highest tenth by {effects}")
     return lines
 
 

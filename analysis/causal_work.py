@@ -1,7 +1,7 @@
 """The work behind a causal map, one step at a time: what a worker, or the command line's own process, computes."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -80,7 +80,9 @@ class CausalWorker:
         kinds = [{"kind": kind, **_summary(nll, right, at)} for kind, at in by_kind.items()]
         whole = _summary(nll, right, range(len(kept)))
         usable = sum(item is not None for item in train)
-        return _json({**whole, "kinds": kinds, "kept": usable, "flagged": whole["accuracy"] < CHANCE})
+        guess = max(Counter(tokens.ids[-tokens.targets :] for _, tokens in kept).values()) / len(kept)
+        flagged = whole["accuracy"] < guess + CHANCE  # hardly better than always saying the same
+        return _json({**whole, "kinds": kinds, "kept": usable, "flagged": flagged})
 
     def _preview(self, step: Step, task: Task) -> bytes:
         """The gradient of each prompt's loss by every gate, all gates being 1; facilitating where it is negative."""

@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from analysis.causal import CAUSAL_VERSION, CHUNK, METHOD, GateSettings, Step, causal_result, readable
+from analysis.causal import CAUSAL_VERSION, CHUNK, MAX_SEEDS, METHOD, GateSettings, Step, causal_result, readable
+from analysis.errors import SettingError
 from analysis.fits import Fit
 from analysis.heads import ModelCard
 from analysis.known import remember
@@ -28,6 +29,10 @@ class ContrastPlan:
     contrast: Contrast
     seeds: int = 1
     settings: GateSettings = field(default_factory=GateSettings)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.seeds <= MAX_SEEDS:
+            raise SettingError(f"{self.seeds} seeds make no sense", f"Choose 1 to {MAX_SEEDS}.")
 
     @property
     def key(self) -> str:

@@ -24,7 +24,7 @@ from analysis.gated_model import GatedModel
 from analysis.prompts import Batch, Encoded, batch_order, batches
 
 LIMIT = 4.0  # the push ends where a logit is beyond it
-CONTRAST = 5.0  # a pair that differs by more has been forgotten well enough
+CONTRAST = 5.0  # what is so much less likely than what is kept has been forgotten well enough
 _BETAS, _EPS = (0.9, 0.999), 1e-8  # Adam's own defaults
 
 
@@ -87,7 +87,7 @@ def contrast_and_gradient(
 
     def contrast(gates: Tensor) -> Tensor:
         difference = _of_prompts(model, forget, gates) - _of_prompts(model, retain, gates)
-        return difference.clamp(-CONTRAST, CONTRAST).mean(1)
+        return difference.clamp(min=-CONTRAST).mean(1)
 
     return gradient_of(contrast, logits, push)
 

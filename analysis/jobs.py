@@ -29,12 +29,13 @@ class CausalRequest:
     contrast: Contrast | None = None
     seeds: int = SEEDS
     settings: GateSettings = field(default_factory=GateSettings)
+    together: int = 1  # seeds in one batch: faster where memory allows, and no other result
 
     def plan(self, card: ModelCard) -> CausalPlan | ContrastPlan:
         """For a model; refuses what makes no sense."""
         if self.contrast is not None:
             return ContrastPlan(card, self.contrast, self.seeds, self.settings)
-        return CausalPlan(card, self.tasks, self.seeds, self.settings)
+        return CausalPlan(card, self.tasks, self.seeds, self.settings, self.together)
 
     def checked(self) -> Self:
         """The same, if its tasks can be told apart and there is at least one."""
@@ -54,13 +55,8 @@ class CausalRequest:
         known = [task.name for task in self.tasks if tasks.builtin().get(task.name) == task]
         own = [asdict(task) for task in self.tasks if tasks.builtin().get(task.name) != task]
         contrast = asdict(self.contrast) if self.contrast else None
-        return {
-            "known": known,
-            "own": own,
-            "contrast": contrast,
-            "seeds": self.seeds,
-            "settings": asdict(self.settings),
-        }
+        numbers = {"seeds": self.seeds, "together": self.together, "settings": asdict(self.settings)}
+        return {"known": known, "own": own, "contrast": contrast, **numbers}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
@@ -70,7 +66,7 @@ class CausalRequest:
         contrast = fields["contrast"] and Contrast(**_items(fields["contrast"], "forget", "retain"))
         rates = {name: tuple(fields["settings"][name]) for name in ("free_rate", "push_rate")}
         settings = GateSettings(**{**fields["settings"], **rates})
-        return cls(known + own, contrast, fields["seeds"], settings)
+        return cls(known + own, contrast, fields["seeds"], settings, fields["together"])
 
 
 def _items(fields: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -89,6 +89,7 @@ class Submission(BaseModel):
         None, description="of the two stages of a fit"
     )
     batch: Annotated[int, Field(ge=1, le=1024)] | None = None
+    together: Annotated[int, Field(ge=1, le=MAX_SEEDS)] = Field(1, description="seeds fitted in one batch: faster")
 
     def request(self) -> jobs.Request:
         """As the engine takes it; a file that is malformed or named like another is refused."""
@@ -114,8 +115,8 @@ class Submission(BaseModel):
         if self.batch:
             settings = replace(settings, batch=self.batch)
         pairs = read_contrast(self.contrast.name, self.contrast.content.encode()) if self.contrast else None
-        asked = jobs.CausalRequest((*(builtin_tasks()[name] for name in names), *own), pairs, self.seeds, settings)
-        return asked.checked()
+        tasks = (*(builtin_tasks()[name] for name in names), *own)
+        return jobs.CausalRequest(tasks, pairs, self.seeds, settings, self.together).checked()
 
 
 class JobState(BaseModel):

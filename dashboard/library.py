@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -70,7 +70,7 @@ class Library:
             if scores.provenance.method == causal.METHOD
             and (scores.provenance.model.id, scores.provenance.model.fingerprint) == (card.id, card.fingerprint)
         ]
-        return self._together(found) if found else None
+        return self._together(found, _newer) if found else None
 
     def _without_function(self, other: Scores) -> Scores:
         key = (id(other),)
@@ -78,8 +78,8 @@ class Library:
             self._merged[key] = (no_function_map(other), (other,))
         return self._merged[key][0]
 
-    def _together(self, found: list[Scores]) -> Scores:
-        best = max(found, key=_standing)
+    def _together(self, found: list[Scores], order: Callable[[Scores], Any] | None = None) -> Scores:
+        best = max(found, key=order or _standing)
         key = (id(best), *(id(scores) for scores in found))
         if key not in self._merged:
             if len(self._merged) > _REMEMBERED:
@@ -177,6 +177,11 @@ def _published(facts: Provenance) -> bool:
         return True  # gates are fitted with whatever settings suit the model
     published = asdict(Settings.default(facts.model.vocabulary))
     return {name: facts.settings.get(name) for name in published} == published
+
+
+def _newer(scores: Scores) -> tuple[bool, str]:
+    """Any score at all, then the newer: a fit that runs is seen as soon as it has a seed."""
+    return bool((scores.missing == Missing.NO).any()), scores.provenance.date
 
 
 def merged(best: Scores, others: Sequence[Scores]) -> Scores:

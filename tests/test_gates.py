@@ -195,6 +195,16 @@ def test_the_contrast_of_equal_sides_is_nothing_and_its_push_alone_moves_the_gat
     np.testing.assert_allclose(gradient.numpy(), -0.1 / 12, atol=1e-5)
 
 
+def test_a_pair_far_from_forgotten_still_moves_the_gates_and_a_forgotten_one_does_not(tiny, monkeypatch):
+    """The difference is clipped on one side only."""
+    forget, retain = Batch.of(random_items(4)), Batch.of(random_items(4, seed=5))
+    logits, still = torch.zeros(1, 3, 4), torch.zeros(1)
+    monkeypatch.setattr("analysis.gates.CONTRAST", -1e3)  # as if every pair were forgotten
+    assert not contrast_and_gradient(tiny, forget, retain, logits, still)[1].any()
+    monkeypatch.setattr("analysis.gates.CONTRAST", 1e3)
+    assert contrast_and_gradient(tiny, forget, retain, logits, still)[1].any()
+
+
 def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny):
     items = random_items(6)
     nll, right = untouched(tiny, items, batch=4)

@@ -62,11 +62,13 @@ def test_a_running_fit_shows_its_finished_seeds_and_the_loss_of_the_others(engin
 def test_a_killed_worker_loses_one_piece_of_a_fit_at_most(engine, store, built, direct):
     job = engine.submit(REQUEST)
     wait(engine, job, lambda job: job.done >= 4)
-    for child in psutil.Process().children(recursive=True):
-        if "spawn_main" in " ".join(child.cmdline()):
-            child.kill()
+    workers = [c for c in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(c.cmdline())]
+    assert workers
+    for worker in workers:
+        worker.kill()
     job = wait(engine, job)
     assert job.state == "done"
+    assert sum(job.workers.values()) == job.total  # each piece counted once
     np.testing.assert_array_equal(result(store).score.values, direct.score.values)
 
 

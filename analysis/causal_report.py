@@ -59,8 +59,8 @@ def _evidence(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
     }
     role = scores.score.sel(item=item["name"], kind=["facilitation", "interference"])
     found["some_role"] = round(float((role.max(["kind", "sample"]) >= ROLE).mean()), 4)
-    least = role.sel(kind="facilitation").min("sample", skipna=False)
-    found["unpushed"] = round(float((least > UNPUSHED).sum() / max((least >= ROLE).sum(), 1)), 4)
+    least = role.sel(kind="facilitation").min("sample", skipna=False).values
+    found["unpushed"] = round(float((least > UNPUSHED).sum()) / max(int((least >= ROLE).sum()), 1), 4)
     if "effect" in item:
         effect, tenth = np.ravel(item["effect"]), max(1, len(np.ravel(item["effect"])) // 10)
         mean = scores.score.sel(item=item["name"]).mean("sample")
@@ -135,9 +135,8 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
 
 
 def _evidence_lines(found: dict[str, Any]) -> list[str]:
-    lines = [
-        f"  F or N in some seed {found['some_role']:.1%}; of those with F in every seed {found['unpushed']:.0%} felt no push"
-    ]
+    lines = [f"  F or N in some seed {found['some_role']:.1%}"]
+    lines.append(f"  of the heads with F in every seed, {found['unpushed']:.0%} felt no push")
     ends = "; ".join(f"{name} {' '.join(f'{value:.2f}' for value in ends)}" for name, ends in found["last_nll"].items())
     lines.append(f"  NLL of each seed's last 20 updates: {ends}")
     if "settled_open" in found:

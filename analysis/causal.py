@@ -312,6 +312,8 @@ def causal_result(
     labels = (names, list(ROLES), [seed_name(seed) for seed in seeds], list(card.layers), list(range(card.heads)))
     coords = dict(zip(DIMS, labels, strict=True))
     arrays = [xr.DataArray(values, coords, DIMS) for values in (score, np.full(shape, np.nan), missing)]
+    plain = json.loads(json.dumps(settings))
+    items = tuple({**item, "settings": plain} for item in items)  # in a map of several results each keeps its own
     return Scores(arrays[0], arrays[1], arrays[2], _provenance(card, items, settings, device))
 
 

@@ -192,6 +192,8 @@ def create_api(library: Library, engine: Engine, access: Access, models: Path | 
     api.mount("/docs/files", StaticFiles(directory=str(swagger_ui_path)))
     api.add_exception_handler(HeadAtlasError, _answer)
     api.add_api_route("/docs", lambda: HTMLResponse(_DOCS), include_in_schema=False)
+    shown = {"openapi": "3.0.3"}  # the newest that the packaged Swagger UI takes
+    api.add_api_route("/docs/openapi.json", lambda: JSONResponse(api.openapi() | shown), include_in_schema=False)
 
     @api.get("/health")
     def health() -> dict[str, Any]:

@@ -70,7 +70,7 @@ class Library:
             if scores.provenance.method == causal.METHOD
             and (scores.provenance.model.id, scores.provenance.model.fingerprint) == (card.id, card.fingerprint)
         ]
-        return self._together(found, _newer) if found else None
+        return self._together(found) if found else None
 
     def _without_function(self, other: Scores) -> Scores:
         key = (id(other),)
@@ -78,8 +78,8 @@ class Library:
             self._merged[key] = (no_function_map(other), (other,))
         return self._merged[key][0]
 
-    def _together(self, found: list[Scores], order: Callable[[Scores], Any] | None = None) -> Scores:
-        best = max(found, key=order or _standing)
+    def _together(self, found: list[Scores]) -> Scores:
+        best = max(found, key=_order(found[0].provenance))
         key = (id(best), *(id(scores) for scores in found))
         if key not in self._merged:
             if len(self._merged) > _REMEMBERED:
@@ -179,16 +179,22 @@ def _published(facts: Provenance) -> bool:
     return {name: facts.settings.get(name) for name in published} == published
 
 
-def _newer(scores: Scores) -> tuple[bool, str]:
-    """Any score at all, then the newer: a fit that runs is seen as soon as it has a seed."""
-    return bool((scores.missing == Missing.NO).any()), scores.provenance.date
+def _order(facts: Provenance) -> Callable[[Scores], Any]:
+    return _standing if facts.method == METHOD else _longer
+
+
+def _longer(scores: Scores) -> tuple[bool, int, str]:
+    """Any score at all, then the longer fit, then the newer: one that runs is seen as soon as it has a seed."""
+    settings = scores.provenance.settings
+    updates = int(settings.get("free_updates", 0)) + int(settings.get("push_updates", 0))
+    return bool((scores.missing == Missing.NO).any()), updates, scores.provenance.date
 
 
 def merged(best: Scores, others: Sequence[Scores]) -> Scores:
     """A result with the relations or tasks that only others, computed in the same way from the same weights, have."""
     provenance, parts = best.provenance, [best]
     names = {item["name"] for item in provenance.items}
-    for other in sorted(others, key=_standing, reverse=True):
+    for other in sorted(others, key=_order(provenance), reverse=True):
         facts = other.provenance
         same = facts.model.fingerprint == provenance.model.fingerprint and _settings(facts) == _settings(provenance)
         more = [item["name"] for item in facts.items if item["name"] not in names] if same else []
@@ -213,9 +219,9 @@ def _sampled(array: xr.DataArray, samples: list[str], fill: float) -> xr.DataArr
 
 
 def _settings(facts: Provenance) -> dict[str, Any]:
-    """What must be equal for two results to stand in one map."""
+    """What must be equal for two results to stand in one map; a task says by itself how it was fitted."""
     if facts.method != METHOD:
-        return {"version": facts.version} | {name: v for name, v in facts.settings.items() if name != "seeds"}
+        return {"version": facts.version}
     return {name: facts.settings.get(name) for name in ("k_copying", "k_standard", "first_mlp")}
 
 

@@ -8,6 +8,7 @@ import struct
 import pytest
 import schemathesis
 from fastapi import HTTPException
+from fastapi import Request as Sender
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
@@ -185,18 +186,22 @@ def test_a_full_queue_gives_a_clear_answer(unlimited_store):
 def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
     """After a minute a client may ask again; however many come, few are remembered."""
     limits, clock = {}, [0.0]
+
+    def sender(name):
+        return Sender({"type": "http", "client": (name, 1), "headers": []})
+
     monkeypatch.setattr("dashboard.api.time.monotonic", lambda: clock[0])
     for _ in range(SUBMISSIONS):
-        _limit(limits, "one")
+        _limit(limits, sender("one"))
     with pytest.raises(HTTPException):
-        _limit(limits, "one")
+        _limit(limits, sender("one"))
     clock[0] = 61.0
-    _limit(limits, "one")
+    _limit(limits, sender("one"))
     for client in range(2 * CLIENTS):
-        _limit(limits, str(client))
+        _limit(limits, sender(str(client)))
     assert len(limits) <= CLIENTS + 1
     clock[0] = 200.0
-    _limit(limits, "two")
+    _limit(limits, sender("two"))
     assert list(limits) == ["two"]
 
 
@@ -403,6 +408,7 @@ def test_pandas_reads_scores_by_their_address(client):
     assert [row["kind"] for row in rows] == ["promote", "suppress"]
     table = pd.read_parquet(io.BytesIO(client.get("/api/scores.parquet?layer=3").content))
     assert set(table["layer"]) == {3}
+    assert client.get("/api/docs/openapi.json").json()["openapi"].startswith("3.0")  # what its page can show
     assert client.get("/api/head?head=L23H4").json()["relations"]
     assert client.get("/api/head?head=L99H9").status_code == 404
     assert client.get("/api/scores?model=nobody").status_code == 404

@@ -11,7 +11,7 @@ FOLDER = ROOT / "assets" / "pictures"
 
 # name, address, width, height, dark, the head to hover over, the part to show when it is not all
 PICTURES = (
-    ("function-small", "/?embed=1&palette=paper&transpose=1", 700, 900, False, None, "#frame"),
+    ("function-small", "/?embed=1&palette=paper&transpose=1", 1040, 900, False, None, "#frame"),
     ("causal-small", "/?view=causal&embed=1&palette=paper", 700, 1000, False, None, "#frame"),
     ("validation", "/?view=causal", 1280, 860, False, None, "#validation-card"),
     ("map-light", "/?pin=L23H4", 1280, 860, False, (24, 5)),

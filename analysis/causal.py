@@ -29,7 +29,7 @@ from analysis.store import Store
 from analysis.tasks import Contrast, Task
 
 METHOD = "causal"
-CAUSAL_VERSION = "1"  # raise whenever a fit may come out differently
+CAUSAL_VERSION = "1"  # raise whenever a fit may come out differently, rounding apart
 ROLES = ("facilitation", "interference", "irrelevance")
 ROLE = 0.5  # a head has a role when its score reaches this
 SEEDS, MAX_SEEDS = 5, 100

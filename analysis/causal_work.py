@@ -64,9 +64,11 @@ class CausalWorker:
         card = self.model.card
         fit = Fit.from_bytes(step.content) if step.content else Fit.begin(step.seeds, len(card.layers), card.heads)
         sides = zip(self._encode(contrast.forget), self._encode(contrast.retain), strict=True)
-        pairs = [(forget, retain) for forget, retain in sides if forget and retain]
-        if not pairs:
-            raise TaskError(f"no pair of {contrast.name} can be used with this model", _UNUSABLE)
+        pairs = []
+        for number, (forget, retain) in enumerate(sides, start=1):
+            if forget is None or retain is None:
+                raise TaskError(f"pair {number} of {contrast.name} cannot be used with this model", _UNUSABLE)
+            pairs.append((forget, retain))
         return advance_contrast(self.model, pairs, step.settings, fit, CHUNK).to_bytes()
 
     def _untouched(self, step: Step, task: Task) -> bytes:

@@ -54,11 +54,12 @@ class GatedModel:
         logits = self._target_logits(batch, gates, shared=False)
         return -F.cross_entropy(logits, torch.as_tensor(batch.tokens, device=self.device), reduction="none")
 
-    def best(self, batch: Batch) -> Tensor:  # [n] bool
-        """Whether each target token is the one that the untouched model finds most likely."""
+    def untouched(self, batch: Batch) -> tuple[Tensor, Tensor]:  # [n], [n] bool
+        """With all gates open: each target token's log-probability, and whether it is the likeliest of all."""
         gates = torch.ones(1, len(self.card.layers), self.card.heads, device=self.device)
         logits = self._target_logits(batch, gates, shared=True)[0]
-        return logits.argmax(-1) == torch.as_tensor(batch.tokens, device=self.device)
+        tokens = torch.as_tensor(batch.tokens, device=self.device)
+        return -F.cross_entropy(logits, tokens, reduction="none"), logits.argmax(-1) == tokens
 
     def _target_logits(self, batch: Batch, gates: Tensor, shared: bool) -> Tensor:  # [V, n, vocabulary] or [n, …]
         ids = torch.as_tensor(batch.ids, device=self.device)
@@ -87,15 +88,20 @@ class GatedModel:
         """From the second layer on the variants are rows of one batch, under the mask that all rows share."""
         if self._gates is None or not self._shared:
             return args, kwargs
-        args = tuple(_row(part) for part in args)
-        return args, {name: _row(part) for name, part in kwargs.items()}
+        if args:
+            return (_rows(args[0]), *(_one_row(part) for part in args[1:])), {n: _one_row(p) for n, p in kwargs.items()}
+        kwargs = {name: _rows(part) if name == "hidden_states" else _one_row(part) for name, part in kwargs.items()}
+        return args, kwargs
 
 
-def _row(part: Any) -> Any:
-    """Hidden states [V, B, T, d] as rows [V · B, T, d]; of a mask [B, 1, T, T] one row, for all are alike."""
-    if not isinstance(part, Tensor) or part.dim() != 4:
-        return part
-    return part[:1] if part.shape[1] == 1 and part.shape[2] == part.shape[3] else part.flatten(0, 1)
+def _rows(hidden: Tensor) -> Tensor:
+    """Hidden states [V, B, T, d] as rows [V · B, T, d]; those of a later layer are rows already."""
+    return hidden.flatten(0, 1) if hidden.dim() == 4 else hidden
+
+
+def _one_row(part: Any) -> Any:
+    """Of a mask [B, 1, T, T] one row, for all are alike; anything else as it is."""
+    return part[:1] if isinstance(part, Tensor) and part.dim() == 4 else part
 
 
 def _load(checkpoint: Checkpoint, device: torch.device) -> Any:

@@ -12,7 +12,6 @@ saved after any update and goes on exactly as if it had not been stopped.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import torch
@@ -129,19 +128,13 @@ def advance_contrast(
 
 def untouched(model: GatedModel, items: Sequence[Encoded], batch: int) -> tuple[list[float], list[bool]]:
     """Each item's mean NLL, and whether the model would have written it all, with every gate at 1."""
-    open_gates = torch.ones(1, len(model.card.layers), model.card.heads, device=model.device)
     nll: list[float] = []
     right: list[bool] = []
     with torch.no_grad():
         for start in range(0, len(items), batch):
             part = Batch.of(items[start : start + batch])
-            log_probs, best = model.log_probs(part, open_gates)[0].cpu().numpy(), model.best(part).cpu().numpy()
+            log_probs, best = (found.cpu().numpy() for found in model.untouched(part))
             for row in range(len(part.ids)):
                 nll.append(float(-log_probs[part.rows == row].mean()))
                 right.append(bool(best[part.rows == row].all()))
     return nll, right
-
-
-def first_batch(items: Sequence[Encoded], size: int) -> Batch:
-    """The batch that a fit begins with."""
-    return next(islice(batches(items, size), 1))

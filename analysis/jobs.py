@@ -47,7 +47,7 @@ class CausalRequest:
     @property
     def content(self) -> list[Any]:
         """All that its result depends on."""
-        asked = [[task.name, task.hash] for task in self.tasks] if self.contrast is None else self.contrast.hash
+        asked = sorted([task.name, task.hash] for task in self.tasks) if self.contrast is None else self.contrast.hash
         return [asked, self.seeds, asdict(self.settings)]
 
     def to_dict(self) -> dict[str, Any]:

@@ -53,8 +53,7 @@ class Task:
     @cached_property
     def hash(self) -> str:
         """What a score depends on: the items and their order, not the words around them."""
-        content = [[[i.kind, i.prompt, i.target] for i in items] for items in (self.train, self.validation)]
-        return _digest(json.dumps(content, ensure_ascii=False)).hex()[:16]
+        return _hash(self.train, self.validation)
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,7 @@ class Contrast:
     @cached_property
     def hash(self) -> str:
         """What a score depends on."""
-        content = [[[i.prompt, i.target] for i in items] for items in (self.forget, self.retain)]
-        return _digest(json.dumps(content, ensure_ascii=False)).hex()[:16]
+        return _hash(self.forget, self.retain)
 
 
 @cache
@@ -113,6 +111,11 @@ def _items(kind: str, asked: list[Question], examples: list[Question], count: in
             if len(items) == count:
                 return sorted(items, key=lambda item: _digest(item.prompt))
     raise ValueError(f"{kind}: {len(items)} items cannot be {count}")
+
+
+def _hash(*groups: tuple[Item, ...]) -> str:
+    content = [[[item.kind, item.prompt, item.target] for item in items] for items in groups]
+    return _digest(json.dumps(content, ensure_ascii=False)).hex()[:16]
 
 
 def _digest(text: str) -> bytes:

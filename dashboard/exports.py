@@ -2,7 +2,9 @@
 
 import hashlib
 import io
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 
-from analysis.causal import METHOD
+from analysis.causal import METHOD, SEEDS, GateSettings
+from analysis.heads import ModelCard
 from analysis.relations import builtin
 from analysis.scores import Scores, ranks
+from analysis.tasks import builtin as builtin_tasks
 from dashboard.figures.head_map import head_maps
 from dashboard.figures.numbers import plain
 from dashboard.figures.picture import picture
@@ -209,25 +213,39 @@ def reproduce(view: View) -> str:
 
 
 def _reproduce_gates(view: View) -> str:
-    facts = view.shown.provenance
-    card = facts.model
-    tasks = shown_tasks(view.causal, view.state) if view.causal is not None else ("math", "syntax")
-    count = facts.settings.get("seeds", 5) if view.causal is not None else 5
-    own = [name for name in tasks if name not in {"math", "syntax", "commonsense"}]
-    files = [f"{name}.jsonl" for name in own]
-    command = ["gates", card.id, "--tasks", *(f"{name}.jsonl" if name in own else name for name in tasks)]
-    command += ["--seeds", str(count)]
-    command += ["--revision", card.revision] if len(card.revision) == 40 else []
-    command += ["--out", "gates.parquet"]
+    card, causal = view.shown.provenance.model, view.causal
+    items = _USUAL_GATES if causal is None else [causal.item(name) for name in shown_tasks(causal, view.state)]
+    whole = view.shown.provenance.settings
+    fits = [(item, _USUAL_SETTINGS | dict(item.get("settings") or whole)) for item in items]
+    files = [f"{item['name']}.jsonl" for item in items if item["name"] not in builtin_tasks()]
     return _GATE_SCRIPT.format(
         title=repr(view.title),
         address=repr("/" + view.named.to_query()),
         fingerprint=repr(card.fingerprint),
-        command=repr(command),
-        settings=repr({name: value for name, value in facts.settings.items() if view.causal is not None}),
-        note=f"  # your own tasks must be here: {files!r}" if own else "",
+        commands=repr([_gate_command(card, item, settings) for item, settings in fits]),
+        settings=repr([{name: settings[name] for name in _USUAL_SETTINGS} for _, settings in fits]),
+        note=f"  # your own tasks and pairs must be here: {files!r}" if files else "",
         role=view.state.role,
     )
+
+
+_USUAL_SETTINGS: dict[str, Any] = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
+_USUAL_GATES: list[dict[str, Any]] = [
+    {"name": "math", "settings": _USUAL_SETTINGS},
+    {"name": "syntax", "settings": _USUAL_SETTINGS},
+]
+
+
+def _gate_command(card: ModelCard, item: dict[str, Any], settings: dict[str, Any]) -> list[str]:
+    """What computes one task again, as it was fitted."""
+    name = item["name"] if item["name"] in builtin_tasks() else f"{item['name']}.jsonl"
+    command = ["contrast", card.id, name] if item.get("category") == "contrast" else ["gates", card.id, "--tasks", name]
+    published = list(settings["free_rate"]) == list(GateSettings.published().free_rate)
+    command += ["--published"] if published else []
+    command += ["--updates", str(settings["free_updates"]), str(settings["push_updates"])]
+    for option in ("seeds", "batch", "push"):
+        command += [f"--{option}", str(settings[option])]
+    return command + (["--revision", card.revision] if len(card.revision) == 40 else [])
 
 
 _GATE_SCRIPT = '''"""Compute a causal map again. Run it where Head Atlas is installed: python reproduce.py"""
@@ -242,20 +260,21 @@ import pyarrow.parquet as pq
 TITLE = {title}
 ADDRESS = {address}
 FINGERPRINT = {fingerprint}  # of the weights that the view was made from
+COMMANDS = {commands}{note}
 SETTINGS = {settings}  # of the fits that the view was made from
-COMMAND = {command}{note}
 
-subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
-facts = json.loads(pq.read_schema("gates.parquet").metadata[b"head-atlas"])
-made_from = facts["model"]["fingerprint"]
-print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {{made_from}} instead of {{FINGERPRINT}}")
-other = {{name: facts["settings"].get(name) for name in SETTINGS if facts["settings"].get(name) != SETTINGS[name]}}
-print("same settings" if not json.loads(json.dumps(other)) else f"OTHER SETTINGS: {{other}}")
-scores = pd.read_parquet("gates.parquet")
-for (task, kind), found in scores.groupby(["item", "kind"]):
-    heads = found.groupby(["layer", "head"])["score"]
-    always, some = heads.min() >= {role}, heads.max() >= {role}
-    print(f"{{task}} {{kind}}: always {{always.mean():.1%}}, any {{some.mean():.1%}} of the heads")
+for number, (command, settings) in enumerate(zip(COMMANDS, SETTINGS)):
+    out = f"gates-{{number}}.parquet"
+    subprocess.run([sys.executable, "-m", "analysis", *command, "--out", out], check=True)
+    facts = json.loads(pq.read_schema(out).metadata[b"head-atlas"])
+    made_from = facts["model"]["fingerprint"]
+    print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {{made_from}} instead of {{FINGERPRINT}}")
+    other = {{name: facts["settings"].get(name) for name in settings if facts["settings"].get(name) != settings[name]}}
+    print(f"OTHER SETTINGS: {{other}}" if other else "same settings")
+    for (task, kind), found in pd.read_parquet(out).groupby(["item", "kind"]):
+        heads = found.groupby(["layer", "head"])["score"]
+        always, some = heads.min() >= {role}, heads.max() >= {role}
+        print(f"{{task}} {{kind}}: always {{always.mean():.1%}}, any {{some.mean():.1%}} of the heads")
 '''
 
 

@@ -203,7 +203,7 @@ def merged(best: Scores, others: Sequence[Scores]) -> Scores:
             names |= set(more)
     if len(parts) == 1:
         return best
-    items = tuple(item for part in parts for item in part.provenance.items)
+    items = tuple(_told(item, part.provenance) for part in parts for item in part.provenance.items)
     samples = list(dict.fromkeys(name for part in parts for name in part.score.sample.values.tolist()))
     missing = float(Missing.NOT_COMPUTED)
     arrays = [
@@ -211,6 +211,11 @@ def merged(best: Scores, others: Sequence[Scores]) -> Scores:
         for name, fill in (("score", np.nan), ("hits", np.nan), ("missing", missing))
     ]
     return Scores(arrays[0], arrays[1], arrays[2].astype("int8"), replace(provenance, items=items))
+
+
+def _told(item: dict[str, Any], facts: Provenance) -> dict[str, Any]:
+    """A task with the settings of its own fit, where those of the whole map may be another's."""
+    return item if facts.method == METHOD else {"settings": facts.settings, **item}
 
 
 def _sampled(array: xr.DataArray, samples: list[str], fill: float) -> xr.DataArray:

@@ -128,6 +128,24 @@ def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
         np.testing.assert_allclose(ours.logits[at], logits.detach().numpy(), rtol=1e-3, atol=1e-3)
 
 
+def test_the_pushes_equal_torchs_adam_begun_anew_where_the_first_stage_ended(tiny):
+    items = random_items(40)
+    fit = advance(tiny, items, FAST, Fit.begin((0,), 3, 4), 100)
+    ours = advance(tiny, items, FAST, fit, 100)
+    for at, push in enumerate((FAST.push, -FAST.push)):
+        logits = torch.tensor(fit.logits[0]).requires_grad_()
+        optimiser = torch.optim.Adam([logits], lr=1.0)
+        for update, batch in zip(range(FAST.push_updates), batches(items, FAST.batch, FAST.free_updates), strict=False):
+            optimiser.param_groups[0]["lr"] = 0.5 + (0.1 - 0.5) * update / (FAST.push_updates - 1)
+            optimiser.zero_grad()
+            with torch.enable_grad():
+                loss = -tiny.log_probs(batch, torch.sigmoid(logits)[None]).mean() - push * logits.clamp(-4, 4).mean()
+                loss.backward()
+            torch.nn.utils.clip_grad_norm_([logits], 1.0)
+            optimiser.step()
+        np.testing.assert_allclose(ours.logits[at], logits.detach().numpy(), rtol=1e-3, atol=1e-3)
+
+
 def test_a_fit_stopped_and_resumed_after_any_update_equals_one_that_was_not(tiny):
     items = random_items(40)
     whole = Fit.begin((0, 1), 3, 4)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dashboard.arrange import Arrangement, Box
 from dashboard.figures import gate_colours
 from dashboard.figures.gate_profile import side_profiles
-from dashboard.figures.numbers import FONT, Figure, packed, plain
+from dashboard.figures.numbers import FONT, Figure, heading, packed, plain
 from dashboard.gates import steepest
 from dashboard.palette import TINTS, Colours, colours
 from dashboard.select import Panel
@@ -164,17 +164,8 @@ def _axis(name: str, numbers: Sequence[int], size: float) -> dict[str, Any]:
 
 
 def _title(panel: Panel, box: Box, place: Arrangement, palette: Colours) -> dict[str, Any]:
-    return {
-        "text": f"<b>{plain(panel.title)}</b>  <span style='color:{palette.faint}'>{panel.note}</span>",
-        "x": box.left / place.width,
-        "y": 1 - (box.top - 6) / place.height,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 13},
-    }
+    text = f"<b>{plain(panel.title)}</b>  <span style='color:{palette.faint}'>{panel.note}</span>"
+    return heading(text, box.left / place.width, 1 - (box.top - 6) / place.height)
 
 
 def _page(state: ViewState, place: Arrangement, palette: Colours) -> dict[str, Any]:

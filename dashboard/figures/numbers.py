@@ -21,3 +21,9 @@ def packed(array: npt.NDArray[Any]) -> dict[str, str]:
 def plain(text: str) -> str:
     """A title in which nothing is read as markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def heading(text: str, x: float, y: float) -> dict[str, Any]:
+    """A title above a plot, at a place of the whole figure."""
+    paper = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+    return {"text": text, "x": x, "y": y, **paper, "showarrow": False, "font": {"size": 13}}

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from dashboard.figures.numbers import FONT, Figure, plain
+from dashboard.figures.numbers import FONT, Figure, heading, plain
 from dashboard.palette import Colours
 
 _LEAST = 320  # pixels of a plot with its margins
@@ -42,19 +42,7 @@ def small_multiples(titles: Sequence[str], width: int, height: int, palette: Col
         shared = {"matches": "y"} if mark else {}
         domain = [1 - bottom / total, 1 - top / total]
         layout[f"yaxis{mark}"] = {**_axis(palette), "domain": domain, "anchor": f"x{mark}", "nticks": 5, **shared}
-        layout["annotations"].append(
-            {
-                "text": f"<b>{plain(title)}</b>",
-                "x": left / width,
-                "y": 1 - (top - 4) / total,
-                "xref": "paper",
-                "yref": "paper",
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "font": {"size": 13},
-            }
-        )
+        layout["annotations"].append(heading(f"<b>{plain(title)}</b>", left / width, 1 - (top - 4) / total))
     return {"data": [], "layout": layout}
 
 

@@ -2,7 +2,7 @@ import io
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis import default_model
-from analysis.causal import ROLES
+from analysis.causal import ROLES, GateSettings
 from analysis.shipped import shipped
 from dashboard import callbacks, exports
 from dashboard import library as library_module
@@ -171,9 +171,14 @@ def test_downloads_of_the_causal_map(server, library):
 
 
 def test_reproduce_names_the_command(library, tmp_path):
-    """The script is Python and asks for the same tasks and seeds."""
+    """The script is Python and asks for each task as it was fitted; pairs that were contrasted are contrasted again."""
     script = exports.reproduce(open_view(library, causal(ODD)))
-    assert f"['gates', '{ODD}', '--tasks', 'math', 'syntax', '--seeds', '5'" in script
+    numbers = ["--updates", "80", "120", "--seeds", "5", "--batch", "16", "--push", "0.1"]
+    assert repr([["gates", ODD, "--tasks", name, *numbers] for name in ("math", "syntax")]) in script
+    other = {"name": "pairs", "category": "contrast"}
+    settings = {**asdict(GateSettings.published()), "seeds": 1}
+    command = exports._gate_command(odd_scores().provenance.model, other, settings)
+    assert command[:6] == ["contrast", ODD, "pairs.jsonl", "--published", "--updates", "500"]
     (tmp_path / "reproduce.py").write_text(script)
     subprocess.run([sys.executable, "-m", "py_compile", "reproduce.py"], cwd=tmp_path, check=True)
 

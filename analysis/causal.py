@@ -9,7 +9,7 @@ torch.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,6 +33,7 @@ CAUSAL_VERSION = "1"  # raise whenever a fit may come out differently, rounding 
 ROLES = ("facilitation", "interference", "irrelevance")
 ROLE = 0.5  # a head has a role when its score reaches this
 SEEDS, MAX_SEEDS = 5, 100
+STAGES = ("free", "open", "shut")  # of a fit: gates without a push, then pushed open and pushed shut
 CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
 CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 
@@ -43,8 +44,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 class GateSettings:
     """How gates are fitted. The defaults suit a small model on a CPU; see `published`."""
 
-    free_updates: int = 80
-    push_updates: int = 120
+    free_updates: int = 120
+    push_updates: int = 260
     batch: int = 16
     free_rate: tuple[float, float] = (1.0, 0.1)  # at the first and at the last update
     push_rate: tuple[float, float] = (0.5, 0.1)
@@ -56,11 +57,29 @@ class GateSettings:
         """The paper's."""
         return cls(free_updates=500, push_updates=500, batch=64, free_rate=(0.1, 0.01))
 
+    @classmethod
+    def chosen(
+        cls,
+        published: bool = False,
+        updates: Sequence[int] | None = None,  # free, push
+        rates: Sequence[float] | None = None,  # free: first and last; push: first and last
+        **others: Any,  # batch, push, clip
+    ) -> "GateSettings":
+        """The defaults or the paper's, with what somebody chose otherwise."""
+        found = cls.published() if published else cls()
+        if updates is not None:
+            found = replace(found, free_updates=updates[0], push_updates=updates[1])
+        if rates is not None:
+            found = replace(found, free_rate=(rates[0], rates[1]), push_rate=(rates[2], rates[3]))
+        return replace(found, **{name: value for name, value in others.items() if value is not None})
+
     def __post_init__(self) -> None:
         if not (1 <= self.free_updates <= 10_000 and 1 <= self.push_updates <= 10_000 and 1 <= self.batch <= 1024):
             raise SettingError("updates and batch make no sense", "Choose 1 to 10,000 updates and a batch up to 1,024.")
         if not all(0 < rate <= 10 for rate in (*self.free_rate, *self.push_rate)) or not 0 <= self.push <= 10:
-            raise SettingError("a learning rate makes no sense", "Choose numbers above 0 and up to 10.")
+            raise SettingError("a learning rate or λ makes no sense", "Choose numbers above 0 and up to 10.")
+        if not 0 < self.clip <= 1000:
+            raise SettingError(f"a clip of {self.clip} makes no sense", "Choose a number above 0 and up to 1,000.")
 
     @property
     def total(self) -> int:
@@ -308,7 +327,8 @@ def causal_result(
     for task, of_task in fitted.items():
         for seed, roles in of_task.items():
             score[names.index(task), :, seeds.index(seed)] = roles
-            missing[names.index(task), :, seeds.index(seed)] = Missing.NO
+            unknown = np.where(np.isnan(roles), Missing.NOT_APPLICABLE, Missing.NO)  # contrasts have no N
+            missing[names.index(task), :, seeds.index(seed)] = unknown
     labels = (names, list(ROLES), [seed_name(seed) for seed in seeds], list(card.layers), list(range(card.heads)))
     coords = dict(zip(DIMS, labels, strict=True))
     arrays = [xr.DataArray(values, coords, DIMS) for values in (score, np.full(shape, np.nan), missing)]
@@ -324,13 +344,15 @@ def seed_name(seed: int) -> str:
 
 def task_item(task: Task, gates: Mapping[int, Gates], facts: dict[str, Any]) -> dict[str, Any]:
     """What the provenance says of a task."""
-    curves = {name: [found.curves[name] for _, found in sorted(gates.items())] for name in ("free", "open", "shut")}
+    fitted = sorted(gates.items())
+    curves: dict[str, list[Any]] = {name: [found.curves[name] for _, found in fitted] for name in STAGES}
+    curves["seeds"] = [seed for seed, _ in fitted]
     for part in facts.get("under_way", ()):
         for name, of_seeds in curves.items():
             of_seeds += part[name]
     settled = {
-        "open": [_settled(found.open) for _, found in sorted(gates.items())],
-        "shut": [_settled(found.shut) for _, found in sorted(gates.items())],
+        "open": [_settled(found.open) for _, found in fitted],
+        "shut": [_settled(found.shut) for _, found in fitted],
     }
     return {
         "name": task.name,

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.causal import ROLE, ROLES, Floats
+from analysis.causal import ROLE, ROLES, STAGES, Floats
 from analysis.heads import HeadId
 from analysis.scores import Scores, always_of, any_of
 
@@ -36,7 +36,7 @@ def _task(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
     known = ("name", "title", "category", "accuracy", "nll", "flagged", "agreement", "settled", "kinds")
     data = {key: item[key] for key in known if key in item}
     if not np.isnan(scores.score.sel(item=item["name"]).values).all():
-        for role in ("facilitation", "interference"):
+        for role in ROLES[:1] if item.get("category") == "contrast" else ROLES[:2]:
             mean = scores.score.sel(item=item["name"], kind=role).mean("sample").values
             data[role] = {**shares(scores, item["name"], role), "heads": _top(scores, mean)}
         data["evidence"] = _evidence(scores, item)
@@ -50,13 +50,13 @@ def _task(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
 
 def _evidence(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
     """Whether the fits have come to rest, and whether switching heads off bears them out."""
-    ends = {
-        name: [round(float(np.mean(c[-20:])), 2) for c in item["curves"][name]] for name in ("free", "open", "shut")
-    }
+    ends = {name: [round(float(np.mean(c[-20:])), 2) for c in item["curves"][name]] for name in STAGES}
     found: dict[str, Any] = {
         "last_nll": ends,
         **{f"settled_{k}": np.mean(v) for k, v in item.get("settled", {}).items()},
     }
+    if item.get("category") == "contrast":
+        return found
     role = scores.score.sel(item=item["name"], kind=["facilitation", "interference"])
     found["some_role"] = round(float((role.max(["kind", "sample"]) >= ROLE).mean()), 4)
     least = role.sel(kind="facilitation").min("sample", skipna=False).values
@@ -81,13 +81,13 @@ def head_gates(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
     """One head in every task: its gates of every seed, its preview and what toggling it does."""
     found = []
     for item in scores.provenance.items:
-        roles = scores.score.sel(item=item["name"], layer=head.layer, head=head.head).dropna("sample")
+        roles = scores.score.sel(item=item["name"], layer=head.layer, head=head.head).dropna("sample", how="all")
         at = (scores.provenance.model.layers.index(head.layer), head.head)
         found.append(
             {
                 "task": item["name"],
                 "seeds": roles.sample.values.tolist(),
-                **{kind: np.round(roles.sel(kind=kind).values, 4).tolist() for kind in ROLES},
+                **{kind: _rounded(roles.sel(kind=kind).values) for kind in ROLES},
                 "preview": item["preview"]["mean"][at[0]][at[1]] if "preview" in item else None,
                 "effect": item["effect"][at[0]][at[1]] if "effect" in item else None,
             }
@@ -95,19 +95,30 @@ def head_gates(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
     return found
 
 
+def _rounded(values: Floats) -> list[float] | None:
+    """Nothing where a role was not measured."""
+    return None if np.isnan(values).all() else [float(value) for value in np.round(values, 4)]
+
+
 def causal_text(data: dict[str, Any]) -> str:
     """The summary for a terminal."""
     card, settings = data["model"], data["settings"]
     lines = [
         f"{card['id']} {card['revision'][:12]} · {len(card['layers'])} layers × {card['heads']} heads · "
-        f"{data['seeds']} seeds · {settings['free_updates']} + {settings['push_updates']} updates "
-        f"of {settings['batch']} prompts",
+        + _fitted(data["seeds"], settings, any(task.get("category") == "contrast" for task in data["tasks"])),
     ]
     for task in data["tasks"]:
         lines += ["", *_task_lines(task)]
     if data["out"]:
         lines += ["", f"All scores are in {data['out']}"]
     return "\n".join(lines)
+
+
+def _fitted(seeds: int, settings: dict[str, Any], contrasted: bool) -> str:
+    if not seeds:
+        return "preview, nothing fitted yet"
+    updates = f"{settings['free_updates']}" + ("" if contrasted else f" + {settings['push_updates']}")
+    return f"{seeds} {'seed' if seeds == 1 else 'seeds'} · {updates} updates of {settings['batch']} prompts"
 
 
 def _task_lines(task: dict[str, Any]) -> list[str]:
@@ -120,7 +131,8 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
         if role in task:
             found = task[role]
             heads = ", ".join(f"{h['head']} {h['value']:.2f}" for h in found["heads"])
-            lines.append(f"  {role:13} Always {found['always']:6.1%}  Any {found['any']:6.1%}   highest mean: {heads}")
+            words = "gate closed" if task.get("category") == "contrast" else role
+            lines.append(f"  {words:13} Always {found['always']:6.1%}  Any {found['any']:6.1%}   highest mean: {heads}")
     if "evidence" in task:
         lines += _evidence_lines(task["evidence"])
     if "preview" in task:
@@ -135,9 +147,12 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
 
 
 def _evidence_lines(found: dict[str, Any]) -> list[str]:
+    listed = {name: " ".join(f"{value:.2f}" for value in ends) for name, ends in found["last_nll"].items() if ends}
+    if "some_role" not in found:  # contrasted pairs
+        return [f"  log P(forget) − log P(retain) of each seed's last 20 updates: {listed.get('free', '')}"]
     lines = [f"  F or N in some seed {found['some_role']:.1%}"]
     lines.append(f"  of the heads with F in every seed, {found['unpushed']:.0%} felt no push")
-    ends = "; ".join(f"{name} {' '.join(f'{value:.2f}' for value in ends)}" for name, ends in found["last_nll"].items())
+    ends = "; ".join(f"{name} {values}" for name, values in listed.items())
     lines.append(f"  NLL of each seed's last 20 updates: {ends}")
     if "settled_open" in found:
         lines.append(f"  gates near 0 or 1: G⁺ {found['settled_open']:.0%}, G⁻ {found['settled_shut']:.0%}")

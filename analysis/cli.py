@@ -14,7 +14,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +138,15 @@ def _add_gates(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     fit.add_argument("--published", action="store_true", help="the paper's updates, batch and rates (hours on a CPU)")
     fit.add_argument("--updates", type=int, nargs=2, metavar=("FREE", "PUSH"), help="of the two stages")
     fit.add_argument("--batch", type=int, help=f"prompts in an update (default {default.batch})")
+    fit.add_argument(
+        "--rates",
+        type=float,
+        nargs=4,
+        metavar="RATE",
+        help="learning rates: first and last of the free stage, first and last of the pushed one"
+        f" (default {' '.join(f'{rate:g}' for rate in (*default.free_rate, *default.push_rate))})",
+    )
+    fit.add_argument("--clip", type=float, help=f"largest norm of a gradient (default {default.clip:g})")
     fit.add_argument("--push", type=float, metavar="λ", help=f"how hard gates are pushed (default {default.push})")
     fit.add_argument("--out", type=_out, metavar="FILE", help="write all scores to FILE.parquet or FILE.csv")
     command = commands.add_parser("gates", help="which heads a task needs: the causal map", parents=[*parents, fit])
@@ -158,11 +166,8 @@ def _add_gates(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
 
 
 def _gate_settings(options: argparse.Namespace) -> GateSettings:
-    settings = GateSettings.published() if options.published else GateSettings()
-    if options.updates:
-        settings = replace(settings, free_updates=options.updates[0], push_updates=options.updates[1])
-    chosen = {name: getattr(options, name) for name in ("batch", "push") if getattr(options, name) is not None}
-    return replace(settings, **chosen)
+    names = ("published", "updates", "rates", "batch", "push", "clip")
+    return GateSettings.chosen(**{name: getattr(options, name) for name in names})
 
 
 def _gates(options: argparse.Namespace, progress: ShownProgress) -> str:

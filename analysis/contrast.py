@@ -8,10 +8,21 @@ facilitating what is to be forgotten, F = 1 − G.
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
-from analysis.causal import CAUSAL_VERSION, CHUNK, MAX_SEEDS, METHOD, GateSettings, Step, causal_result, readable
+from analysis.causal import (
+    CAUSAL_VERSION,
+    CHUNK,
+    MAX_SEEDS,
+    METHOD,
+    Floats,
+    GateSettings,
+    Step,
+    causal_result,
+    readable,
+)
 from analysis.errors import SettingError
 from analysis.fits import Fit
 from analysis.heads import ModelCard
@@ -68,17 +79,19 @@ class ContrastPlan:
     def assembled(self, store: Store, device: str) -> Scores:
         """The gates so far as scores."""
         content = readable(store.get(self.unit))
-        roles, curve = {}, []
+        roles: dict[int, Floats] = {}
+        curves: dict[str, list[Any]] = {"seeds": [], "free": [], "open": [], "shut": []}
         if content:
             fit = Fit.from_bytes(content)
             gates = 1 / (1 + np.exp(-fit.logits.astype(np.float64)))
-            roles = {s: np.stack([1 - g, np.zeros_like(g), g]) for s, g in zip(fit.seeds, gates, strict=True)}
-            curve = np.round(fit.free_nll.astype(float), 4).T.tolist()
+            nothing = np.full_like(gates[0], np.nan)  # one fit cannot tell interference
+            roles = {s: np.stack([1 - g, nothing, g]) for s, g in zip(fit.seeds, gates, strict=True)}
+            curves |= {"seeds": list(fit.seeds), "free": np.round(fit.free_nll.astype(float), 4).T.tolist()}
         wanted = self.contrast
         item = {
             "name": wanted.name, "category": "contrast", "title": wanted.title, "sentence": wanted.sentence,
             "hash": wanted.hash, "pairs": len(wanted.forget), "kept": len(wanted.forget), "applicable": True,
-            "curves": {"free": curve, "open": [], "shut": []},
+            "curves": curves,
         }  # fmt: skip
         settings = {**asdict(self.settings), "seeds": self.seeds}
         return causal_result(self.model, {wanted.name: roles}, (item,), settings, device)

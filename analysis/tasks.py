@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -72,22 +72,25 @@ class Contrast:
         return _hash(self.forget, self.retain)
 
 
+SENTENCES = {
+    "math": "Small numbers: arithmetic, comparing, going on counting and one-sentence stories.",
+    "syntax": "Another form of the same words: past, plural, pronoun, question, negation.",
+    "commonsense": "Everyday questions with four answers to choose from, by letter.",
+}
+TITLES = {name: name.capitalize() for name in SENTENCES}
+
+
 @cache
 def builtin() -> dict[str, Task]:
     """The tasks that come with the project, by name."""
-    tasks = (
-        _task("math", "Math", "Small numbers: arithmetic, comparing, going on counting and one-sentence stories."),
-        _task("syntax", "Syntax", "Another form of the same words: past, plural, pronoun, question, negation."),
-        _task("commonsense", "Commonsense", "Everyday questions with four answers to choose from, by letter."),
-    )
-    return {task.name: task for task in tasks}
+    return {name: _task(name, sentence) for name, sentence in SENTENCES.items()}
 
 
-def _task(name: str, title: str, sentence: str) -> Task:
+def _task(name: str, sentence: str) -> Task:
     kinds: dict[str, list[Question]] = getattr(questions, name)()
     parts = [_split(kind, asked) for kind, asked in kinds.items()]
     train, validation = (tuple(chain.from_iterable(zip(*part, strict=True))) for part in zip(*parts, strict=True))
-    return Task(name, title, sentence, train, validation)
+    return Task(name, TITLES[name], sentence, train, validation)
 
 
 def _split(kind: str, asked: list[Question]) -> tuple[list[Item], list[Item]]:
@@ -150,7 +153,7 @@ def file_content(path: Path) -> bytes:
 
 def read_task(name: str, content: bytes) -> Task:
     """A user's own task: JSONL with "prompt", "target" and perhaps "kind"; one item in five is for validation."""
-    items = _checked(_lines(name, content), name)
+    items = [item for (item,) in _checked(_lines(name, content), name, _single, _EXAMPLE)]
     if len(items) < MIN_ITEMS:
         raise TaskError(f"{name} holds {len(items)} items", f"Give at least {MIN_ITEMS}, one a line, as {_EXAMPLE}.")
     mixed = sorted(items, key=lambda item: _digest(item.prompt))
@@ -162,34 +165,13 @@ def read_task(name: str, content: bytes) -> Task:
 
 def read_contrast(name: str, content: bytes) -> Contrast:
     """A user's own pairs: JSONL with "forget" and "retain", each with "prompt" and "target"."""
-    pairs = []
-    for line, text in _lines(name, content):
-        if text.strip():
-            pairs.append(_pair(text, f"{name}, line {line}"))
-        if len(pairs) > MAX_ITEMS:
-            raise TaskError(f"{name} has more than {MAX_ITEMS:,} pairs", "Keep a part of them.")
+    pairs = _checked(_lines(name, content), name, _pair, _PAIR)
     if len(pairs) < MIN_ITEMS:
         raise TaskError(f"{name} holds {len(pairs)} pairs", f"Give at least {MIN_ITEMS}.")
     stem = Path(name).stem
     sentence = f"Heads that what is to be forgotten in {name} needs, and what is to be kept does not."
     forget, retain = zip(*pairs, strict=True)
     return Contrast(stem, stem.replace("_", " "), sentence, forget, retain)
-
-
-def _pair(text: str, where: str) -> tuple[Item, Item]:
-    hint = 'A line reads {"forget": {"prompt": …, "target": …}, "retain": {"prompt": …, "target": …}}.'
-    try:
-        row = json.loads(text)
-        sides = [json.dumps(row[side]) for side in ("forget", "retain")]
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
-        raise TaskError(f"{where}: not an object with forget and retain", hint) from error
-    items = []
-    for side, content in zip(("forget", "retain"), sides, strict=True):
-        item, problem = _item(content)
-        if item is None:
-            raise TaskError(f"{where}: {side}: {problem}", hint)
-        items.append(item)
-    return items[0], items[1]
 
 
 def _lines(name: str, content: bytes) -> Iterator[tuple[int, str]]:
@@ -205,46 +187,62 @@ def _lines(name: str, content: bytes) -> Iterator[tuple[int, str]]:
 
 
 _EXAMPLE = '{"prompt": "one cat, two", "target": " cats"}'
+_PAIR = '{"forget": {"prompt": "…", "target": "…"}, "retain": {"prompt": "…", "target": "…"}}'
 
 
-def _checked(lines: Iterable[tuple[int, str]], name: str) -> list[Item]:
-    """The items of a file, or one error that lists what is wrong on which line."""
-    first_line: dict[str, int] = {}
-    items: list[Item] = []
+Group = tuple[Item, ...]  # what stands on a line: an item, or the two of a pair
+
+
+def _checked(
+    lines: Iterable[tuple[int, str]], name: str, read: Callable[[Any], tuple[Group, str]], example: str
+) -> list[Group]:
+    """What the lines of a file hold, or one error that lists what is wrong on which line."""
+    first_line: dict[tuple[str, ...], int] = {}
+    items: list[Group] = []
     problems: list[str] = []
     for line, text in lines:
         if not text.strip():
             continue
-        item, problem = _item(text)
-        if item is not None and item.prompt in first_line:
-            problem = f"repeats the prompt of line {first_line[item.prompt]}"
+        found, problem = _read(text, read)
+        prompts = tuple(item.prompt for item in found)
+        if not problem and prompts in first_line:
+            problem = f"repeats the prompt of line {first_line[prompts]}"
         if problem:
             problems.append(f"{name}, line {line}: {problem}")
-        elif item is not None:
-            first_line[item.prompt] = line
-            items.append(item)
+        else:
+            first_line[prompts] = line
+            items.append(found)
         if len(items) > MAX_ITEMS:
             raise TaskError(f"{name} has more than {MAX_ITEMS:,} items", "Keep a part of them.")
         if len(problems) == _SHOWN_PROBLEMS:
             problems.append("… and perhaps more")
             break
     if problems:
-        raise TaskError("\n".join(problems), f"Mend or remove these lines; a line reads {_EXAMPLE}.")
+        raise TaskError("\n".join(problems), f"Mend or remove these lines; a line reads {example}.")
     return items
 
 
-def _item(text: str) -> tuple[Item | None, str]:
-    """A line as an item, or the reason why it is none."""
+def _read(text: str, read: Callable[[Any], tuple[Group, str]]) -> tuple[Group, str]:
+    """What a line holds, or nothing and the reason."""
     try:
-        row = json.loads(text)
+        return read(json.loads(text))
     except (ValueError, RecursionError):  # a number of too many digits is a ValueError
-        return None, "broken JSON"
+        return (), "broken JSON"
+
+
+def _single(row: Any) -> tuple[Group, str]:
     if not isinstance(row, dict):
-        return None, "not an object with a prompt and a target"
+        return (), "not an object with a prompt and a target"
     problem = next(_problems(row), "")
-    if problem:
-        return None, problem
-    return Item(row.get("kind", "custom"), row["prompt"], row["target"]), ""
+    return ((), problem) if problem else ((Item(row.get("kind", "custom"), row["prompt"], row["target"]),), "")
+
+
+def _pair(row: Any) -> tuple[Group, str]:
+    if not isinstance(row, dict) or not {"forget", "retain"} <= set(row):
+        return (), "not an object with forget and retain"
+    sides = {side: _single(row[side]) for side in ("forget", "retain")}
+    problem = next((f"{side}: {problem}" for side, (_, problem) in sides.items() if problem), "")
+    return ((), problem) if problem else ((*sides["forget"][0], *sides["retain"][0]), "")
 
 
 def _problems(row: dict[str, Any]) -> Iterator[str]:

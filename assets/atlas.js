@@ -514,13 +514,33 @@
     return told.detail || [told.message, told.hint].filter(Boolean).join(". ");
   }
 
+  const ticked = (id) => [...document.querySelectorAll(`#${id} input:checked`)].map((box) => box.value);
+  const asText = async (file) => ({ name: file.name, content: await file.text() });
+
+  // What was typed of the causal map's settings; what is left empty is as usual.
+  function gateSettings() {
+    const typed = (name) => byId(`new-gates-${name}`).value.trim();
+    const found = {};
+    for (const name of ["seeds", "batch", "together", "push", "clip"]) if (typed(name)) found[name] = Number(typed(name));
+    const updates = ["free", "pushed"].map((name) => Number(typed(name) || byId(`new-gates-${name}`).placeholder));
+    if (typed("free") || typed("pushed")) found.updates = updates;
+    if (typed("rates")) found.rates = typed("rates").split(/[\s,;→]+/).map(Number);
+    if (ticked("new-tasks").length) found.tasks = ticked("new-tasks");
+    return found;
+  }
+
   async function analyse() {
-    const methods = [...document.querySelectorAll(".workshop input[type=checkbox]:checked")].map((box) => box.value);
-    const chosen = [...(byId("new-files").files || [])];
-    if (chosen.some((file) => file.size > 5e6)) return notify("A relation file may have at most 5 MB.");
-    const files = await Promise.all(chosen.map(async (file) => ({ name: file.name, content: await file.text() })));
-    const body = { model: byId("new-model").value.trim(), revision: byId("new-revision").value.trim(), methods, files };
+    const [files, pairs] = ["new-files", "new-pairs"].map((id) => [...(byId(id).files || [])]);
+    if ([...files, ...pairs].some((file) => file.size > 5e6)) return notify("A file may have at most 5 MB.");
+    const body = {
+      model: byId("new-model").value.trim(),
+      revision: byId("new-revision").value.trim(),
+      methods: ticked("new-methods"),
+      files: await Promise.all(files.map(asText)),
+    };
     if (!body.model) return notify("Which model? Type its name.");
+    if (body.methods.includes("causal")) Object.assign(body, gateSettings());
+    if (pairs.length) body.contrast = await asText(pairs[0]);
     if (await ask("POST", "/api/jobs", body)) notify(`${body.model} will be analysed.`);
   }
 

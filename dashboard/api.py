@@ -2,7 +2,6 @@
 
 import time
 from collections import deque
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -50,6 +49,7 @@ _STATUS = {
     TaskError: 422,
 }
 
+Rate = Annotated[float, Field(gt=0, le=10)]
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w./-]+$")]
 
 
@@ -88,7 +88,13 @@ class Submission(BaseModel):
     updates: Annotated[list[Annotated[int, Field(ge=1, le=10_000)]], Field(min_length=2, max_length=2)] | None = Field(
         None, description="of the two stages of a fit"
     )
-    batch: Annotated[int, Field(ge=1, le=1024)] | None = None
+    batch: Annotated[int, Field(ge=1, le=1024)] | None = Field(None, description="prompts in an update")
+    rates: Annotated[list[Rate], Field(min_length=4, max_length=4)] | None = Field(
+        None, description="learning rates: first and last of the free stage, first and last of the pushed one"
+    )
+    push: Annotated[float, Field(ge=0, le=10)] | None = Field(None, description="λ: how hard gates are pushed")
+    clip: Annotated[float, Field(gt=0, le=1000)] | None = Field(None, description="largest norm of a gradient")
+    published: bool = Field(False, description="the paper's updates, batch and rates where none are given")
     together: Annotated[int, Field(ge=1, le=MAX_SEEDS)] = Field(1, description="seeds fitted in one batch: faster")
 
     def request(self) -> jobs.Request:
@@ -101,6 +107,10 @@ class Submission(BaseModel):
                     raise RelationError(f"two relations are called {relation.name!r}", "Rename the file.")
                 found.append(relation)
         methods = tuple(dict.fromkeys(self.methods))
+        if "causal" not in methods and (
+            self.tasks or self.contrast or any(f.name.endswith(".jsonl") for f in self.files)
+        ):
+            raise TaskError("tasks and pairs are for the causal map", "Ask for the method causal too.")
         return jobs.Request(self.model, self.revision, methods, tuple(found), self._causal())
 
     def _causal(self) -> jobs.CausalRequest:
@@ -109,11 +119,8 @@ class Submission(BaseModel):
         unknown = [name for name in names if name not in builtin_tasks()]
         if unknown:
             raise TaskError(f"there is no task {unknown[0][:80]!r}", f"Choose from {', '.join(builtin_tasks())}.")
-        settings = GateSettings()
-        if self.updates:
-            settings = replace(settings, free_updates=self.updates[0], push_updates=self.updates[1])
-        if self.batch:
-            settings = replace(settings, batch=self.batch)
+        numbers = {"batch": self.batch, "push": self.push, "clip": self.clip}
+        settings = GateSettings.chosen(self.published, self.updates, self.rates, **numbers)
         pairs = read_contrast(self.contrast.name, self.contrast.content.encode()) if self.contrast else None
         tasks = (*(builtin_tasks()[name] for name in names), *own)
         return jobs.CausalRequest(tasks, pairs, self.seeds, settings, self.together).checked()
@@ -163,7 +170,11 @@ class Chosen(BaseModel):
 
     def frame(self, library: Library) -> pd.DataFrame:
         """The rows."""
-        frame = scores_frame(self._scores(library))
+        scores = self._scores(library)
+        there = [str(item["name"]) for item in scores.provenance.items]
+        if unknown := [name for name in self.item if name not in there]:
+            raise SettingError(f"there is no item {unknown[0][:80]!r} in this map", f"There are: {', '.join(there)}.")
+        frame = scores_frame(scores)
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
         for column, value in (("kind", self.kind), ("layer", self.layer), ("head", self.head)):

@@ -233,7 +233,7 @@ def choices(library: Library, view: View) -> dict[str, Any]:
         "models": model_choices(library.models()),
         "relations": relation_choices(view.scores),
         "tasks": task_choices(view.causal),
-        "seeds": seed_choices(view.causal),
+        "seeds": seed_choices(library.causal(view.scores.provenance.model)),
     }
 
 

@@ -240,10 +240,9 @@ def _gate_command(card: ModelCard, item: dict[str, Any], settings: dict[str, Any
     """What computes one task again, as it was fitted."""
     name = item["name"] if item["name"] in builtin_tasks() else f"{item['name']}.jsonl"
     command = ["contrast", card.id, name] if item.get("category") == "contrast" else ["gates", card.id, "--tasks", name]
-    published = list(settings["free_rate"]) == list(GateSettings.published().free_rate)
-    command += ["--published"] if published else []
     command += ["--updates", str(settings["free_updates"]), str(settings["push_updates"])]
-    for option in ("seeds", "batch", "push"):
+    command += ["--rates", *(str(rate) for rate in (*settings["free_rate"], *settings["push_rate"]))]
+    for option in ("seeds", "batch", "push", "clip"):
         command += [f"--{option}", str(settings[option])]
     return command + (["--revision", card.revision] if len(card.revision) == 40 else [])
 

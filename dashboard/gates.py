@@ -1,7 +1,7 @@
 """From a causal map and a view's state to what each of its panels shows: arrays, counts, orders; no pictures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,33 @@ def seeds(causal: Scores) -> list[str]:
     return [str(name).removeprefix("seed ") for name in causal.score.sample.values]
 
 
+@remembered(8)
+def first_seeds(causal: Scores, count: int) -> Scores:
+    """The map as it would be had only so many seeds been fitted."""
+    kept = causal.score.sample.values[:count]
+    facts = causal.provenance
+    items = tuple(_with_seeds(item, count) for item in facts.items)
+    return replace(
+        causal,
+        score=causal.score.sel(sample=kept),
+        hits=causal.hits.sel(sample=kept),
+        missing=causal.missing.sel(sample=kept),
+        provenance=replace(facts, items=items, settings={**facts.settings, "seeds": count}),
+    )
+
+
+def _with_seeds(item: dict[str, Any], count: int) -> dict[str, Any]:
+    """A task's facts for its first seeds; how the preview agrees with all of them is left out."""
+    curves, settled = item.get("curves") or {}, item.get("settled") or {}
+    settings = item.get("settings") or {}
+    return {
+        **{name: value for name, value in item.items() if name != "agreement"},
+        "curves": {stage: losses[:count] for stage, losses in curves.items()},
+        "settled": {side: shares[:count] for side, shares in settled.items()},
+        **({"settings": {**settings, "seeds": min(count, settings.get("seeds", count))}} if settings else {}),
+    }
+
+
 def fitted_seeds(causal: Scores, task: str) -> list[str]:
     """The samples of which a task has scores: while a fit runs some have none."""
     some = causal.score.sel(item=task).notnull().any(("kind", "layer", "head"))
@@ -52,8 +79,8 @@ def shown_columns(state: ViewState) -> tuple[str, ...]:
     """The columns: Always and Any, one of them, a seed, or the mean of the preview."""
     if state.gates == PREVIEW:
         return ("mean",) if state.columns == "both" else (state.columns,)
-    if state.seed:
-        return (seed_name(int(state.seed)),)
+    if state.one_seed:
+        return (seed_name(int(state.one_seed)),)
     return ("always", "any") if state.columns == "both" else (state.columns,)
 
 
@@ -82,29 +109,34 @@ def _no_panel(task: str, column: str, title: str, shape: tuple[int, ...], why: M
 def _fitted_panel(causal: Scores, state: ViewState, task: str, column: str) -> Panel:
     title = _title(causal, task, column)
     roles = reduced(causal, task, column)
-    if roles is None:
+    known = _known(roles)
+    names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in known)
+    if roles is None or not names:
         why = _why(causal, task, column)
         return _no_panel(task, column, title, why.shape, why)
-    strengths = roles[:2]
+    strengths = roles[[ROLES.index(role) for role in names]]
     with np.errstate(invalid="ignore"):
-        belongs = roles >= state.role
-    single = ROLES.index(state.gates) if state.gates in ROLES else None
-    value = strengths.max(axis=0) if single is None else roles[single]
-    flags, names = (belongs[:2], CHANNELS) if single is None else (belongs[[single]], (ROLES[single],))
+        flags = strengths >= state.role
+    value = strengths.max(axis=0)
     return Panel(
         key=f"{task} {column}",
         title=title,
         value=value,
         member=np.logical_or.reduce(flags),
         reason=np.where(np.isnan(value), _why(causal, task, column), Missing.NO).astype(np.int8),
-        tone=names[0] if single is not None else "",
+        tone=names[0] if len(names) == 1 else "",
         categories=names,
         belongs=flags,
-        strengths=strengths if single is None else roles[[single]],
-        measures=tuple((LETTERS[role], roles[i]) for i, role in enumerate(ROLES)),
+        strengths=strengths,
+        measures=tuple((LETTERS[role], roles[i]) for i, role in enumerate(ROLES) if role in known),
         of=(task, column),
         remark=" · ".join(f"{LETTERS[name]} {_percent(flag.mean())}" for name, flag in zip(names, flags, strict=True)),
     )
+
+
+def _known(roles: Floats | None) -> tuple[str, ...]:
+    """The roles that were measured: contrasted pairs have no interference."""
+    return () if roles is None else tuple(role for i, role in enumerate(ROLES) if not np.isnan(roles[i]).all())
 
 
 def _percent(share: float) -> str:
@@ -185,7 +217,7 @@ def role_codes(panel: Panel, role: float) -> Codes:
         if "g" in measures:
             value = measures["g"]
             return np.where(value < 0, FACILITATING, np.where(value > 0, INTERFERING, NO_ROLE)).astype(np.uint8)
-        helps, hurts, idle = (measures[letter] >= role for letter in "FNR")
+        helps, hurts, idle = (measures.get(letter, np.zeros(panel.value.shape)) >= role for letter in "FNR")
     codes = np.where(helps & hurts, BOTH, np.where(helps, FACILITATING, np.where(hurts, INTERFERING, NO_ROLE)))
     return np.where((codes == NO_ROLE) & idle, IRRELEVANT, codes).astype(np.uint8)
 
@@ -205,7 +237,7 @@ def shares(causal: Scores, task: str, column: str, role: float) -> dict[str, flo
     if roles is None:
         return {}
     with np.errstate(invalid="ignore"):
-        return {name: float((roles[i] >= role).mean()) for i, name in enumerate(ROLES)}
+        return {name: float((roles[ROLES.index(name)] >= role).mean()) for name in _known(roles)}
 
 
 # ---- Validation ----------------------------------------------------------------------------------------------------
@@ -240,9 +272,13 @@ def window(heads: int) -> int:
 
 
 @remembered(32)
-def validation(causal: Scores, task: str) -> tuple[Order, ...]:
-    """The running mean of the effect over the heads in the order of F, of R and of N; empty when not measured."""
-    effect, roles = effect_of(causal, task), mean_roles(causal, task)
+def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
+    """The running mean of the effect over the heads in the order of F, of R and of N; empty when not measured.
+
+    The order is that of one seed's scores, or of their mean over all seeds.
+    """
+    effect = effect_of(causal, task)
+    roles = reduced(causal, task, seed_name(int(seed))) if seed else mean_roles(causal, task)
     if effect is None or roles is None or np.isnan(effect).all():
         return ()
     flat = np.nan_to_num(effect.ravel())
@@ -267,8 +303,9 @@ def head_gates(causal: Scores, head: HeadId, role: float) -> list[dict[str, Any]
 def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float) -> dict[str, Any]:
     item, shape = causal.item(task), _shape(causal)
     there = fitted_seeds(causal, task)
-    gates = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
-    shut, opened = gates.sel(kind=ROLES[0]).values, 1 - gates.sel(kind=ROLES[1]).values
+    found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
+    helps, hurts, idle = (found.sel(kind=role).values for role in ROLES)
+    contrasted = item.get("category") == "contrast"  # one gate, which closes where F is high
     gradient, effect, mean = preview(item, "mean", shape), effect_of(causal, task), mean_roles(causal, task)
     share = _grid((item.get("preview") or {}).get("share"), shape)
     why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
@@ -276,35 +313,37 @@ def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float) -> d
         "name": task,
         "title": item["title"],
         "seeds": there,
-        "shut": [float(value) for value in shut],
-        "open": [float(value) for value in opened],
+        "contrasted": contrasted,
+        "shut": [float(value) for value in (idle if contrasted else helps)],
+        "open": [] if contrasted else [float(value) for value in 1 - hurts],
         "columns": {c: _scores_at(reduced(causal, task, c), cell) for c in ("always", "any")},
         "role": head_role(causal, task, cell, role),
         "preview": _at(gradient, cell),
         "preview_share": _at(share, cell),
         "effect": _at(effect, cell),
         "effect_rank": int(ranks(np.abs(effect))[cell]) if effect is not None else None,
-        "ranks": {name: int(ranks(mean[i])[cell]) for i, name in enumerate(ROLES)} if mean is not None else {},
+        "ranks": {role: int(ranks(mean[ROLES.index(role)])[cell]) for role in _known(mean) if mean is not None},
         "missing": why.words,
     }
 
 
 def head_role(causal: Scores, task: str, cell: tuple[int, int], role: float) -> str:
-    """A head's role in words: in all seeds, in some, or none."""
+    """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
+    whose = " what is to be forgotten" if causal.item(task).get("category") == "contrast" else ""
     for column, suffix in (("always", ""), ("any", " in some seeds")):
         found = _scores_at(reduced(causal, task, column), cell)
         helps, hurts = found.get(ROLES[0], 0.0) >= role, found.get(ROLES[1], 0.0) >= role
         if helps and hurts:
             return f"both{', in different seeds' if column == 'any' else ''}"
         if helps or hurts:
-            return f"{ROLE_WORDS[FACILITATING if helps else INTERFERING]}{suffix}"
+            return f"{ROLE_WORDS[FACILITATING if helps else INTERFERING]}{whose}{suffix}"
         if column == "always" and found.get(ROLES[2], 0.0) >= role:
             return ROLE_WORDS[IRRELEVANT]
     return ROLE_WORDS[NO_ROLE]
 
 
 def _scores_at(roles: Floats | None, cell: tuple[int, int]) -> dict[str, float]:
-    return {} if roles is None else {name: float(roles[i][cell]) for i, name in enumerate(ROLES)}
+    return {} if roles is None else {role: float(roles[ROLES.index(role)][cell]) for role in _known(roles)}
 
 
 def _at(grid: Floats | None, cell: tuple[int, int]) -> float | None:

@@ -63,8 +63,11 @@ MODEL_LIST = "model-list"
 POLL = "poll"  # asks for them when no message comes
 NEW_MODEL = "new-model"  # (scripts)
 NEW_REVISION = "new-revision"  # (scripts)
-NEW_METHODS = "new-methods"
+NEW_METHODS = "new-methods"  # (scripts)
 NEW_FILES = "new-files"  # (scripts)
+NEW_TASKS = "new-tasks"  # (scripts)
+NEW_GATES = "new-gates-"  # and the name of a setting of the causal map (scripts)
+NEW_PAIRS = "new-pairs"  # (scripts)
 NEW_SUBMIT = "new-submit"  # (scripts)
 ATLAS = "atlas"  # everything but models and jobs
 

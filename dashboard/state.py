@@ -30,6 +30,8 @@ MAX_PINS = 8  # heads compared side by side
 MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
 MAX_TASKS = 8  # rows of the causal map
 _LONGEST = 120  # characters of a model's, relation's or task's name; they are looked up and shown as text, nothing else
+FIRST = "first"  # before a number of seeds
+_SEED = re.compile(rf"((?:{FIRST})?[0-9]{{1,6}})?")
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
 
 
@@ -49,7 +51,7 @@ class ViewState:
     tasks: tuple[str, ...] = ()  # rows of the causal map; none stands for the first two
     columns: Columns = "both"
     gates: Gates = "both"  # the two roles as colour channels, one score, or the gradient preview
-    seed: str = ""  # one seed instead of Always and Any over all
+    seed: str = ""  # one seed instead of Always and Any over all; or "first3" for Always and Any over so many
     role: float = ROLE  # a head has a role when its score reaches this
     transpose: bool = False
     palette: Palette = "okabe-ito"
@@ -61,6 +63,16 @@ class ViewState:
     def kinds(self) -> tuple[str, ...]:
         """The kinds of score that count."""
         return KINDS if self.kind == "both" else (self.kind,)
+
+    @property
+    def one_seed(self) -> str:
+        """The number of the seed that is shown alone, or nothing."""
+        return "" if self.first_seeds else self.seed
+
+    @property
+    def first_seeds(self) -> int:
+        """Only so many seeds count; 0 for all."""
+        return int(self.seed.removeprefix(FIRST)) if self.seed.startswith(FIRST) else 0
 
     @property
     def heads_across(self) -> bool:
@@ -188,9 +200,13 @@ def _names(name: str, text: str) -> Mapping[str, Any]:
 
 
 def _seed(name: str, text: str) -> Mapping[str, Any]:
-    if text and (not text.isascii() or not text.isdecimal() or len(text) > 6):
+    if not _SEED.fullmatch(text):
         raise ValueError(text)
-    return {name: text and str(int(text))}
+    first = FIRST if text.startswith(FIRST) else ""
+    number = text.removeprefix(first)
+    if first and int(number) < 1:
+        raise ValueError(text)
+    return {name: number and f"{first}{int(number)}"}
 
 
 def _plain(value: object) -> str:

@@ -9,7 +9,7 @@ from analysis import default_model
 from analysis.errors import HeadAtlasError, HeadError
 from analysis.heads import HeadId
 from analysis.scores import Scores
-from dashboard.gates import USUAL_TASKS, gate_panels, seeds, task_names
+from dashboard.gates import USUAL_TASKS, first_seeds, gate_panels, seeds, task_names
 from dashboard.library import Library
 from dashboard.select import Panel, panels
 from dashboard.state import ReadState, ViewState
@@ -102,6 +102,7 @@ def _opened(library: Library, read: ReadState) -> View:
         state = replace(state, relation="")
     causal = library.causal(scores.provenance.model)
     state = _existing_gates(causal, state, notices)
+    causal = first_seeds(causal, state.first_seeds) if causal is not None and state.first_seeds else causal
     pins = _existing(scores, state.pins, notices)
     state = replace(state, pins=pins, model=scores.provenance.model.id, fingerprint="")
     usual = library.scores(default_model.ID).provenance.model.fingerprint == scores.provenance.model.fingerprint
@@ -118,8 +119,10 @@ def _existing_gates(causal: Scores | None, state: ViewState, notices: list[str])
         if task not in there:
             notices.append(f"{name} has no gates for the task {task!r}.")
     tasks = tuple(task for task in state.tasks if task in there)
-    if state.seed and state.seed not in seeds(causal):
-        notices.append(f"{name} has no seed {state.seed}; all seeds are shown.")
+    if state.one_seed and state.one_seed not in seeds(causal):
+        notices.append(f"{name} has no seed {state.one_seed}; all seeds are shown.")
+        state = replace(state, seed="")
+    if state.first_seeds >= len(seeds(causal)):
         state = replace(state, seed="")
     return replace(state, tasks=() if tasks == there[:USUAL_TASKS] else tasks)
 

@@ -249,8 +249,9 @@ PAIR = {"forget": {"prompt": "a b", "target": " c"}, "retain": {"prompt": "a d",
 
 
 def test_pairs_to_contrast_are_read_and_a_broken_line_is_named():
-    """Eight lines or more, each with both sides; the first that is wrong is told with its number and reason."""
-    found = read_contrast("pairs.jsonl", lines(*[PAIR] * 8))
+    """Eight lines or more, each with both sides; all that are wrong are told with number and reason."""
+    others = [{**PAIR, "forget": {"prompt": f"a {n}", "target": " c"}} for n in range(8)]
+    found = read_contrast("pairs.jsonl", lines(*others))
     assert len(found.forget) == len(found.retain) == 8
     with pytest.raises(TaskError, match="line 2: not an object with forget and retain"):
         read_contrast("pairs.jsonl", lines(PAIR, {"forget": PAIR["forget"]}))
@@ -258,6 +259,8 @@ def test_pairs_to_contrast_are_read_and_a_broken_line_is_named():
         read_contrast("pairs.jsonl", lines({**PAIR, "retain": {"prompt": "x"}}))
     with pytest.raises(TaskError, match="holds 1 pairs"):
         read_contrast("pairs.jsonl", lines(PAIR))
+    with pytest.raises(TaskError, match="line 2: repeats the prompt of line 1\n.*line 3: retain: the prompt is empty"):
+        read_contrast("pairs.jsonl", lines(PAIR, PAIR, {**PAIR, "retain": {"prompt": "", "target": "x"}}))
 
 
 @given(st.binary(max_size=300))

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.causal import STAGES
 from analysis.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
@@ -25,13 +26,16 @@ def loss_curves(causal: Scores, state: ViewState, width: int, dark: bool = False
         figure["data"] += _lines(causal.item(task), palette, mark)
         figure["layout"][f"xaxis{mark}"]["title"] = {"text": "update", "standoff": 2}
         if number == 1:
-            figure["layout"]["yaxis"]["title"] = {"text": "NLL of the target", "standoff": 4}
+            contrasted = causal.item(task).get("category") == "contrast"
+            words = "log P(forget) − log P(retain)" if contrasted else "NLL of the target"
+            figure["layout"]["yaxis"]["title"] = {"text": words, "standoff": 4}
     return figure
 
 
 def has_curves(causal: Scores, task: str) -> bool:
     """Some seed of the task has a loss curve."""
-    return any((causal.item(task).get("curves") or {}).values())
+    curves = causal.item(task).get("curves") or {}
+    return any(curves.get(stage) for stage in STAGES)
 
 
 def _lines(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, Any]]:
@@ -40,7 +44,8 @@ def _lines(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, 
     begins = max((len(losses) for losses in curves.get("free", [])), default=0)
     lines = []
     for stage, words in _STAGES.items():
-        for seed, losses in enumerate(curves.get(stage, [])):
+        losses_of = curves.get(stage, [])
+        for seed, losses in zip(curves.get("seeds", range(len(losses_of))), losses_of, strict=False):
             start = 0 if stage == "free" else begins
             lines.append(
                 {
@@ -50,7 +55,7 @@ def _lines(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, 
                     "y": packed(np.asarray(losses, dtype=np.float64)),
                     "name": words,
                     "legendgroup": stage,
-                    "showlegend": not mark and seed == 0,
+                    "showlegend": not mark and losses is losses_of[0],
                     "opacity": 0.75,
                     "line": {"color": tones[stage], "width": 1},
                     "hovertemplate": f"seed {seed}, update %{{x}}: %{{y:.3f}}<extra></extra>",

@@ -139,7 +139,7 @@ def _heading(state: ViewState, provenance: Provenance) -> str:
 def _causal_words(state: ViewState) -> str:
     if state.gates == "preview":
         return "gradient preview, a first-order estimate of which heads help and hurt"
-    seeds = f"seed {state.seed}" if state.seed else "Always and Any over the seeds"
+    seeds = f"seed {state.one_seed}" if state.one_seed else "Always and Any over the seeds"
     return f"heads that tasks need and that hurt them ({seeds}, θ = {state.role:g}, dimmed below)"
 
 

@@ -20,12 +20,12 @@ def validation_curves(causal: Scores, state: ViewState, width: int, dark: bool =
     Below 0 where switching the heads off hurts the task, about 0 where it does not matter, above 0 where it helps.
     """
     palette = colours(state.palette, dark)
-    tasks = [task for task in shown_tasks(causal, state) if validation(causal, task)]
+    tasks = [task for task in shown_tasks(causal, state) if validation(causal, task, state.one_seed)]
     titles = [causal.item(task)["title"] for task in tasks]
     figure = small_multiples(titles, width, HEIGHT, palette)
     for number, task in enumerate(tasks, start=1):
         mark = "" if number == 1 else str(number)
-        figure["data"] += _lines(causal, task, palette, mark)
+        figure["data"] += _lines(causal, task, state, palette, mark)
         figure["layout"][f"xaxis{mark}"]["title"] = {"text": "heads, highest score first", "standoff": 2}
         figure["layout"][f"yaxis{mark}"] |= {"zeroline": True, "zerolinecolor": palette.faint, "zerolinewidth": 1}
         if number == 1:
@@ -33,7 +33,7 @@ def validation_curves(causal: Scores, state: ViewState, width: int, dark: bool =
     return figure
 
 
-def _lines(causal: Scores, task: str, palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _lines(causal: Scores, task: str, state: ViewState, palette: Colours, mark: str) -> list[dict[str, Any]]:
     wide = window(causal.score.sizes["layer"] * causal.score.sizes["head"])
     return [
         {
@@ -49,5 +49,5 @@ def _lines(causal: Scores, task: str, palette: Colours, mark: str) -> list[dict[
             "xaxis": f"x{mark}",
             "yaxis": f"y{mark}",
         }
-        for order in validation(causal, task)
+        for order in validation(causal, task, state.one_seed)
     ]

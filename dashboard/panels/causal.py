@@ -46,13 +46,17 @@ _PROMPTS = {
 def _seeds_shown(view: View) -> str:
     if view.causal is None:
         return ""
-    if view.state.seed:
-        return f"Shown is seed {view.state.seed} alone."
+    if view.state.one_seed:
+        return f"Shown is seed {view.state.one_seed} alone."
     counts = {len(fitted_seeds(view.causal, task)) for task in shown_tasks(view.causal, view.state)}
     number = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
     asked = view.causal.provenance.settings.get("seeds", view.causal.score.sizes["sample"])
     so_far = f" of {asked}, so far" if isinstance(asked, int) and asked > min(counts) else ""
-    return f"Always: in each of the {number} seeds{so_far}. Any: in at least one."
+    return (
+        f"Always: in each of the {number} seeds{so_far}. Any: in at least one."
+        if counts != {1}
+        else f"One seed{so_far}."
+    )
 
 
 def causal_legend(panels: tuple[Panel, ...], state: ViewState, dark: bool, failure: str = "") -> list[Any]:
@@ -153,7 +157,7 @@ def _two(number: float | None) -> str:
 
 def _shares(causal: Scores, task: str, state: ViewState, palette: Colours) -> html.Table:
     """The share of heads with each role, Always and Any."""
-    columns = [f"seed {state.seed}"] if state.seed else ["always", "any"]
+    columns = [f"seed {state.one_seed}"] if state.one_seed else ["always", "any"]
     rows = []
     for role in ROLES:
         found = [shares(causal, task, column, state.role).get(role) for column in columns]
@@ -211,7 +215,8 @@ def is_running(causal: Scores | None) -> bool:
 
 def has_validation(view: View) -> bool:
     """The effect of switching heads off was measured for a task on the page."""
-    return view.causal is not None and any(validation(view.causal, t) for t in shown_tasks(view.causal, view.state))
+    causal, state = view.causal, view.state
+    return causal is not None and any(validation(causal, task, state.one_seed) for task in shown_tasks(causal, state))
 
 
 def has_losses(view: View) -> bool:

@@ -9,7 +9,7 @@ from analysis.heads import ModelCard
 from analysis.scores import Scores
 from dashboard import ids
 from dashboard.gates import seeds
-from dashboard.state import MAX_TASKS, ViewState
+from dashboard.state import FIRST, MAX_TASKS, ViewState
 
 EXPLAINED = {
     "Category rule": "Any: at least one relation of the category scores above τ. Always: every relation does.",
@@ -21,7 +21,7 @@ EXPLAINED = {
     "Tasks": "The rows of the causal map: what the model was asked to do while its gates were fitted.",
     "Over the seeds": "Always: the least score of all random beginnings. Any: the largest.",
     "Show": "F and N as two colours of light, one score alone, or the gradient preview, a first-order estimate.",
-    "Seed": "One random beginning instead of Always and Any over all of them.",
+    "Seeds": "How many random beginnings Always and Any go over, or one of them alone.",
     "Threshold θ": "A head has a role from this score on; below it the light is dimmed. Published: 0.5.",
     "Axes": "Swap layers and heads (t).",
     "Palette": "Safe (Okabe–Ito) is told apart with every common colour vision; Paper uses the published colours.",
@@ -43,7 +43,7 @@ def controls() -> html.Div:
         ("Tasks", _tasks()),
         ("Over the seeds", _segments(ids.COLUMNS, default.columns, both="Always + Any", always="Always", any="Any")),
         ("Show", _gates(default.gates)),
-        ("Seed", _seed()),
+        ("Seeds", _seed()),
         ("Threshold θ", _slider(ids.ROLE, "Threshold θ", default.role)),
     )
     common = (
@@ -88,7 +88,7 @@ def _gates(value: str) -> dmc.SegmentedControl:
 def _seed() -> dmc.Select:
     return dmc.Select(
         id=ids.SEED, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=100,
-        **{"aria-label": "Seed"},
+        **{"aria-label": "Seeds"},
     )  # fmt: skip
 
 
@@ -144,7 +144,10 @@ def task_choices(causal: Scores | None) -> list[dict[str, str]]:
     return [{"value": item["name"], "label": item["title"]} for item in items]
 
 
-def seed_choices(causal: Scores | None) -> list[dict[str, str]]:
-    """All seeds first."""
+def seed_choices(causal: Scores | None) -> list[dict[str, Any]]:
+    """All seeds, so many of them, one of them."""
     found = seeds(causal) if causal is not None else []
-    return [{"value": "", "label": f"All {len(found)}" if found else "All"}, *({"value": s, "label": s} for s in found)]
+    fewer = [{"value": f"{FIRST}{count}", "label": f"First {count}"} for count in range(2, len(found))]
+    single = [{"value": seed, "label": f"Seed {seed}"} for seed in found]
+    every = {"value": "", "label": f"All {len(found)}" if found else "All"}
+    return [every, *([{"group": "Fewer", "items": fewer}] if fewer else []), {"group": "One alone", "items": single}]

@@ -26,8 +26,10 @@ def gates_of_head(view: View, head: HeadId, palette: Colours) -> list[Any]:
         "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
         "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Far apart: it does not matter."
     )
-    tasks = [_task(task, view.causal, palette) for task in head_gates(view.causal, head, view.state.role)]
-    return [html.H3("Gates"), html.P(hint, className="hint"), *tasks]
+    found = head_gates(view.causal, head, view.state.role)
+    if any(task["contrasted"] for task in found):
+        hint += " Of contrasted pairs there is one gate: at 0 only what is to be forgotten needs the head."
+    return [html.H3("Gates"), html.P(hint, className="hint"), *(_task(task, view.causal, palette) for task in found)]
 
 
 def _task(task: dict[str, Any], causal: Scores, palette: Colours) -> html.Div:
@@ -41,22 +43,26 @@ def _task(task: dict[str, Any], causal: Scores, palette: Colours) -> html.Div:
 
 def _dots(task: dict[str, Any], palette: Colours) -> html.Div:
     """The gates on an axis from 0 to 1."""
-    pairs = zip(task["seeds"], task["shut"], task["open"], strict=True)
-    rows = [_seed(str(seed), shut, opened, palette) for seed, shut, opened in pairs]
-    label = "; ".join(
-        f"{seed}: G⁻ {shut:.2f}, G⁺ {opened:.2f}"
-        for seed, shut, opened in zip(task["seeds"], task["shut"], task["open"], strict=True)
-    )
+    opened = task["open"] or [None] * len(task["shut"])
+    gates = list(zip(task["seeds"], task["shut"], opened, strict=True))
+    rows = [_seed(*gate, palette) for gate in gates]
+    label = "; ".join(_gate_words(*gate) for gate in gates)
     axis = html.Div([html.Span("0"), html.Span("gate"), html.Span("1")], className="dot-axis")
     return html.Div([*rows, axis], className="dots", role="img", **{"aria-label": f"Gates of {task['title']}: {label}"})
 
 
-def _seed(name: str, shut: float, opened: float, palette: Colours) -> html.Div:
-    low, high = sorted((shut, opened))
-    line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
-    ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": palette.of(ROLES[1])})
-    dot = html.I(className="dot", style={"left": _at(shut), "background": palette.of(ROLES[0])})
-    return html.Div([line, ring, dot], className="dot-row", title=f"{name}: G⁻ {shut:.2f}, G⁺ {opened:.2f}")
+def _gate_words(seed: str, shut: float, opened: float | None) -> str:
+    return f"{seed}: G {shut:.2f}" if opened is None else f"{seed}: G⁻ {shut:.2f}, G⁺ {opened:.2f}"
+
+
+def _seed(name: str, shut: float, opened: float | None, palette: Colours) -> html.Div:
+    marks = [html.I(className="dot", style={"left": _at(shut), "background": palette.of(ROLES[0])})]
+    if opened is not None:
+        low, high = sorted((shut, opened))
+        line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
+        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": palette.of(ROLES[1])})
+        marks = [line, ring, *marks]
+    return html.Div(marks, className="dot-row", title=_gate_words(name, shut, opened))
 
 
 def _at(share: float) -> str:

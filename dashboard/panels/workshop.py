@@ -5,8 +5,10 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from analysis.causal import MAX_SEEDS, SEEDS, GateSettings
 from analysis.jobs import METHODS, USUAL, Job
 from analysis.provenance import Provenance
+from analysis.tasks import TITLES
 from dashboard import ids
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
@@ -50,7 +52,10 @@ def _form() -> html.Div:
                         size="xs", w=320,
                     ),
                     dmc.TextInput(id=ids.NEW_REVISION, label="Revision", placeholder="main", size="xs", w=140),
-                    dmc.CheckboxGroup(methods, id=ids.NEW_METHODS, label="Methods", value=list(USUAL), size="xs"),
+                    html.Div(
+                        dmc.CheckboxGroup(dmc.Stack(methods, gap=6), label="Methods", value=list(USUAL), size="xs"),
+                        id=ids.NEW_METHODS,
+                    ),
                     html.Label(
                         [
                             html.Span("Your own relations (CSV or JSON) or tasks (JSONL), optional"),
@@ -62,11 +67,69 @@ def _form() -> html.Div:
                 ],
                 className="form",
             ),
+            _gate_form(),
             html.P(
                 "The weights are read on the worker and sent nowhere else. Closing this page changes nothing.",
                 className="hint",
             ),
         ]
+    )  # fmt: skip
+
+
+def _gate_form() -> html.Details:
+    """How the causal map is to be computed; what is left empty is as usual."""
+    usual, paper = GateSettings(), GateSettings.published()
+    tasks = [dmc.Checkbox(label=title, value=name, size="xs") for name, title in TITLES.items()]
+    numbers = [
+        _number("seeds", "Seeds", SEEDS, MAX_SEEDS),
+        _number("free", "Free updates", usual.free_updates, 10_000),
+        _number("pushed", "Pushed updates", usual.push_updates, 10_000),
+        _number("batch", "Prompts an update", usual.batch, 1024),
+        _number("together", "Seeds in one batch", 1, MAX_SEEDS),
+    ]
+    rates = " ".join(f"{rate:g}" for rate in (*usual.free_rate, *usual.push_rate))
+    hint = (
+        f"Learning rates: first and last of the free stage, first and last of the pushed one. The paper's settings are "
+        f"{paper.free_updates} and {paper.push_updates} updates of {paper.batch} prompts with "
+        f"{' '.join(f'{rate:g}' for rate in (*paper.free_rate, *paper.push_rate))}. Seeds in one batch are faster and "
+        "take more memory. Pairs to contrast are fitted instead of tasks."
+    )
+    return html.Details(
+        [
+            html.Summary("Settings of the causal map"),
+            html.Div(
+                [
+                    html.Div(
+                        dmc.CheckboxGroup(
+                            dmc.Stack(tasks, gap=6), size="xs", label="Tasks",
+                            description="none: Math and Syntax, or your own alone",
+                        ),
+                        id=ids.NEW_TASKS,
+                    ),
+                    *numbers,
+                    dmc.TextInput(
+                        id=f"{ids.NEW_GATES}rates", label="Learning rates", placeholder=rates, size="xs", w=130
+                    ),
+                    _number("push", "Push λ", usual.push, 10),
+                    _number("clip", "Gradient clip", usual.clip, 1000),
+                    html.Label(
+                        [html.Span("Pairs to contrast (JSONL)"), dcc.Input(id=ids.NEW_PAIRS, type="file")],
+                        className="files",
+                    ),
+                ],
+                className="form",
+            ),
+            html.P(hint, className="hint"),
+        ],
+        className="gate-form",
+    )  # fmt: skip
+
+
+def _number(name: str, label: str, usual: float, most: float) -> dmc.NumberInput:
+    whole = isinstance(usual, int)
+    return dmc.NumberInput(
+        id=f"{ids.NEW_GATES}{name}", label=label, placeholder=f"{usual:g}", min=1 if whole else 0, max=most, size="xs",
+        w=118, hideControls=True, allowDecimal=not whole, allowNegative=False,
     )  # fmt: skip
 
 

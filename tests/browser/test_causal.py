@@ -1,5 +1,6 @@
 """What people do with the causal map, in a real browser against the real server."""
 
+import base64
 import re
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from analysis.causal import ROLES
+from analysis.shipped import shipped_causal
 from dashboard.gates import reduced
 from tests.browser.harness import cell, drawn
 from tests.browser.test_journeys import outlines, pinned, query, wait_for_query
@@ -44,12 +47,53 @@ def test_from_a_cell_with_both_roles_to_its_gates_in_every_seed(visit):
     assert pinned(page) == [name]
 
 
+PIXEL = """async png => {
+    const picture = await createImageBitmap(new Blob([Uint8Array.from(atob(png), c => c.charCodeAt(0))]));
+    const canvas = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
+    canvas.drawImage(picture, 0, 0);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}"""
+
+
+def test_from_a_yellow_cell_of_the_shipped_map_to_its_gates(visit):
+    """In the published colours green and red light make yellow; the card has a row for each of the five seeds."""
+    (scores,) = shipped_causal()
+    helps, hurts, _ = reduced(scores, "math", "any")
+    row, head = (int(part) for part in np.unravel_index(np.minimum(helps, hurts).argmax(), helps.shape))
+    page = visit("/?view=causal&palette=paper")
+    x, y = cell(page, head, row, panel=1)
+    shot = page.screenshot(clip={"x": x, "y": y, "width": 1, "height": 1})
+    red, green, blue = page.evaluate(PIXEL, base64.b64encode(shot).decode())
+    assert min(red, green) > 200
+    assert blue < 60
+    page.mouse.click(x, y)
+    expect(page.locator(".head-card h2")).to_have_text(f"L{row}H{head}")
+    gates = page.locator(".head-card .dots").first
+    assert gates.locator(".dot-row").count() == 5
+    for seed in range(5):
+        f, n = (float(scores.score.sel(item="math", sample=f"seed {seed}", kind=kind)[row, head]) for kind in ROLES[:2])
+        label = re.compile(re.escape(f"seed {seed}: G⁻ {f:.2f}, G⁺ {1 - n:.2f}"))
+        expect(gates).to_have_attribute("aria-label", label)
+
+
+def test_fewer_seeds_leave_more_heads_in_always(visit):
+    """The number of seeds is chosen beside them, stands in the address, and the sentence follows."""
+    page = visit(CAUSAL)
+    expect(page.locator("#sentence")).to_contain_text("in each of the 5 seeds")
+    page.locator("#seed").click()
+    page.get_by_role("option", name="First 2").click()
+    wait_for_query(page, "seed", "first2")
+    expect(page.locator("#sentence")).to_contain_text("in each of the 2 seeds")
+    page.mouse.click(*cell(page, 1, 1))
+    expect(page.locator(".head-card .dots").first.locator(".dot-row")).to_have_count(2)
+
+
 def test_a_deep_link_restores_the_causal_view(visit):
     """Tasks, columns, score, seed, threshold, pins; and so does reload."""
     page = visit(f"{CAUSAL}&tasks=syntax&gates=interference&seed=3&role=0.7&pin=L3H2")
     for _ in range(2):
         expect(page.locator("#gates input:checked")).to_have_value("interference")
-        expect(page.locator("#seed")).to_have_value("3")
+        expect(page.locator("#seed")).to_have_value("Seed 3")
         expect(page.locator("#role [role=slider]")).to_have_attribute("aria-valuenow", "0.7")
         assert page.locator("#maps .heatmaplayer image").count() == 1
         assert pinned(page) == ["L3H2"]

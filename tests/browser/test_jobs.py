@@ -1,5 +1,6 @@
 """Jobs as people see them: a map that fills in, progress with and without a WebSocket, cancel and try again."""
 
+import json
 import os
 import shutil
 
@@ -7,7 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from analysis.scores import Missing
+from tests import tiny_models
 from tests.browser.harness import cell, drawn, serve
+from tests.test_causal import SOLVER, built_model, built_task
 
 RUNNING_CELLS = """running => {
     const map = document.querySelector("#maps .js-plotly-plot")?._fullData?.[0];
@@ -23,12 +26,47 @@ def _linked(source, target):
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory, default_checkpoint):
-    """A server whose models directory has the default model's weights under another name, with no results yet."""
-    cache = tmp_path_factory.mktemp("cache")
-    shutil.copytree(default_checkpoint.folder, cache / "folders" / "twin", copy_function=_linked)
-    with serve(cache, "--models", str(cache / "folders"), "--device", "cpu") as found:
+def models(tmp_path_factory, default_checkpoint):
+    """A models directory that has the default model's weights under another name, with no results yet."""
+    folder = tmp_path_factory.mktemp("models")
+    shutil.copytree(default_checkpoint.folder, folder / "twin", copy_function=_linked)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory, models):
+    with serve(tmp_path_factory.mktemp("cache"), "--models", str(models), "--device", "cpu") as found:
         yield found
+
+
+def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, tmp_path):
+    """Model, method, settings and a task of one's own; the map and the loss curves follow without a reload."""
+    tiny_models.save(built_model(), models / "built")
+    file = tmp_path / "next.jsonl"
+    file.write_text("\n".join(json.dumps({"prompt": i.prompt, "target": i.target}) for i in built_task().train))
+    page = visit("/?view=models")
+    page.locator("#new-model").fill("built")
+    page.locator("#new-methods").get_by_label("Causal map").check()
+    page.locator("#new-files").set_input_files(file)
+    page.get_by_text("Settings of the causal map").click()
+    for name, value in {"seeds": "3", "free": "100", "pushed": "300", "batch": "8", "rates": "1 0.1 0.5 0.1"}.items():
+        page.locator(f"#new-gates-{name}").fill(value)
+    page.locator("#new-submit").click()
+    watch = page.locator("[data-job]").first.get_by_role("link")
+    expect(watch).to_be_visible(timeout=60_000)
+    page.goto(page.url.split("/?")[0] + watch.get_attribute("href") + "&view=causal")
+    drawn(page)
+    expect(page.locator("#sentence")).to_contain_text("of 3, so far", timeout=60_000)
+    drawn_updates = page.evaluate(UPDATES)
+    page.wait_for_function(f"before => ({UPDATES}) > before", arg=drawn_updates, timeout=60_000)
+    expect(page.locator("#sentence")).to_contain_text("in each of the 3 seeds. Any", timeout=120_000)
+    assert page.evaluate(UPDATES) == 3 * (100 + 2 * 300)
+    page.mouse.move(*cell(page, SOLVER[1], SOLVER[0]))
+    expect(page.locator("#tooltip")).to_contain_text("facilitating")
+
+
+UPDATES = """[...(document.querySelector("#losses .js-plotly-plot")?._fullData || [])]
+    .reduce((sum, line) => sum + line.x.length, 0)"""
 
 
 def submit(page, address, *relations):

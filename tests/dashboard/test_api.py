@@ -2,16 +2,19 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from analysis.causal import GateSettings
+from dashboard.api import Submission
 from tests import synthetic
 from tests.faults.test_hostile import client_of
 
 ITEMS = "\n".join(json.dumps({"prompt": f"{n} and", "target": f" {n + 1}"}) for n in range(10))
-SIDE = {"prompt": "a", "target": " b"}
-PAIRS = "\n".join([json.dumps({"forget": SIDE, "retain": SIDE})] * 8)
+SIDES = [{"prompt": f"a {n}", "target": " b"} for n in range(8)]
+PAIRS = "\n".join(json.dumps({"forget": side, "retain": side}) for side in SIDES)
 
 
 @pytest.fixture
@@ -32,6 +35,17 @@ def test_a_causal_map_is_asked_for_with_tasks_seeds_and_updates(client):
     assert ask(client, contrast={"name": "pairs.jsonl", "content": PAIRS}).status_code == 202
 
 
+def test_how_gates_are_fitted_can_be_chosen_and_each_choice_is_another_job(client):
+    """Rates, push and clip, and the paper's settings with one number of one's own."""
+    wanted = Submission(model="a/b", methods=["causal"], published=True, batch=8, rates=[1, 0.5, 0.2, 0.1], clip=2.0)
+    settings = wanted.request().causal.settings
+    assert settings == replace(GateSettings.published(), batch=8, free_rate=(1.0, 0.5), push_rate=(0.2, 0.1), clip=2.0)
+    choices = ({}, {"rates": [0.1, 0.01, 0.5, 0.1]}, {"push": 0.2}, {"clip": 2.0}, {"published": True})
+    answers = [ask(client, **choice) for choice in choices]
+    assert [answer.status_code for answer in answers] == [202] * len(choices)
+    assert len({answer.json()["id"] for answer in answers}) == len(choices)
+
+
 def test_a_task_of_ones_own_is_uploaded_and_one_broken_line_is_named(client):
     assert ask(client, files=[{"name": "own.jsonl", "content": ITEMS}]).status_code == 202
     broken = ask(client, files=[{"name": "own.jsonl", "content": ITEMS + '\n{"prompt": "no target"}'}])
@@ -46,6 +60,10 @@ def test_what_makes_no_sense_is_refused(client):
     assert ask(client, updates=[0, 5]).status_code == 422
     assert ask(client, tasks=["math"], files=[{"name": "math.jsonl", "content": ITEMS}]).status_code == 422
     assert ask(client, contrast={"name": "pairs.jsonl", "content": "{}"}).status_code == 422
+    assert ask(client, rates=[1, 0.1, 0.5]).status_code == 422
+    assert ask(client, clip=0).status_code == 422
+    own = {"files": [{"name": "own.jsonl", "content": ITEMS}]}
+    assert "causal map" in ask(client, methods=["function"], **own).json()["message"]
 
 
 def test_causal_scores_are_data_too(client):
@@ -56,4 +74,7 @@ def test_causal_scores_are_data_too(client):
     head = client.get(f"/api/head?model={synthetic.ODD}&head=L1H2").json()["causal"][0]
     assert head["task"] == "math"
     assert len(head["facilitation"]) == 5
+    unknown = client.get(f"/api/scores?model={synthetic.ODD}&method=causal&item=dancing")
+    assert unknown.status_code == 422
+    assert "There are: math, syntax" in unknown.json()["hint"]
     assert client.get("/api/scores?model=nobody&method=causal").status_code == 404

@@ -173,12 +173,13 @@ def test_downloads_of_the_causal_map(server, library):
 def test_reproduce_names_the_command(library, tmp_path):
     """The script is Python and asks for each task as it was fitted; pairs that were contrasted are contrasted again."""
     script = exports.reproduce(open_view(library, causal(ODD)))
-    numbers = ["--updates", "80", "120", "--seeds", "5", "--batch", "16", "--push", "0.1"]
+    rates = ["--rates", "1.0", "0.1", "0.5", "0.1"]
+    numbers = ["--updates", "120", "260", *rates, "--seeds", "5", "--batch", "16", "--push", "0.1", "--clip", "1.0"]
     assert repr([["gates", ODD, "--tasks", name, *numbers] for name in ("math", "syntax")]) in script
     other = {"name": "pairs", "category": "contrast"}
     settings = {**asdict(GateSettings.published()), "seeds": 1}
     command = exports._gate_command(odd_scores().provenance.model, other, settings)
-    assert command[:6] == ["contrast", ODD, "pairs.jsonl", "--published", "--updates", "500"]
+    assert command[:6] == ["contrast", ODD, "pairs.jsonl", "--updates", "500", "500"]
     (tmp_path / "reproduce.py").write_text(script)
     subprocess.run([sys.executable, "-m", "py_compile", "reproduce.py"], cwd=tmp_path, check=True)
 

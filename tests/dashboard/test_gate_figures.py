@@ -1,8 +1,11 @@
 import json
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
 
+from analysis.causal import STAGES, task_item
+from analysis.tasks import builtin
 from dashboard.arrange import arrange_grid
 from dashboard.figures.head_map import GROUND, head_maps
 from dashboard.figures.losses import loss_curves
@@ -123,6 +126,9 @@ def test_validation_curves_and_losses_are_plotly_figures():
     losses = loss_curves(scores, CAUSAL, 380, dark=True)
     assert len(losses["data"]) == 6
     assert unpacked(losses["data"][2]["x"]).tolist() == [2.0]  # pushed after two free updates
+    late = task_item(builtin()["math"], {}, {"under_way": [{"seeds": [3, 4], **{s: [[2.0], [1.0]] for s in STAGES}}]})
+    running = replace(scores, provenance=replace(scores.provenance, items=(late, scores.item("syntax"))))
+    assert [line["hovertemplate"][:6] for line in loss_curves(running, CAUSAL, 380)["data"][:2]] == ["seed 3", "seed 4"]
     for figure in (curves, losses, validation_curves(small(), CAUSAL, 1200)):
         go.Figure(figure)
 

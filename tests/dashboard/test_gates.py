@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.causal import GateSettings, causal_result, task_item
+from analysis.causal_report import causal_data, causal_text
+from analysis.causal_report import head_gates as report_gates
 from analysis.fits import Gates
 from analysis.heads import HeadId
 from analysis.scores import Missing, Scores
@@ -13,14 +15,17 @@ from dashboard.gates import (
     FACILITATING,
     INTERFERING,
     IRRELEVANT,
+    first_seeds,
     gate_panels,
     head_gates,
+    reduced,
     role_codes,
     shares,
     validation,
+    window,
 )
 from dashboard.state import ViewState
-from tests.synthetic import odd_scores
+from tests.synthetic import causal_scores_of, odd_scores
 
 CARD = replace(odd_scores().provenance.model, layers=(0, 1), heads=2)
 CURVES = {"free": [3.0, 1.0], "open": [1.0], "shut": [1.0]}
@@ -89,6 +94,21 @@ def test_a_task_without_a_seed_says_why_and_one_with_some_shows_them():
     assert found["syntax any"].note == "running"
 
 
+def test_the_first_seeds_are_the_map_that_fitting_only_them_would_have_given():
+    """Scores, curves and settings alike."""
+    card = odd_scores().provenance.model
+    all_of_them = causal_scores_of(card)
+    few = first_seeds(all_of_them, 2)
+    assert few.score.sizes["sample"] == 2
+    assert reduced(few, "math", "always") == pytest.approx(
+        all_of_them.score.sel(item="math", sample=["seed 0", "seed 1"]).min("sample").values
+    )
+    assert (reduced(few, "math", "always") >= reduced(all_of_them, "math", "always")).all()
+    assert few.provenance.settings["seeds"] == few.item("math")["settings"]["seeds"] == 2
+    assert [len(curves) for curves in few.item("math")["curves"].values()] == [2] * 4
+    assert Scores.from_parquet(few.to_parquet()).score.sizes["sample"] == 2
+
+
 def test_one_seed_one_score_one_column():
     """The switches leave only what is asked for."""
     assert list(panels_of(ViewState(view="causal", columns="any", tasks=("math",)))) == ["math any"]
@@ -107,12 +127,50 @@ def test_the_preview_is_a_mean_or_what_holds_for_every_or_any_prompt():
     assert panels_of(state, scores)["syntax mean"].note == "not computed"
 
 
-def test_validation_puts_heads_in_the_order_of_each_score():
-    """With four heads the window is all of them; without an effect there is no curve."""
-    orders = validation(small(effect=EFFECT), "math")
-    assert [order.role for order in orders] == ["facilitation", "irrelevance", "interference"]
-    assert orders[0].running == pytest.approx([-0.175])
+@pytest.mark.parametrize("seed", ["", "3"])
+def test_validation_puts_heads_in_the_order_of_each_score(seed):
+    """The mean effect of each stretch of heads, in the order of a seed or of the mean over seeds, one by one."""
+    scores = causal_scores_of(odd_scores().provenance.model)
+    effect = np.ravel(scores.item("math")["effect"])
+    wide = window(effect.size)
+    assert wide < effect.size / 2
+    samples = [f"seed {seed}"] if seed else list(scores.score.sample.values)
+    for order in validation(scores, "math", seed):
+        of_head = scores.score.sel(item="math", kind=order.role, sample=samples).mean("sample").values.ravel()
+        heads = sorted(range(effect.size), key=lambda at, of_head=of_head: -of_head[at])
+        means = [effect[heads[start : start + wide]].mean() for start in range(effect.size - wide + 1)]
+        assert order.running == pytest.approx(means)
+    assert [order.role for order in validation(scores, "math", seed)] == ["facilitation", "irrelevance", "interference"]
     assert validation(small(), "math") == ()
+
+
+def test_contrasted_pairs_have_one_gate_and_no_interference():
+    """What was not measured is absent everywhere, never 0."""
+    item = {
+        "name": "pairs",
+        "title": "Pairs",
+        "category": "contrast",
+        "curves": {"free": [[1.0]], "open": [], "shut": [], "seeds": [0]},
+    }
+    gate = np.array([[0.1, 1.0], [1.0, 0.6]])
+    roles = {0: np.stack([1 - gate, np.full((2, 2), np.nan), gate])}
+    scores = causal_result(CARD, {"pairs": roles}, (item,), {**asdict(GateSettings()), "seeds": 1}, "cpu")
+    panel = panels_of(ViewState(view="causal", columns="any"), scores)["pairs any"]
+    assert (panel.categories, panel.remark) == (("facilitation",), "F 25 %")
+    assert [name for name, _ in panel.measures] == ["F", "R"]
+    assert role_codes(panel, 0.5).tolist() == [[FACILITATING, IRRELEVANT], [IRRELEVANT, IRRELEVANT]]
+    unknown = panels_of(ViewState(view="causal", gates="interference"), scores)["pairs always"]
+    assert unknown.note == "not applicable"
+    assert shares(scores, "pairs", "any", 0.5) == {"facilitation": 0.25, "irrelevance": 0.75}
+    (card,) = head_gates(scores, HeadId(0, 0), 0.5)
+    assert (card["shut"], card["open"], card["ranks"]) == ([0.1], [], {"facilitation": 1, "irrelevance": 4})
+    assert card["role"] == "facilitating what is to be forgotten"
+    (told,) = report_gates(scores, HeadId(0, 0))
+    assert (told["facilitation"], told["interference"]) == ([0.9], None)
+    text = causal_text(causal_data(scores, None))
+    assert "gate closed" in text
+    assert "interference" not in text
+    assert "1 seed · 120 updates" in text
 
 
 def test_the_card_of_a_head_has_its_gates_and_places():

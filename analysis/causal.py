@@ -246,7 +246,8 @@ def causal_scores(
             worker = CausalWorker(checkpoint, device)
         wanted.keep(steps[0], worker.do(steps[0]), store)
         done += 1
-        progress(f"{steps[0].task.title}: {steps[0].what}", done, max(wanted.total, done))
+        total = wanted.total if only is None else done + len(steps) - 1
+        progress(f"{steps[0].task.title}: {steps[0].what}", done, max(total, done))
     used = "stored fits" if worker is None else worker.model.device_name
     return wanted.finish(store, used) if only is None else wanted.assembled(store, used)
 

@@ -53,6 +53,7 @@ def _evidence(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
     ends = {name: [round(float(np.mean(c[-20:])), 2) for c in item["curves"][name]] for name in STAGES}
     found: dict[str, Any] = {
         "last_nll": ends,
+        "still_falling": {name: [_drift(c) for c in item["curves"][name]] for name in STAGES[1:]},
         **{f"settled_{k}": np.mean(v) for k, v in item.get("settled", {}).items()},
     }
     if item.get("category") == "contrast":
@@ -68,6 +69,12 @@ def _evidence(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
             best = np.argsort(-mean.sel(kind=kind).values, axis=None, kind="stable")[:tenth]
             found[f"effect_{kind}"] = round(float(effect[best].mean()), 3)
     return found
+
+
+def _drift(losses: Sequence[float]) -> float:
+    """By how much the mean loss of a stage's last quarter differs from that of the quarter before it."""
+    quarter = max(1, len(losses) // 4)
+    return round(float(np.mean(losses[-quarter:]) - np.mean(losses[-2 * quarter : -quarter] or losses)), 3)
 
 
 def _top(scores: Scores, values: Floats) -> list[dict[str, Any]]:
@@ -154,6 +161,8 @@ def _evidence_lines(found: dict[str, Any]) -> list[str]:
     lines.append(f"  of the heads with F in every seed, {found['unpushed']:.0%} felt no push")
     ends = "; ".join(f"{name} {values}" for name, values in listed.items())
     lines.append(f"  NLL of each seed's last 20 updates: {ends}")
+    drifts = "; ".join(f"{k} {' '.join(f'{d:+.3f}' for d in v)}" for k, v in found["still_falling"].items())
+    lines.append(f"  its change from the third to the last quarter of the pushed updates: {drifts}")
     if "settled_open" in found:
         lines.append(f"  gates near 0 or 1: G⁺ {found['settled_open']:.0%}, G⁻ {found['settled_shut']:.0%}")
     if "effect_facilitation" in found:

@@ -132,12 +132,16 @@ def _axes(
     (across, columns), (down, rows) = names[::-1] if state.heads_across else names
     x_size, y_size = box.width / len(columns), box.height / len(rows)
     linked = {"matches": "x"} if mark else {}
+    framed = (
+        {"showline": True, "mirror": True, "linecolor": GROUND} if state.view == "causal" else {}
+    )  # white cells end
     x = {
         **_axis(across, columns, x_size),
         "anchor": f"y{mark}",
         "domain": [box.left / place.width, (box.left + box.width) / place.width],
         "range": [-0.5, len(columns) - 0.5],
         **linked,
+        **framed,
     }
     y = {
         **_axis(down, rows, y_size),
@@ -145,6 +149,7 @@ def _axes(
         "domain": [1 - (box.top + box.height) / place.height, 1 - box.top / place.height],
         "range": [-0.5, len(rows) - 0.5] if state.upward else [len(rows) - 0.5, -0.5],
         **({"matches": "y"} if mark else {}),
+        **framed,
     }
     return x, y
 

@@ -123,6 +123,8 @@ def _task(causal: Scores, task: str, state: ViewState, palette: Colours) -> html
 
 def _untouched(item: dict[str, Any]) -> list[Any]:
     """Accuracy and NLL without any gate, by kind on request, and a warning when the model can hardly do the task."""
+    if item.get("category") == "contrast":
+        return []
     if item.get("accuracy") is None:
         return [html.P("The untouched model was not yet measured on this task.", className="hint")]
     nll = f", NLL {item['nll']:.2f}" if item.get("nll") is not None else ""
@@ -158,9 +160,9 @@ def _two(number: float | None) -> str:
 def _shares(causal: Scores, task: str, state: ViewState, palette: Colours) -> html.Table:
     """The share of heads with each role, Always and Any."""
     columns = [f"seed {state.one_seed}"] if state.one_seed else ["always", "any"]
-    rows = []
-    for role in ROLES:
-        found = [shares(causal, task, column, state.role).get(role) for column in columns]
+    rows, known = [], [shares(causal, task, column, state.role) for column in columns]
+    for role in (role for role in ROLES if role in known[-1] or not any(known)):
+        found = [of_column.get(role) for of_column in known]
         cells = [cell for share in found for cell in _share_cells(share, palette.of(role))]
         rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
     names = [COLUMN_NAMES.get(column, column.capitalize()) for column in columns]

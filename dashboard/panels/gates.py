@@ -22,14 +22,17 @@ def gates_of_head(view: View, head: HeadId, palette: Colours) -> list[Any]:
     """A part for each task; nothing when there is no causal map."""
     if view.causal is None:
         return []
-    hint = (
-        "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
-        "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Far apart: it does not matter."
-    )
     found = head_gates(view.causal, head, view.state.role)
-    if any(task["contrasted"] for task in found):
-        hint += " Of contrasted pairs there is one gate: at 0 only what is to be forgotten needs the head."
-    return [html.H3("Gates"), html.P(hint, className="hint"), *(_task(task, view.causal, palette) for task in found)]
+    hints = [words for contrasted, words in _HINTS.items() if any(task["contrasted"] == contrasted for task in found)]
+    tasks = [_task(task, view.causal, palette) for task in found]
+    return [html.H3("Gates"), html.P(" ".join(hints), className="hint"), *tasks]
+
+
+_HINTS = {
+    False: "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
+    "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Far apart: it does not matter.",
+    True: "Of contrasted pairs there is one gate a seed: at 0, only what is to be forgotten needs the head.",
+}
 
 
 def _task(task: dict[str, Any], causal: Scores, palette: Colours) -> html.Div:
@@ -71,13 +74,13 @@ def _at(share: float) -> str:
 
 def _scores(task: dict[str, Any], total: int) -> html.Table:
     """F, N and R with their place among all heads."""
-    names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,}", "num"))
-    hint = "Its place in the order of the validation curve: by the mean over the seeds."
+    names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,} by mean", "num"))
+    hint = "Its place in the order of the validation curve: by the mean over the seeds. A map's own is in its tooltip."
     header = html.Tr(
         [html.Th(name, scope="col", className=style, title=hint * ("rank" in name)) for name, style in names]
     )
     rows = []
-    for role in ROLES:
+    for role in (role for role in ROLES if role in task["columns"]["any"]):
         cells = [html.Td(_two(task["columns"][column].get(role)), className="num") for column in ("always", "any")]
         rank = html.Td(str(task["ranks"].get(role, "")), className="num")
         rows.append(html.Tr([html.Th(LETTERS[role], scope="row", title=role), *cells, rank]))

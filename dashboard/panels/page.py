@@ -129,7 +129,8 @@ def _evidence() -> list[Any]:
     quiet = {"displayModeBar": False}
     hint = (
         "Heads in the order of each score, highest first, and how the target's log-probability changes when such a "
-        "head is switched off while the others stay at G⁺ (a running mean over 5 % of the heads). Below 0: the "
+        "head is switched off while the others stay at the first seed's G⁺ (a running mean over 5 % of the heads, in "
+        "the order of the mean over the seeds, or of the seed that is shown alone). Below 0: the "
         "task needs them. About 0: they do not matter. Above 0: the task does better without them."
     )
     curves = "One line a seed: free gates first, then the same gates pushed open and pushed shut."

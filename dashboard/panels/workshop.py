@@ -9,6 +9,7 @@ from analysis.causal import MAX_SEEDS, SEEDS, GateSettings
 from analysis.jobs import METHODS, USUAL, Job
 from analysis.provenance import Provenance
 from analysis.tasks import TITLES
+from analysis.tokens import MIN_PAIRS
 from dashboard import ids
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
@@ -89,10 +90,11 @@ def _gate_form() -> html.Details:
     ]
     rates = " ".join(f"{rate:g}" for rate in (*usual.free_rate, *usual.push_rate))
     hint = (
+        "With no task ticked: Math and Syntax, or your own alone. Pairs to contrast are fitted instead of tasks. "
         f"Learning rates: first and last of the free stage, first and last of the pushed one. The paper's settings are "
         f"{paper.free_updates} and {paper.push_updates} updates of {paper.batch} prompts with "
         f"{' '.join(f'{rate:g}' for rate in (*paper.free_rate, *paper.push_rate))}. Seeds in one batch are faster and "
-        "take more memory. Pairs to contrast are fitted instead of tasks."
+        "take more memory."
     )
     return html.Details(
         [
@@ -102,7 +104,6 @@ def _gate_form() -> html.Details:
                     html.Div(
                         dmc.CheckboxGroup(
                             dmc.Stack(tasks, gap=6), size="xs", label="Tasks",
-                            description="none: Math and Syntax, or your own alone",
                         ),
                         id=ids.NEW_TASKS,
                     ),
@@ -142,7 +143,7 @@ def job_list(jobs: list[Job], read_only: bool) -> list[Any]:
 
 def _job(job: Job, read_only: bool) -> html.Li:
     share = 100 * job.done / job.total if job.total else (100 if job.state == "done" else 0)
-    own = [relation.title for relation in job.request.relations if relation.category == "custom"]
+    own = _own(job)
     parts: list[Any] = [
         html.Div(
             [
@@ -163,6 +164,20 @@ def _job(job: Job, read_only: bool) -> html.Li:
         parts.append(html.P([job.message + ". ", html.Span(job.hint, className="hint")], className="failure"))
     parts.append(html.Div(_tools(job, read_only), className="job-tools"))
     return html.Li(parts, **{"data-job": job.id, "data-state": job.state})
+
+
+def _own(job: Job) -> list[str]:
+    """One's own relations and tasks, and those that are of no use for this model."""
+    kept = dict(zip((relation.name for relation in job.request.relations), job.kept, strict=False))
+    told = []
+    for relation in (relation for relation in job.request.relations if relation.category == "custom"):
+        usable = kept.get(relation.name, len(relation.pairs))
+        few = f" (not applicable: {usable} of {len(relation.pairs)} pairs are single tokens of this model)"
+        told.append(relation.title + (few if usable < MIN_PAIRS else ""))
+    if "causal" in job.request.methods:
+        causal = job.request.causal
+        told += [causal.contrast.title] if causal.contrast else [task.title for task in causal.tasks]
+    return told
 
 
 def _progress(job: Job) -> str:
@@ -200,6 +215,14 @@ def model_list(results: list[tuple[Provenance, int]], folders: list[str]) -> lis
     return [html.Div(html.Table([html.Thead(header), html.Tbody(rows)], className="models"), className="wide"), *listed]
 
 
+def _covered(facts: Provenance) -> str:
+    """Which map, and of what."""
+    if facts.method != "causal":
+        return f"function: {len(facts.items)} {'relation' if len(facts.items) == 1 else 'relations'}"
+    seeds, titles = facts.settings.get("seeds", 0), ", ".join(str(item["title"]) for item in facts.items)
+    return f"causal: {titles}, {seeds} {'seed' if seeds == 1 else 'seeds'}"
+
+
 def _result(facts: Provenance, size: int) -> html.Tr:
     card = facts.model
     causal = facts.method == "causal"
@@ -207,7 +230,7 @@ def _result(facts: Provenance, size: int) -> html.Tr:
     return html.Tr(
         [
             html.Th(html.A(card.id, href=link), scope="row"),
-            html.Td("causal" if causal else "function"),
+            html.Td(_covered(facts)),
             html.Td(card.family),
             html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
             html.Td(html.Code(card.fingerprint[:12])),

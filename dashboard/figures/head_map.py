@@ -132,9 +132,8 @@ def _axes(
     (across, columns), (down, rows) = names[::-1] if state.heads_across else names
     x_size, y_size = box.width / len(columns), box.height / len(rows)
     linked = {"matches": "x"} if mark else {}
-    framed = (
-        {"showline": True, "mirror": True, "linecolor": GROUND} if state.view == "causal" else {}
-    )  # white cells end
+    dark = state.view == "causal" and state.gates != "preview"  # its white cells would run into the page
+    framed = {"showline": True, "mirror": True, "linecolor": GROUND} if dark else {}
     x = {
         **_axis(across, columns, x_size),
         "anchor": f"y{mark}",

@@ -33,7 +33,9 @@ CAUSAL_VERSION = "1"  # raise whenever a fit may come out differently, rounding 
 ROLES = ("facilitation", "interference", "irrelevance")
 ROLE = 0.5  # a head has a role when its score reaches this
 SEEDS, MAX_SEEDS = 5, 100
+CONTRAST_SEEDS, CONTRAST_UPDATES = 1, 500
 STAGES = ("free", "open", "shut")  # of a fit: gates without a push, then pushed open and pushed shut
+MEASURED = "2"  # raise whenever the untouched model or the preview may be measured differently
 CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
 CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 
@@ -73,6 +75,10 @@ class GateSettings:
             found = replace(found, free_rate=(rates[0], rates[1]), push_rate=(rates[2], rates[3]))
         return replace(found, **{name: value for name, value in others.items() if value is not None})
 
+    def of_contrast(self, usual: bool) -> "GateSettings":
+        """The same for contrasted pairs, which have one stage: the paper's 500 updates where none were chosen."""
+        return replace(self, free_updates=CONTRAST_UPDATES) if usual else self
+
     def __post_init__(self) -> None:
         if not (1 <= self.free_updates <= 10_000 and 1 <= self.push_updates <= 10_000 and 1 <= self.batch <= 1024):
             raise SettingError("updates and batch make no sense", "Choose 1 to 10,000 updates and a batch up to 1,024.")
@@ -106,7 +112,7 @@ class CausalPlan:
 
     model: ModelCard
     tasks: tuple[Task, ...]
-    seeds: int = SEEDS
+    seeds: int = SEEDS  # 0: only the preview and the untouched model
     settings: GateSettings = field(default_factory=GateSettings)
     together: int = 1  # seeds that share a batch: faster, but they are done at the same time
 
@@ -115,8 +121,10 @@ class CausalPlan:
             raise SettingError(
                 "tasks must be named, each once", "Choose from math, syntax, commonsense, or give a file."
             )
-        if not 1 <= self.seeds <= MAX_SEEDS or self.together < 1:
-            raise SettingError(f"{self.seeds} seeds make no sense", f"Choose 1 to {MAX_SEEDS}.")
+        if not 0 <= self.seeds <= MAX_SEEDS or self.together < 1:
+            raise SettingError(
+                f"{self.seeds} seeds make no sense", f"Choose up to {MAX_SEEDS}; 0 for the preview alone."
+            )
 
     @property
     def key(self) -> str:
@@ -129,14 +137,14 @@ class CausalPlan:
         """Steps of all tasks."""
         chunks = -(-self.settings.free_updates // CHUNK) + -(-self.settings.push_updates // CHUNK)
         groups = -(-self.seeds // self.together)
-        return len(self.tasks) * (2 + groups * chunks + len(self.model.layers))
+        return len(self.tasks) * (2 + (groups * chunks + len(self.model.layers) if self.seeds else 0))
 
     def left(self, store: Store) -> int:
         """Steps that are still to be done."""
         left = 0
         for task in self.tasks:
             names = [self.facts(task, what) for what in ("untouched", "preview")]
-            names += [self.facts(task, "effect", layer) for layer in self.model.layers]
+            names += [self.facts(task, "effect", layer) for layer in self.model.layers if self.seeds]
             fits = [step for step in self._ready(task, store) if step.what == "fit"]
             left += sum(store.get(name) is None for name in names) + sum(self._chunks(step) for step in fits)
         return left
@@ -153,7 +161,7 @@ class CausalPlan:
 
     def facts(self, task: Task, what: str, layer: int = 0) -> str:
         """The name of what else is measured on a task."""
-        return self._unit(what, task.hash, layer) if what == "effect" else _unit(self.model, what, task.hash)
+        return self._unit(what, task.hash, layer) if what == "effect" else _unit(self.model, MEASURED, what, task.hash)
 
     def ready(self, store: Store) -> list[Step]:
         """The steps that can be done now; none when all are done."""
@@ -197,7 +205,7 @@ class CausalPlan:
         for seeds in (tuple(absent[i : i + self.together]) for i in range(0, len(absent), self.together)):
             key = self._unit("fit", task.hash, list(seeds))
             yield Step("fit", key, task, self.settings, seeds, content=readable(store.get(key)))
-        if 0 not in absent:
+        if self.seeds and 0 not in absent:
             first = store.get(self.seed(task, 0)) or b""
             for layer in self.model.layers:
                 key = self.facts(task, "effect", layer)
@@ -234,22 +242,18 @@ class Planned(Protocol):
         """The result, kept in the store."""
 
 
-def causal_scores(
-    checkpoint: Checkpoint, wanted: Planned, store: Store, device: str, progress: Progress, only: Sequence[str] | None
-) -> Scores:
-    """Do in this process what the store does not have, step by step; `only` some kinds of steps if asked."""
-    done, worker = 0, None
-    while steps := [step for step in wanted.ready(store) if only is None or step.what in only]:
+def causal_scores(checkpoint: Checkpoint, wanted: Planned, store: Store, device: str, progress: Progress) -> Scores:
+    """Do in this process what the store does not have, step by step."""
+    done, worker = wanted.total - wanted.left(store), None
+    while steps := wanted.ready(store):
         if worker is None:
             from analysis.causal_work import CausalWorker
 
             worker = CausalWorker(checkpoint, device)
         wanted.keep(steps[0], worker.do(steps[0]), store)
         done += 1
-        total = wanted.total if only is None else done + len(steps) - 1
-        progress(f"{steps[0].task.title}: {steps[0].what}", done, max(total, done))
-    used = "stored fits" if worker is None else worker.model.device_name
-    return wanted.finish(store, used) if only is None else wanted.assembled(store, used)
+        progress(f"{steps[0].task.title}: {steps[0].what}", done, max(wanted.total, done))
+    return wanted.finish(store, "stored fits" if worker is None else worker.model.device_name)
 
 
 def _unit(card: ModelCard, *part: Any) -> str:

@@ -158,7 +158,7 @@ def _evidence_lines(found: dict[str, Any]) -> list[str]:
     if "some_role" not in found:  # contrasted pairs
         return [f"  log P(forget) − log P(retain) of each seed's last 20 updates: {listed.get('free', '')}"]
     lines = [f"  F or N in some seed {found['some_role']:.1%}"]
-    lines.append(f"  of the heads with F in every seed, {found['unpushed']:.0%} felt no push")
+    lines.append(f"  of the heads with F in every seed, {found['unpushed']:.0%} ended beyond the push's limit")
     ends = "; ".join(f"{name} {values}" for name, values in listed.items())
     lines.append(f"  NLL of each seed's last 20 updates: {ends}")
     drifts = "; ".join(f"{k} {' '.join(f'{d:+.3f}' for d in v)}" for k, v in found["still_falling"].items())

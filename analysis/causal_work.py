@@ -14,14 +14,14 @@ from analysis.errors import TaskError
 from analysis.fits import Fit
 from analysis.gated_model import GatedModel
 from analysis.gates import advance, advance_contrast, untouched
-from analysis.prompts import Batch, Encoded, encode
+from analysis.prompts import Encoded, encode, within
 from analysis.tasks import Contrast, Item, Task
 from analysis.tokens import Vocabulary
 from analysis.weights import memory_of, open_device
 
 PREVIEW_PROMPTS = 64
 EFFECT_PROMPTS = 32
-_TOGETHER = 64  # prompts run at once where nothing else decides
+AT_ONCE = 16_384  # tokens that go through the model at once where no batch is chosen
 _UNUSABLE = "Prompt and target must not share a token: begin the target with a space."
 
 
@@ -75,16 +75,18 @@ class CausalWorker:
         """How well the model does the task, in all and for each kind."""
         train, validation = self._items(task)
         kept = [(item.kind, tokens) for item, tokens in zip(task.validation, validation, strict=True) if tokens]
-        nll, right = untouched(self.model, [tokens for _, tokens in kept], _TOGETHER)
+        nll, right = untouched(self.model, [tokens for _, tokens in kept], AT_ONCE)
         by_kind: dict[str, list[int]] = defaultdict(list)
         for at, (kind, _) in enumerate(kept):
             by_kind[kind].append(at)
-        kinds = [{"kind": kind, **_summary(nll, right, at)} for kind, at in by_kind.items()]
-        whole = _summary(nll, right, range(len(kept)))
-        usable = sum(item is not None for item in train)
-        guess = max(Counter(tokens.ids[-tokens.targets :] for _, tokens in kept).values()) / len(kept)
-        flagged = whole["accuracy"] < guess + CHANCE  # hardly better than always saying the same
-        return _json({**whole, "kinds": kinds, "kept": usable, "flagged": flagged})
+        targets = [tokens.targets for _, tokens in kept]
+        kinds = [{"kind": kind, **_summary(nll, right, targets, at)} for kind, at in by_kind.items()]
+        whole = _summary(nll, right, targets, range(len(kept)))
+        usable = [tokens for tokens in train if tokens]
+        answers = Counter(tokens.ids[-tokens.targets :] for tokens in (*usable, *(tokens for _, tokens in kept)))
+        guess = max(answers.values()) / answers.total()
+        flagged = whole["accuracy"] < min(guess + CHANCE, 1 - CHANCE)  # hardly better than always saying the same
+        return _json({**whole, "kinds": kinds, "kept": len(usable), "flagged": flagged})
 
     def _preview(self, step: Step, task: Task) -> bytes:
         """The gradient of each prompt's loss by every gate, all gates being 1; facilitating where it is negative."""
@@ -104,8 +106,7 @@ class CausalWorker:
 def gate_gradients(model: GatedModel, prompts: Sequence[Encoded]) -> Any:  # [prompt, L, H]
     """∂ (mean NLL of its target) / ∂ gate at gates of 1, for every prompt: one backward pass."""
     parts = []
-    for start in range(0, len(prompts), _TOGETHER):
-        batch = Batch.of(prompts[start : start + _TOGETHER])
+    for batch in within(prompts, AT_ONCE):
         with torch.enable_grad():
             gates = torch.ones(len(batch.ids), len(model.card.layers), model.card.heads, device=model.device)
             gates.requires_grad_()
@@ -122,12 +123,16 @@ def toggled(model: GatedModel, prompts: Sequence[Encoded], gates: Any, layer: in
     variants = torch.tensor(gates, dtype=torch.float32, device=model.device).repeat(2 * heads, 1, 1)
     for head in range(heads):
         variants[head, at, head], variants[heads + head, at, head] = 1, 0
-    found = model.log_probs(Batch.of(prompts), variants).mean(1)
+    found = torch.cat([model.log_probs(batch, variants) for batch in within(prompts, AT_ONCE // (2 * heads))], 1).mean(
+        1
+    )
     return (found[heads:] - found[:heads]).cpu().numpy().astype(float)
 
 
-def _summary(nll: Sequence[float], right: Sequence[bool], at: Sequence[int]) -> dict[str, Any]:
-    accuracy, mean = np.mean([right[i] for i in at]), np.mean([nll[i] for i in at])
+def _summary(nll: Sequence[float], right: Sequence[bool], targets: Sequence[int], at: Sequence[int]) -> dict[str, Any]:
+    """The share of items that are wholly right, and the mean NLL of their target tokens: what a fit minimises."""
+    accuracy = np.mean([right[i] for i in at])
+    mean = np.average([nll[i] for i in at], weights=[targets[i] for i in at])
     return {"items": len(at), "accuracy": round(float(accuracy), 4), "nll": round(float(mean), 4)}
 
 

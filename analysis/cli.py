@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import __version__, causal_report, default_model, report
-from analysis.causal import SEEDS, CausalPlan, GateSettings, causal_scores
+from analysis.causal import CONTRAST_SEEDS, SEEDS, CausalPlan, GateSettings, causal_scores
 from analysis.checkpoint import Checkpoint
 from analysis.contrast import ContrastPlan
 from analysis.errors import HeadAtlasError, SettingError, StoreError
@@ -159,7 +159,7 @@ def _add_gates(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
         "contrast", help="heads that one behaviour needs and another does not", parents=[*parents, fit]
     )
     command.add_argument("pairs", type=Path, metavar="PAIRS.jsonl", help='lines of {"forget": {…}, "retain": {…}}')
-    command.add_argument("--seeds", type=int, default=1)
+    command.add_argument("--seeds", type=int, default=CONTRAST_SEEDS, help=f"default {CONTRAST_SEEDS}")
     command.set_defaults(run=_contrast)
     command = commands.add_parser("tasks", help="list the built-in tasks", parents=[parents[1]])
     command.set_defaults(run=_tasks)
@@ -173,12 +173,13 @@ def _gate_settings(options: argparse.Namespace) -> GateSettings:
 def _gates(options: argparse.Namespace, progress: ShownProgress) -> str:
     tasks = choose_tasks(options.tasks)
     settings = _gate_settings(options)
-    return _causal(options, progress, lambda card: CausalPlan(card, tasks, options.seeds, settings, options.together))
+    seeds = 0 if options.preview else options.seeds
+    return _causal(options, progress, lambda card: CausalPlan(card, tasks, seeds, settings, options.together))
 
 
 def _contrast(options: argparse.Namespace, progress: ShownProgress) -> str:
     contrast = read_contrast(options.pairs.name, file_content(options.pairs))
-    settings = _gate_settings(options)
+    settings = _gate_settings(options).of_contrast(options.updates is None)
     return _causal(options, progress, lambda card: ContrastPlan(card, contrast, options.seeds, settings))
 
 
@@ -188,8 +189,7 @@ def _causal(
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         wanted = planned(checkpoint.card)
-        only = ("untouched", "preview") if getattr(options, "preview", False) else None
-        scores = causal_scores(checkpoint, wanted, store, options.device, progress, only)
+        scores = causal_scores(checkpoint, wanted, store, options.device, progress)
         progress.close()
     if options.out:
         _write(options.out, scores)

@@ -1,6 +1,7 @@
 """Contrastive gates: the heads that one behaviour needs and another does not. Nothing here loads torch.
 
-Matched pairs (forget, retain); one fit minimises clip(log P(forget) − log P(retain), 5) − λ · mean clamp(logit). A gate
+Matched pairs (forget, retain); one fit minimises clip(log P(forget) − log P(retain), 5) − λ · mean clamp(logit). The
+clip is on one side, at −5: a pair told apart well enough counts no more, one the wrong way round always does. A gate
 that closes belongs to a head that makes the forgotten likely and that the kept can do without: it counts as
 facilitating what is to be forgotten, F = 1 − G.
 """
@@ -30,6 +31,8 @@ from analysis.known import remember
 from analysis.scores import Scores
 from analysis.store import Store
 from analysis.tasks import Contrast
+
+_PUSHED = ("push_updates", "push_rate")  # of a second stage, which contrasts do not have
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ class ContrastPlan:
             "hash": wanted.hash, "pairs": len(wanted.forget), "kept": len(wanted.forget), "applicable": True,
             "curves": curves,
         }  # fmt: skip
-        settings = {**asdict(self.settings), "seeds": self.seeds}
+        fitted = {name: value for name, value in asdict(self.settings).items() if name not in _PUSHED}
+        settings = {**fitted, "seeds": self.seeds}
         return causal_result(self.model, {wanted.name: roles}, (item,), settings, device)
 
     def finish(self, store: Store, device: str) -> Scores:

@@ -378,6 +378,8 @@ class Engine:
             names.append(_plan(card, job.request).key)
         if "salience" in job.request.methods:
             names += [salience_key(card.fingerprint, layer, True) for layer in card.layers]
+        if "causal" in job.request.methods:
+            names.append(job.request.causal.plan(card).key)
         return all(self._store.get(name) is not None for name in names)
 
 

@@ -66,7 +66,7 @@ class GatedModel:
         rows, positions = (torch.as_tensor(part, device=self.device) for part in (batch.rows, batch.positions))
         self._gates, self._shared = gates, shared
         try:
-            hidden = self.module.base_model(input_ids=ids, use_cache=False).last_hidden_state
+            hidden = _rows(self.module.base_model(input_ids=ids, use_cache=False).last_hidden_state)
         finally:
             self._gates = None
         wanted = hidden.unflatten(0, (-1, len(ids)))[:, rows, positions] if shared else hidden[rows, positions]
@@ -95,7 +95,7 @@ class GatedModel:
 
 
 def _rows(hidden: Tensor) -> Tensor:
-    """Hidden states [V, B, T, d] as rows [V · B, T, d]; those of a later layer are rows already."""
+    """Hidden states [V, B, T, d] as rows [V · B, T, d]; they are so already unless the first layer made them."""
     return hidden.flatten(0, 1) if hidden.dim() == 4 else hidden
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from analysis.causal import GateSettings
 from analysis.fits import Fit
 from analysis.gated_model import GatedModel
-from analysis.prompts import Batch, Encoded, batch_order, batches
+from analysis.prompts import Batch, Encoded, batch_order, batches, within
 
 LIMIT = 4.0  # the push ends where a logit is beyond it
 CONTRAST = 5.0  # what is so much less likely than what is kept has been forgotten well enough
@@ -126,13 +126,12 @@ def advance_contrast(
     return replace(optimiser.fit(fit), update=stop, free_nll=np.concatenate([fit.free_nll, seen]))
 
 
-def untouched(model: GatedModel, items: Sequence[Encoded], batch: int) -> tuple[list[float], list[bool]]:
+def untouched(model: GatedModel, items: Sequence[Encoded], at_once: int) -> tuple[list[float], list[bool]]:
     """Each item's mean NLL, and whether the model would have written it all, with every gate at 1."""
     nll: list[float] = []
     right: list[bool] = []
     with torch.no_grad():
-        for start in range(0, len(items), batch):
-            part = Batch.of(items[start : start + batch])
+        for part in within(items, at_once):
             log_probs, best = (found.cpu().numpy() for found in model.untouched(part))
             for row in range(len(part.ids)):
                 nll.append(float(-log_probs[part.rows == row].mean()))

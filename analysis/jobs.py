@@ -42,6 +42,8 @@ class CausalRequest:
         names = [task.name for task in self.tasks]
         if self.contrast is None and (not names or len(set(names)) < len(names)):
             raise TaskError("tasks must be named, each once", "Choose some, or rename the file.")
+        if self.contrast is not None and self.seeds < 1:
+            raise TaskError("pairs to contrast have no preview", "Choose at least one seed.")
         return self
 
     @property
@@ -144,6 +146,12 @@ class Job:
     def active(self) -> bool:
         """Waiting or running."""
         return self.state in ACTIVE
+
+    @property
+    def link(self) -> str:
+        """The address of its map on the page, once the model is open."""
+        view = "" if {"function", "salience"} & set(self.request.methods) else "&view=causal"
+        return f"/?model={self.request.model}@{self.fingerprint[:8]}{view}" if self.fingerprint else ""
 
     def at(self, **changes: Any) -> Self:
         """The same job, further on."""

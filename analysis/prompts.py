@@ -77,6 +77,19 @@ def encode(items: Sequence[Item], vocabulary: Vocabulary, size: int) -> list[Enc
     return encoded
 
 
+def within(items: Sequence[Encoded], tokens: int) -> Iterator[Batch]:
+    """All items in their order, as many in a batch as have room in so many tokens, at least one."""
+    group: list[Encoded] = []
+    for item in items:
+        longest = max(len(other.ids) for other in (*group, item))
+        if group and longest * (len(group) + 1) > tokens:
+            yield Batch.of(group)
+            group = []
+        group.append(item)
+    if group:
+        yield Batch.of(group)
+
+
 def batches(items: Sequence[Encoded], size: int, start: int = 0) -> Iterator[Batch]:
     """Endless batches in a fixed random order, from the given one on."""
     for number in count(start):

@@ -514,7 +514,7 @@
     return told.detail || [told.message, told.hint].filter(Boolean).join(". ");
   }
 
-  const ticked = (id) => [...document.querySelectorAll(`#${id} input:checked`)].map((box) => box.value);
+  const ticked = (group) => [...group.querySelectorAll("input:checked")].map((box) => box.value);
   const asText = async (file) => ({ name: file.name, content: await file.text() });
 
   // What was typed of the causal map's settings; what is left empty is as usual.
@@ -525,17 +525,19 @@
     const updates = ["free", "pushed"].map((name) => Number(typed(name) || byId(`new-gates-${name}`).placeholder));
     if (typed("free") || typed("pushed")) found.updates = updates;
     if (typed("rates")) found.rates = typed("rates").split(/[\s,;→]+/).map(Number);
-    if (ticked("new-tasks").length) found.tasks = ticked("new-tasks");
+    if (byId("new-gates-published").checked) found.published = true;
+    const tasks = ticked(byId("new-tasks"));
+    if (tasks.length) found.tasks = tasks;
     return found;
   }
 
   async function analyse() {
-    const [files, pairs] = ["new-files", "new-pairs"].map((id) => [...(byId(id).files || [])]);
+    const [files, pairs] = [byId("new-files"), byId("new-pairs")].map((input) => [...(input.files || [])]);
     if ([...files, ...pairs].some((file) => file.size > 5e6)) return notify("A file may have at most 5 MB.");
     const body = {
       model: byId("new-model").value.trim(),
       revision: byId("new-revision").value.trim(),
-      methods: ticked("new-methods"),
+      methods: ticked(byId("new-methods")),
       files: await Promise.all(files.map(asText)),
     };
     if (!body.model) return notify("Which model? Type its name.");

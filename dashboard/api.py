@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from swagger_ui_bundle import swagger_ui_path
 
 from analysis import __version__, default_model, jobs, report
-from analysis.causal import MAX_SEEDS, SEEDS, GateSettings
+from analysis.causal import CONTRAST_SEEDS, MAX_SEEDS, SEEDS, GateSettings
 from analysis.causal_report import head_gates
 from analysis.engine import Engine
 from analysis.errors import (
@@ -84,7 +84,9 @@ class Submission(BaseModel):
         None, description="for the causal map: built-in tasks by name; math and syntax, or the files', when left out"
     )
     contrast: PairsFile | None = Field(None, description="for the causal map: pairs to contrast, instead of tasks")
-    seeds: Annotated[int, Field(ge=1, le=MAX_SEEDS)] = SEEDS
+    seeds: Annotated[int, Field(ge=0, le=MAX_SEEDS)] | None = Field(
+        None, description=f"{SEEDS} when left out ({CONTRAST_SEEDS} for a contrast); 0 for the preview alone"
+    )
     updates: Annotated[list[Annotated[int, Field(ge=1, le=10_000)]], Field(min_length=2, max_length=2)] | None = Field(
         None, description="of the two stages of a fit"
     )
@@ -123,7 +125,9 @@ class Submission(BaseModel):
         settings = GateSettings.chosen(self.published, self.updates, self.rates, **numbers)
         pairs = read_contrast(self.contrast.name, self.contrast.content.encode()) if self.contrast else None
         tasks = (*(builtin_tasks()[name] for name in names), *own)
-        return jobs.CausalRequest(tasks, pairs, self.seeds, settings, self.together).checked()
+        seeds = self.seeds if self.seeds is not None else CONTRAST_SEEDS if pairs else SEEDS
+        settings = settings.of_contrast(self.updates is None) if pairs else settings
+        return jobs.CausalRequest(tasks, pairs, seeds, settings, self.together).checked()
 
 
 class JobState(BaseModel):
@@ -148,9 +152,7 @@ class JobState(BaseModel):
 def job_state(job: jobs.Job) -> JobState:
     """A job as the API tells it."""
     fields = {key: getattr(job, key) for key in JobState.model_fields if hasattr(job, key)}
-    model = job.request.model
-    link = f"/?model={model}@{job.fingerprint[:8]}" if job.fingerprint else ""
-    return JobState(**fields, model=model, revision=job.request.revision, link=link)
+    return JobState(**fields, model=job.request.model, revision=job.request.revision)
 
 
 class Chosen(BaseModel):

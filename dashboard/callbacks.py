@@ -155,10 +155,13 @@ def paint(
     asked = controls | {"embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
     view = open_view(library, str(address)) if opened else view_of_controls(library, asked)
     another = opened or f"{ids.MODEL}.value" in changed
+    fresher = f"{ids.FRESH}.data" in changed  # a running fit has another seed, or its first
     return {
         "painted": painted(view, *read_screen(screen)),
         "controls": control_values(view) if opened else changed_by_model(view, another),
-        "choices": choices(library, view) if another else _unchanged(("models", "relations", "tasks", "seeds")),
+        "choices": choices(library, view)
+        if another or fresher
+        else _unchanged(("models", "relations", "tasks", "seeds")),
         "no_function_controls": view.is_causal,
         "no_causal_controls": not view.is_causal,
         "pins": [str(head) for head in view.state.pins] if another else no_update,

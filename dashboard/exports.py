@@ -16,6 +16,7 @@ from fastapi import APIRouter, Request, Response
 
 from analysis.causal import METHOD, SEEDS, GateSettings
 from analysis.heads import ModelCard
+from analysis.provenance import Provenance
 from analysis.relations import builtin
 from analysis.scores import Scores, ranks
 from analysis.tasks import builtin as builtin_tasks
@@ -64,7 +65,7 @@ def view_frame(view: View) -> pd.DataFrame:
 
 def _gate_frame(view: View) -> pd.DataFrame:
     """The causal map as it is shown: one row a head, panel and score."""
-    card, facts, frames = view.shown.provenance.model, view.shown.provenance, []
+    card, frames = view.shown.provenance.model, []
     for panel in view.panels:
         task, column = panel.of
         for name, values in panel.measures:
@@ -84,22 +85,36 @@ def _gate_frame(view: View) -> pd.DataFrame:
     for at, (name, value) in enumerate((("model", card.id), ("revision", card.revision), ("method", METHOD))):
         frame.insert(at, name, value)
     frame["threshold"] = view.state.role
-    hashes = {item["name"]: item.get("hash", "") for item in facts.items}
-    return _with_task_facts(frame, view.shown, hashes)
+    return _with_task_facts(frame, view.shown)
 
 
 _KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
 _GATE_COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
 
 
-def _with_task_facts(frame: pd.DataFrame, scores: Scores, hashes: dict[str, str]) -> pd.DataFrame:
+def _with_task_facts(frame: pd.DataFrame, scores: Scores) -> pd.DataFrame:
+    """Every row with how its own task was fitted."""
     facts = scores.provenance
     frame["fingerprint"] = facts.model.fingerprint
     frame["method_version"] = facts.version
-    frame["computed"] = facts.date
-    frame["seeds"] = facts.settings.get("seeds")
-    frame["task_hash"] = frame["item"].map(hashes)
+    told = pd.DataFrame({item["name"]: _facts_of(item, facts) for item in facts.items}).T
+    for name in told.columns:
+        frame[name] = frame["item"].map(told[name])
     return frame
+
+
+def _facts_of(item: dict[str, Any], facts: Provenance) -> dict[str, Any]:
+    """How a task was fitted, when, and to what."""
+    settings = item.get("settings") or facts.settings
+    updates = [settings[name] for name in ("free_updates", "push_updates") if name in settings]
+    rates = [settings[name] for name in ("free_rate", "push_rate") if name in settings]
+    return {
+        "computed": item.get("computed", facts.date),
+        **{name: settings.get(name) for name in ("seeds", "batch", "push", "clip")},
+        "updates": "+".join(map(str, updates)),
+        "rates": " ".join(f"{rate:g}" for pair in rates for rate in pair),
+        "task_hash": item.get("hash", ""),
+    }
 
 
 @remembered(8)
@@ -107,8 +122,7 @@ def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
     names = [item["name"] for item in scores.provenance.items]
     if scores.provenance.method == METHOD:
-        hashes = {item["name"]: item.get("hash", "") for item in scores.provenance.items}
-        return _with_task_facts(scores.to_frame(), scores, hashes)
+        return _with_task_facts(scores.to_frame(), scores)
     return _with_provenance(scores.to_frame(), scores, {name: [name] for name in names})
 
 
@@ -216,14 +230,14 @@ def _reproduce_gates(view: View) -> str:
     card, causal = view.shown.provenance.model, view.causal
     items = _USUAL_GATES if causal is None else [causal.item(name) for name in shown_tasks(causal, view.state)]
     whole = view.shown.provenance.settings
-    fits = [(item, _USUAL_SETTINGS | dict(item.get("settings") or whole)) for item in items]
+    fits = [(item, dict(item.get("settings") or whole)) for item in items]
     files = [f"{item['name']}.jsonl" for item in items if item["name"] not in builtin_tasks()]
     return _GATE_SCRIPT.format(
         title=repr(view.title),
         address=repr("/" + view.named.to_query()),
         fingerprint=repr(card.fingerprint),
         commands=repr([_gate_command(card, item, settings) for item, settings in fits]),
-        settings=repr([{name: settings[name] for name in _USUAL_SETTINGS} for _, settings in fits]),
+        settings=repr([{name: settings[name] for name in _USUAL_SETTINGS if name in settings} for _, settings in fits]),
         note=f"  # your own tasks and pairs must be here: {files!r}" if files else "",
         role=view.state.role,
     )
@@ -238,6 +252,7 @@ _USUAL_GATES: list[dict[str, Any]] = [
 
 def _gate_command(card: ModelCard, item: dict[str, Any], settings: dict[str, Any]) -> list[str]:
     """What computes one task again, as it was fitted."""
+    settings = _USUAL_SETTINGS | settings
     name = item["name"] if item["name"] in builtin_tasks() else f"{item['name']}.jsonl"
     command = ["contrast", card.id, name] if item.get("category") == "contrast" else ["gates", card.id, "--tasks", name]
     command += ["--updates", str(settings["free_updates"]), str(settings["push_updates"])]

@@ -19,7 +19,7 @@ LETTERS = dict(zip(ROLES, "FNR", strict=True))
 CHANNELS = ROLES[:2]  # facilitation and interference: the two colours
 PREVIEW = "preview"
 USUAL_TASKS = 2  # rows, when none are chosen
-COLUMN_NAMES = {"always": "Always", "any": "Any", "mean": "mean over prompts"}
+COLUMN_NAMES = {"always": "Always", "any": "Any", "mean": "Mean"}
 NO_ROLE, FACILITATING, INTERFERING, BOTH, IRRELEVANT = range(5)
 ROLE_WORDS = ("no clear role", "facilitating", "interfering", "facilitating and interfering", "irrelevant")
 
@@ -76,9 +76,9 @@ def fitted_seeds(causal: Scores, task: str) -> list[str]:
 
 
 def shown_columns(state: ViewState) -> tuple[str, ...]:
-    """The columns: Always and Any, one of them, a seed, or the mean of the preview."""
+    """The columns: Always and Any, one of them, a seed; of the preview also the mean over the prompts."""
     if state.gates == PREVIEW:
-        return ("mean",) if state.columns == "both" else (state.columns,)
+        return ("mean", "always", "any") if state.columns == "both" else (state.columns,)
     if state.one_seed:
         return (seed_name(int(state.one_seed)),)
     return ("always", "any") if state.columns == "both" else (state.columns,)
@@ -188,19 +188,28 @@ def _preview_panel(causal: Scores, state: ViewState, task: str, column: str) -> 
     value = preview(causal.item(task), column, shape)
     if value is None:
         return _no_panel(task, column, title, shape, Missing.NOT_COMPUTED)
-    belongs = np.stack([value < 0, value > 0])
+    belongs = _preview_roles(causal.item(task), column, value)
     return Panel(
         key=f"{task} {column}",
         title=title,
         value=value,
-        member=value < 0,
+        member=belongs[0],
         reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.NO).astype(np.int8),
         categories=CHANNELS,
         belongs=belongs,
         measures=(("g", value),),
         of=(task, column),
-        remark=f"first-order estimate · {_percent(belongs[0].mean())} facilitating",
+        remark=f"first-order · F {_percent(belongs[0].mean())} · N {_percent(belongs[1].mean())}",
     )
+
+
+def _preview_roles(item: dict[str, Any], column: str, value: Floats) -> npt.NDArray[np.bool_]:  # [2, layer, head]
+    """Facilitating and interfering: by the sign, for Any of some prompt each, so that a head may be both."""
+    found = item.get("preview") or {}
+    least, most = (_grid(found.get(name), value.shape) for name in ("least", "most"))
+    if column != "any" or least is None or most is None:
+        least = most = value
+    return np.stack([least < 0, most > 0])
 
 
 def _shape(causal: Scores) -> tuple[int, int]:
@@ -214,18 +223,28 @@ def role_codes(panel: Panel, role: float) -> Codes:
     if not measures:
         return np.zeros(panel.value.shape, np.uint8)
     with np.errstate(invalid="ignore"):
-        if "g" in measures:
-            value = measures["g"]
-            return np.where(value < 0, FACILITATING, np.where(value > 0, INTERFERING, NO_ROLE)).astype(np.uint8)
         helps, hurts, idle = (measures.get(letter, np.zeros(panel.value.shape)) >= role for letter in "FNR")
+    if "g" in measures and panel.belongs is not None:
+        helps, hurts = panel.belongs
     codes = np.where(helps & hurts, BOTH, np.where(helps, FACILITATING, np.where(hurts, INTERFERING, NO_ROLE)))
     return np.where((codes == NO_ROLE) & idle, IRRELEVANT, codes).astype(np.uint8)
 
 
-def steepest(panels: Sequence[Panel]) -> float:
-    """The largest gradient of the panels, up to which their common scale goes; never 0."""
-    found = [np.nanmax(np.abs(panel.value), initial=0.0) for panel in panels if not np.isnan(panel.value).all()]
-    return float(max(found, default=0.0)) or 1.0
+def steepest(panels: Sequence[Panel]) -> dict[str, float]:
+    """Of each column the largest gradient, up to which its scale goes; never 0. Means are far below single prompts."""
+    scales: dict[str, float] = {}
+    for panel in panels:
+        most = 0.0 if np.isnan(panel.value).all() else float(np.nanmax(np.abs(panel.value)))
+        scales[panel.of[1]] = max(scales.get(panel.of[1], 0.0), most)
+    return {column: scale or 1.0 for column, scale in scales.items()}
+
+
+def scale_words(panels: Sequence[Panel]) -> str:
+    """How far each column's scale goes."""
+    scales = steepest(panels)
+    if len(scales) == 1:
+        return f"±{next(iter(scales.values())):.2g}"
+    return ", ".join(f"{COLUMN_NAMES[column]} ±{scale:.2g}" for column, scale in scales.items())
 
 
 # ---- Counts --------------------------------------------------------------------------------------------------------
@@ -266,6 +285,11 @@ def mean_roles(causal: Scores, task: str) -> Floats | None:  # [role, layer, hea
     return np.asarray(found.transpose("kind", "layer", "head").values, dtype=np.float64)
 
 
+def ordering(causal: Scores, task: str, seed: str) -> Floats | None:  # [role, layer, head]
+    """What heads are put in order by: one seed's scores, or their mean over all seeds."""
+    return reduced(causal, task, seed_name(int(seed))) if seed else mean_roles(causal, task)
+
+
 def window(heads: int) -> int:
     """Heads over which the effect is averaged."""
     return max(1, min(heads, max(5, round(heads / 20))))
@@ -277,8 +301,7 @@ def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
 
     The order is that of one seed's scores, or of their mean over all seeds.
     """
-    effect = effect_of(causal, task)
-    roles = reduced(causal, task, seed_name(int(seed))) if seed else mean_roles(causal, task)
+    effect, roles = effect_of(causal, task), ordering(causal, task, seed)
     if effect is None or roles is None or np.isnan(effect).all():
         return ()
     flat = np.nan_to_num(effect.ravel())
@@ -294,19 +317,19 @@ def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
 # ---- One head ------------------------------------------------------------------------------------------------------
 
 
-def head_gates(causal: Scores, head: HeadId, role: float) -> list[dict[str, Any]]:
+def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[dict[str, Any]]:
     """What every task says of a head: its gates in each seed, scores, preview, effect and place in the orders."""
     at = causal.provenance.model.layers.index(head.layer)
-    return [_of_task(causal, task, (at, head.head), role) for task in task_names(causal)]
+    return [_of_task(causal, task, (at, head.head), role, seed) for task in task_names(causal)]
 
 
-def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float) -> dict[str, Any]:
+def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float, seed: str) -> dict[str, Any]:
     item, shape = causal.item(task), _shape(causal)
     there = fitted_seeds(causal, task)
     found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
     helps, hurts, idle = (found.sel(kind=role).values for role in ROLES)
     contrasted = item.get("category") == "contrast"  # one gate, which closes where F is high
-    gradient, effect, mean = preview(item, "mean", shape), effect_of(causal, task), mean_roles(causal, task)
+    gradient, effect, order = preview(item, "mean", shape), effect_of(causal, task), ordering(causal, task, seed)
     share = _grid((item.get("preview") or {}).get("share"), shape)
     why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
     return {
@@ -322,7 +345,7 @@ def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float) -> d
         "preview_share": _at(share, cell),
         "effect": _at(effect, cell),
         "effect_rank": int(ranks(np.abs(effect))[cell]) if effect is not None else None,
-        "ranks": {role: int(ranks(mean[ROLES.index(role)])[cell]) for role in _known(mean) if mean is not None},
+        "ranks": {role: int(ranks(order[ROLES.index(role)])[cell]) for role in _known(order) if order is not None},
         "missing": why.words,
     }
 

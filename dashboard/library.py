@@ -183,27 +183,38 @@ def _order(facts: Provenance) -> Callable[[Scores], Any]:
     return _standing if facts.method == METHOD else _longer
 
 
-def _longer(scores: Scores) -> tuple[bool, int, str]:
-    """Any score at all, then the longer fit, then the newer: one that runs is seen as soon as it has a seed."""
-    settings = scores.provenance.settings
-    updates = int(settings.get("free_updates", 0)) + int(settings.get("push_updates", 0))
-    return bool((scores.missing == Missing.NO).any()), updates, scores.provenance.date
+def _longer(scores: Scores) -> tuple[bool, bool, int, str]:
+    """Any score at all, then one that runs, which is so seen from its first seed on, then the longer fit, the newer."""
+    some, running = (bool((scores.missing == state).any()) for state in (Missing.NO, Missing.RUNNING))
+    return some, running, _updates(scores.provenance), scores.provenance.date
+
+
+def _updates(facts: Provenance) -> int:
+    return int(facts.settings.get("free_updates", 0)) + int(facts.settings.get("push_updates", 0))
 
 
 def merged(best: Scores, others: Sequence[Scores]) -> Scores:
     """A result with the relations or tasks that only others, computed in the same way from the same weights, have."""
     provenance, parts = best.provenance, [best]
     names = {item["name"] for item in provenance.items}
+    besides: dict[str, list[str]] = {}  # fits of the same tasks that are not shown
     for other in sorted(others, key=_order(provenance), reverse=True):
         facts = other.provenance
         same = facts.model.fingerprint == provenance.model.fingerprint and _settings(facts) == _settings(provenance)
         more = [item["name"] for item in facts.items if item["name"] not in names] if same else []
+        if same and facts.method != METHOD and other is not best and (other.missing == Missing.NO).any():
+            for item in (item for item in facts.items if item["name"] not in more):
+                besides.setdefault(item["name"], []).append(_fit_words(facts))
         if more:
             parts.append(_only(other, more))
             names |= set(more)
-    if len(parts) == 1:
+    if len(parts) == 1 and not besides:
         return best
-    items = tuple(_told(item, part.provenance) for part in parts for item in part.provenance.items)
+    items = tuple(
+        {**_told(item, part.provenance), **({"besides": besides[item["name"]]} if item["name"] in besides else {})}
+        for part in parts
+        for item in part.provenance.items
+    )
     samples = list(dict.fromkeys(name for part in parts for name in part.score.sample.values.tolist()))
     missing = float(Missing.NOT_COMPUTED)
     arrays = [
@@ -214,8 +225,13 @@ def merged(best: Scores, others: Sequence[Scores]) -> Scores:
 
 
 def _told(item: dict[str, Any], facts: Provenance) -> dict[str, Any]:
-    """A task with the settings of its own fit, where those of the whole map may be another's."""
-    return item if facts.method == METHOD else {"settings": facts.settings, **item}
+    """A task with the settings and the date of its own fit, where those of the whole map may be another's."""
+    return item if facts.method == METHOD else {"settings": facts.settings, "computed": facts.date, **item}
+
+
+def _fit_words(facts: Provenance) -> str:
+    updates = [str(facts.settings[name]) for name in ("free_updates", "push_updates") if name in facts.settings]
+    return f"{'+'.join(updates)} updates, {facts.settings.get('seeds', '?')} seeds, {facts.date[:10]}"
 
 
 def _sampled(array: xr.DataArray, samples: list[str], fill: float) -> xr.DataArray:

@@ -1,6 +1,7 @@
 """The causal map from end to end: a built model whose heads' roles are known, and results that come in pieces."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from analysis.causal import CausalPlan, GateSettings, Step, causal_scores
-from analysis.causal_report import causal_data, shares
+from analysis.causal_report import causal_data, causal_text, shares
 from analysis.causal_work import CausalWorker
 from analysis.checkpoint import Checkpoint
 from analysis.cli import main
@@ -17,8 +18,9 @@ from analysis.errors import SettingError
 from analysis.fits import Fit
 from analysis.gates import LIMIT
 from analysis.progress import silent
-from analysis.scores import Scores
+from analysis.scores import Missing, Scores
 from analysis.shipped import shipped_causal
+from analysis.store import Store
 from analysis.tasks import Contrast, Item, Task, builtin
 from tests import tiny_models
 
@@ -63,7 +65,7 @@ def built(checkpoint, tmp_path_factory):
 
     store = Store(tmp_path_factory.mktemp("store"))
     wanted = CausalPlan(checkpoint.card, (built_task(),), 5, SETTINGS, together=5)
-    yield wanted, causal_scores(checkpoint, wanted, store, "cpu", silent, None), store
+    yield wanted, causal_scores(checkpoint, wanted, store, "cpu", silent), store
     store.close()
 
 
@@ -127,7 +129,8 @@ def test_a_finished_plan_has_nothing_left_to_do_and_more_seeds_keep_the_finished
     assert [step.seeds for step in more.ready(store) if step.what == "fit"] == [(5,), (6,)]
 
 
-def test_a_run_that_was_stopped_anywhere_ends_with_the_same_map(built, checkpoint, store):
+def test_a_run_that_was_stopped_anywhere_ends_with_the_same_map(built, checkpoint, store, tmp_path):
+    """Before the fits, in each of their stages, between two seeds, among the effects: bit by bit the same."""
     wanted, scores, _ = built
     fewer = CausalPlan(wanted.model, wanted.tasks, 2, SETTINGS)
 
@@ -141,11 +144,37 @@ def test_a_run_that_was_stopped_anywhere_ends_with_the_same_map(built, checkpoin
 
         return progress
 
-    for limit in (1, 2, 3, 4):
+    assert fewer.total == 2 + 2 * (8 + 12) + 2
+    for limit in (1, 5, 11, 14, 22, 27, 41, 43):
         with pytest.raises(Stop):
-            causal_scores(checkpoint, fewer, store, "cpu", stop_at(limit), None)
-    resumed = causal_scores(checkpoint, fewer, store, "cpu", silent, None)
+            causal_scores(checkpoint, fewer, store, "cpu", stop_at(limit))
+    resumed = causal_scores(checkpoint, fewer, store, "cpu", silent)
+    other = Store(tmp_path / "other")
+    whole = causal_scores(checkpoint, fewer, other, "cpu", silent)
+    other.close()
+    np.testing.assert_array_equal(resumed.score.values, whole.score.values)
+    assert resumed.provenance.items == whole.provenance.items
     np.testing.assert_allclose(resumed.score.values, scores.score.values[:, :, :2], atol=2e-3)
+
+
+def test_no_seed_is_the_preview_alone_and_it_is_kept(checkpoint, store):
+    wanted = CausalPlan(checkpoint.card, (built_task(),), seeds=0)
+    scores = causal_scores(checkpoint, wanted, store, "cpu", silent)
+    assert (wanted.total, wanted.left(store)) == (2, 0)
+    assert np.isnan(scores.score.values).all()
+    assert np.array(scores.item("next")["preview"]["mean"])[SOLVER] < 0
+    assert Scores.from_parquet(store.get(wanted.key)).item("next")["accuracy"] == scores.item("next")["accuracy"]
+    assert "nothing fitted yet" in causal_text(causal_data(scores, None))
+
+
+def test_a_small_task_that_the_model_can_do_is_not_flagged(checkpoint):
+    """One validation item is right: that its answer is the commonest of one says nothing."""
+    worker = CausalWorker(checkpoint, "cpu")
+    for target, right in ((" w101", 1.0), (" w150", 0.0)):  # the louder of the two heads says 101 after 0
+        items = tuple(Item("few", f"w{filler} w0", target) for filler in range(200, 209))
+        task = Task("few", "Few", "", items[:8], items[8:])
+        found = json.loads(worker.do(Step("untouched", "", task, SETTINGS)))
+        assert (found["accuracy"], found["flagged"]) == (right, not right)
 
 
 def test_a_damaged_fit_begins_anew(built, checkpoint, store):
@@ -157,16 +186,40 @@ def test_a_damaged_fit_begins_anew(built, checkpoint, store):
     assert again.content == b""
 
 
-def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoint, store):
-    forget = tuple(Item("f", f"w{filler} w{s}", f" w{100 + s}") for s in range(SOURCES) for filler in range(200, 204))
-    retain = tuple(
-        Item("r", f"w{filler} w{s}", f" w{100 + (s + 1) % SOURCES}")
-        for s in range(SOURCES)
-        for filler in range(200, 204)
+def built_contrast():
+    """Forget what the one head says, go on saying what the other does."""
+    forget, retain = (
+        tuple(
+            Item("side", f"w{filler} w{s}", f" w{100 + (s + shift) % SOURCES}")
+            for s in range(SOURCES)
+            for filler in range(200, 204)
+        )
+        for shift in (0, 1)
     )
-    contrast = Contrast("swap", "Swap", "", forget, retain)
-    wanted = ContrastPlan(checkpoint.card, contrast, 2, SETTINGS)
-    scores = causal_scores(checkpoint, wanted, store, "cpu", silent, None)
+    return Contrast("swap", "Swap", "", forget, retain)
+
+
+def test_pairs_are_contrasted_on_the_command_line(checkpoint, tmp_path, monkeypatch, capsys):
+    """It names the head that closes, writes the map, and says nothing of an interference that nobody measured."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
+    sides = zip(built_contrast().forget, built_contrast().retain, strict=True)
+    rows = [{n: {"prompt": i.prompt, "target": i.target} for n, i in (("forget", f), ("retain", r))} for f, r in sides]
+    file, out = tmp_path / "swap.jsonl", tmp_path / "swap.parquet"
+    file.write_text("\n".join(json.dumps(row) for row in rows))
+    command = ["contrast", str(checkpoint.folder), str(file), "--batch", "8", "--out", str(out)]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert re.search("gate closed .* highest mean: L1H2", said)
+    assert "1 seed · 500 updates" in said
+    assert "interference" not in said
+    scores = Scores.from_parquet(out.read_bytes())
+    assert (scores.missing.sel(kind="interference") == Missing.NOT_APPLICABLE).all()
+    assert not {"push_updates", "push_rate"} & set(scores.provenance.settings)
+
+
+def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoint, store):
+    wanted = ContrastPlan(checkpoint.card, built_contrast(), 2, SETTINGS)
+    scores = causal_scores(checkpoint, wanted, store, "cpu", silent)
     closed = scores.score.sel(item="swap", kind="facilitation").values
     assert (closed.reshape(2, -1).argmax(1) == SOLVER[0] * 4 + SOLVER[1]).all()
     assert (closed[:, *SOLVER] > 0.3).all()
@@ -177,7 +230,7 @@ def test_settings_that_make_no_sense_are_refused(checkpoint):
     with pytest.raises(SettingError):
         GateSettings(free_updates=0)
     with pytest.raises(SettingError):
-        CausalPlan(checkpoint.card, (built_task(),), seeds=0)
+        CausalPlan(checkpoint.card, (built_task(),), seeds=-1)
     with pytest.raises(SettingError):
         CausalPlan(checkpoint.card, (built_task(), built_task()))
 

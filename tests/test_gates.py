@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from torch.nn import functional as F
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from analysis.causal import GateSettings, rank_correlation
 from analysis.causal_work import gate_gradients, toggled
@@ -14,7 +15,7 @@ from analysis.checkpoint import Checkpoint
 from analysis.fits import Fit, Gates
 from analysis.gated_model import GatedModel, attention_outputs
 from analysis.gates import advance, contrast_and_gradient, loss_and_gradient, untouched
-from analysis.prompts import Batch, Encoded, batch_order, batches
+from analysis.prompts import Batch, Encoded, batch_order, batches, within
 from tests import tiny_models
 from tests.benchmarks.published_gates import published_update
 
@@ -76,6 +77,45 @@ def test_gated_batches_of_every_family_equal_one_prompt_and_one_variant_at_a_tim
     for variant in range(2):
         plain = [v for item in items for v in plain_log_probs(model, tiny, checkpoint, item, gates[variant].tolist())]
         np.testing.assert_allclose(found[variant].numpy(), plain, rtol=2e-4, atol=2e-4)
+
+
+def test_work_that_variants_share_is_done_once_and_logits_only_where_targets_are(tiny):
+    """Of three variants of the gates the first layer attends once; the vocabulary is met at the target tokens alone."""
+    seen = {}
+    blocks = tiny.module.base_model.layers
+    watched = {"first": blocks[0].self_attn.q_proj, "second": blocks[1].self_attn.q_proj, "head": tiny.module.lm_head}
+    hooks = [
+        module.register_forward_pre_hook(lambda _, args, name=name: seen.update({name: args[0].shape[:-1].numel()}))
+        for name, module in watched.items()
+    ]
+    batch = Batch.of([Encoded(tuple(range(1, 9)), 2) for _ in range(4)])
+    tiny.log_probs(batch, torch.ones(3, len(tiny.card.layers), tiny.card.heads))
+    for hook in hooks:
+        hook.remove()
+    assert seen == {"first": 4 * 8, "second": 3 * 4 * 8, "head": 3 * 4 * 2}
+
+
+def test_a_model_of_one_layer_is_gated_too(tmp_path):
+    """Its first layer is its last."""
+    config = LlamaConfig(
+        vocab_size=tiny_models.WORDS, hidden_size=16, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=2, intermediate_size=16,
+    )  # fmt: skip
+    gated = GatedModel(Checkpoint.open(tiny_models.save(LlamaForCausalLM(config).eval(), tmp_path)))
+    gates = torch.rand(3, 1, 2, generator=torch.Generator().manual_seed(1))
+    together = gated.log_probs(Batch.of(random_items(3)), gates)
+    for variant in range(3):
+        alone = gated.log_probs(Batch.of(random_items(3)), gates[variant : variant + 1])[0]
+        torch.testing.assert_close(together[variant], alone)
+
+
+@given(st.lists(st.integers(2, 30), min_size=1, max_size=20), st.integers(1, 100))
+def test_prompts_go_through_in_pieces_that_have_room(lengths, tokens):
+    """All of them, in order, and no piece larger than allowed unless a single prompt is."""
+    items = [Encoded(tuple(range(length)), 1) for length in lengths]
+    found = list(within(items, tokens))
+    assert [int(length) for batch in found for length in batch.lengths] == lengths
+    assert all(batch.ids.size <= tokens or len(batch.ids) == 1 for batch in found)
 
 
 def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
@@ -225,7 +265,7 @@ def test_a_pair_far_from_forgotten_still_moves_the_gates_and_a_forgotten_one_doe
 
 def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny):
     items = random_items(6)
-    nll, right = untouched(tiny, items, batch=4)
+    nll, right = untouched(tiny, items, at_once=24)
     for at, item in enumerate(items):
         logits = tiny.module(torch.tensor([item.ids])).logits[0]
         first = len(item.ids) - item.targets

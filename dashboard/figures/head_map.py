@@ -33,10 +33,10 @@ def head_maps(
     """
     palette = colours(state.palette, dark)
     layout: dict[str, Any] = _page(state, place, palette)
-    traces, scale = [], steepest(panels) if state.view == "causal" else 1.0
+    traces, scales = [], steepest(panels) if state.view == "causal" else {}
     for number, (panel, box) in enumerate(zip(panels, place.boxes, strict=True), start=1):
         mark = "" if number == 1 else str(number)
-        traces.append(_trace(panel, state, palette, mark, scale))
+        traces.append(_trace(panel, state, palette, mark, scales.get(panel.of[1], 1.0)))
         layout[f"xaxis{mark}"], layout[f"yaxis{mark}"] = _axes(state, layers, panel.value.shape[1], place, box, mark)
         layout["annotations"].append(_title(panel, box, place, palette))
         if panel.of[1] and state.gates != "preview":

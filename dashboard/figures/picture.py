@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from analysis.causal import METHOD, ROLES
 from analysis.provenance import Provenance
 from dashboard.figures.numbers import plain
-from dashboard.gates import steepest
+from dashboard.gates import scale_words
 from dashboard.palette import Colours, colours
 from dashboard.select import Panel, reasons
 from dashboard.state import ViewState
@@ -76,7 +76,7 @@ def _add_pins(
     marks = ["", *(str(number) for number in range(2, len(panels) + 1))]
     for head in state.pins:
         layer = provenance.model.layers.index(head.layer)
-        x, y = (head.head, layer) if state.transpose else (layer, head.head)
+        x, y = (head.head, layer) if state.heads_across else (layer, head.head)
         corners = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
         for mark in marks:
             figure.add_shape(xref=f"x{mark}", yref=f"y{mark}", line={"color": palette.pin, "width": 2}, **corners)
@@ -111,11 +111,10 @@ def _swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> li
 
 def _causal_swatches(panels: Sequence[Panel], state: ViewState, palette: Colours) -> list[tuple[str, str]]:
     if state.gates == "preview":
-        most = f"{steepest(panels):.2g}"
         return [
-            (palette.slope(-1), f"g = −{most}: helps"),
+            (palette.slope(-1), "g below 0: helps"),
             (palette.slope(0), "0"),
-            (palette.slope(1), f"g = {most}: hurts"),
+            (palette.slope(1), f"g above 0: hurts; full colour at {scale_words(panels)}"),
         ]
     if state.gates in ROLES:
         return [(palette.glow(state.gates, 1), f"{state.gates} 1"), (palette.glow(state.gates, 0), f"{state.gates} 0")]

@@ -8,7 +8,7 @@ from dash import html
 from analysis.causal import ROLES
 from analysis.scores import Missing, Scores
 from dashboard.figures.losses import has_curves
-from dashboard.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks, steepest, validation
+from dashboard.gates import COLUMN_NAMES, LETTERS, fitted_seeds, scale_words, shares, shown_tasks, validation
 from dashboard.palette import Colours, colours
 from dashboard.panels.legend import entry, missing_entries, ramp
 from dashboard.select import Panel
@@ -37,9 +37,9 @@ def causal_sentence(view: View) -> list[Any]:
 
 
 _PROMPTS = {
-    "both": "Shown is the mean over the prompts.",
+    "both": "Mean: over the prompts. Always: what every prompt says, 0 where they disagree. Any: the steepest of all.",
     "always": "Shown is what holds for every prompt, 0 where prompts disagree.",
-    "any": "Shown is the strongest gradient that any prompt gives.",
+    "any": "Shown is the steepest gradient that any prompt gives.",
 }
 
 
@@ -67,9 +67,9 @@ def causal_legend(panels: tuple[Panel, ...], state: ViewState, dark: bool, failu
         return missing
     if state.gates == "preview":
         shades = [palette.slope(share) for share in np.linspace(-1, 1, 9)]
-        most = f"{steepest(panels):.2g}"
+        scale = scale_words(panels)
         words = "gate gradient g = ∂loss/∂gate: below 0 the head seems to help, above 0 to hurt (first-order estimate)"
-        return [ramp(shades, words, ends=(f"−{most}", most)), *missing]
+        return [ramp(shades, f"{words}; full colour at {scale}", ends=("−", "+")), *missing]
     if state.gates in ROLES:
         shades = [palette.glow(state.gates, level) for level in (0, 0.5, 1)]
         words = f"{LETTERS[state.gates]}, {state.gates}; dimmed below θ = {state.role:g}"
@@ -116,6 +116,7 @@ def _task(causal: Scores, task: str, state: ViewState, palette: Colours) -> html
             _shares(causal, task, state, palette),
             *_agreement(item),
             *_settled(causal, task),
+            *_besides(item),
         ],
         className="task",
     )
@@ -163,7 +164,8 @@ def _shares(causal: Scores, task: str, state: ViewState, palette: Colours) -> ht
     rows, known = [], [shares(causal, task, column, state.role) for column in columns]
     for role in (role for role in ROLES if role in known[-1] or not any(known)):
         found = [of_column.get(role) for of_column in known]
-        cells = [cell for share in found for cell in _share_cells(share, palette.of(role))]
+        heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
+        cells = [cell for share in found for cell in _share_cells(share, heads, palette.of(role))]
         rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
     names = [COLUMN_NAMES.get(column, column.capitalize()) for column in columns]
     header = html.Tr([html.Th(f"share of heads ≥ {state.role:g}", scope="col"), *_spanned(names)])
@@ -174,9 +176,9 @@ def _spanned(names: list[str]) -> list[Any]:
     return [html.Th(name, scope="col", colSpan=2) for name in names]
 
 
-def _share_cells(share: float | None, colour: str) -> list[Any]:
+def _share_cells(share: float | None, heads: int, colour: str) -> list[Any]:
     bar = html.I(style={"width": f"{100 * (share or 0):.1f}%", "background": colour})
-    text = "" if share is None else f"{100 * share:.1f} %"
+    text = "" if share is None else f"{round(share * heads):,} · {100 * share:.1f} %"
     return [html.Td(html.Span(bar, className="bar")), html.Td(text, className="num")]
 
 
@@ -205,6 +207,14 @@ def _settled(causal: Scores, task: str) -> list[Any]:
     seeds = f"{count} {'seed' if count == 1 else 'seeds'}"
     end = f"; {' and '.join(parts)} rest within 0.1 of 0 or 1" if parts else ""
     return [html.P(f"{seeds}{end}.", className="hint")]
+
+
+def _besides(item: dict[str, Any]) -> list[Any]:
+    """Other fits of the task, which a longer one hides."""
+    others = item.get("besides") or []
+    return [html.P(f"Not shown, because this fit is longer or newer: {'; '.join(others)}.", className="hint")] * bool(
+        others
+    )
 
 
 _SIDES = (("open", "G⁺"), ("shut", "G⁻"))

@@ -22,9 +22,10 @@ def gates_of_head(view: View, head: HeadId, palette: Colours) -> list[Any]:
     """A part for each task; nothing when there is no causal map."""
     if view.causal is None:
         return []
-    found = head_gates(view.causal, head, view.state.role)
+    found = head_gates(view.causal, head, view.state.role, view.state.one_seed)
     hints = [words for contrasted, words in _HINTS.items() if any(task["contrasted"] == contrasted for task in found)]
-    tasks = [_task(task, view.causal, palette) for task in found]
+    by = f"seed {view.state.one_seed}" if view.state.one_seed else "mean"
+    tasks = [_task(task, view.causal, by, palette) for task in found]
     return [html.H3("Gates"), html.P(" ".join(hints), className="hint"), *tasks]
 
 
@@ -35,12 +36,12 @@ _HINTS = {
 }
 
 
-def _task(task: dict[str, Any], causal: Scores, palette: Colours) -> html.Div:
+def _task(task: dict[str, Any], causal: Scores, by: str, palette: Colours) -> html.Div:
     heading = html.P([html.B(task["title"]), html.Span(f" {task['role']}", className="roles")], className="gate-task")
     if not task["seeds"]:
         return html.Div([heading, html.P(task["missing"] or "no seed was fitted", className="hint")], className="gates")
     total = causal.score.sizes["layer"] * causal.score.sizes["head"]
-    words = html.Div([_scores(task, total), *_measured(task, total)], className="gate-words")
+    words = html.Div([_scores(task, total, by), *_measured(task, total)], className="gate-words")
     return html.Div([heading, html.Div([_dots(task, palette), words], className="gate-body")], className="gates")
 
 
@@ -72,10 +73,10 @@ def _at(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-def _scores(task: dict[str, Any], total: int) -> html.Table:
+def _scores(task: dict[str, Any], total: int, by: str) -> html.Table:
     """F, N and R with their place among all heads."""
-    names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,} by mean", "num"))
-    hint = "Its place in the order of the validation curve: by the mean over the seeds. A map's own is in its tooltip."
+    names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,} by {by}", "num"))
+    hint = "Its place in the validation curve's order, by the mean over the seeds or by the one shown alone."
     header = html.Tr(
         [html.Th(name, scope="col", className=style, title=hint * ("rank" in name)) for name, style in names]
     )
@@ -111,17 +112,14 @@ def _signed(number: float) -> str:
 
 def causal_provenance(causal: Scores) -> html.Details:
     """Where the gates come from."""
-    facts, settings = causal.provenance, causal.provenance.settings
-    shown = {name: value for name, value in settings.items() if isinstance(value, (int, float, str))}
-    rates = {
-        name: " → ".join(f"{v:g}" for v in value)
-        for name, value in settings.items()
-        if isinstance(value, (list, tuple))
-    }
+    facts = causal.provenance
+    settings: dict[str, list[str]] = {}
+    for item in facts.items:
+        settings.setdefault(_settings_words(item.get("settings") or facts.settings), []).append(item["title"])
     rows = {
         "tasks": ", ".join(f"{item['title']} ({item.get('hash', '')})" for item in facts.items),
         "method": f"{facts.method} map, version {facts.version}",
-        "settings": ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in {**shown, **rates}.items()),
+        **{f"settings of {', '.join(titles)}": words for words, titles in settings.items()},
         "computed": f"{facts.date} on {facts.device}",
         "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
     }
@@ -129,3 +127,13 @@ def causal_provenance(causal: Scores) -> html.Details:
     return html.Details(
         [html.Summary("Provenance of the causal map"), html.Table(html.Tbody(body), className="provenance")]
     )
+
+
+def _settings_words(settings: dict[str, Any]) -> str:
+    """Numbers as they are, learning rates from first to last."""
+    told = {
+        name: " → ".join(f"{rate:g}" for rate in value) if isinstance(value, (list, tuple)) else value
+        for name, value in settings.items()
+        if isinstance(value, (int, float, str, list, tuple))
+    }
+    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in told.items())

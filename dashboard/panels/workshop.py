@@ -82,7 +82,7 @@ def _gate_form() -> html.Details:
     usual, paper = GateSettings(), GateSettings.published()
     tasks = [dmc.Checkbox(label=title, value=name, size="xs") for name, title in TITLES.items()]
     numbers = [
-        _number("seeds", "Seeds", SEEDS, MAX_SEEDS),
+        _number("seeds", "Seeds", SEEDS, MAX_SEEDS, least=0),
         _number("free", "Free updates", usual.free_updates, 10_000),
         _number("pushed", "Pushed updates", usual.push_updates, 10_000),
         _number("batch", "Prompts an update", usual.batch, 1024),
@@ -91,7 +91,8 @@ def _gate_form() -> html.Details:
     rates = " ".join(f"{rate:g}" for rate in (*usual.free_rate, *usual.push_rate))
     hint = (
         "With no task ticked: Math and Syntax, or your own alone. Pairs to contrast are fitted instead of tasks. "
-        f"Learning rates: first and last of the free stage, first and last of the pushed one. The paper's settings are "
+        "0 seeds: the preview alone, in seconds. Learning rates: first and last of the free stage, first and last of "
+        "the pushed one. The published settings are "
         f"{paper.free_updates} and {paper.push_updates} updates of {paper.batch} prompts with "
         f"{' '.join(f'{rate:g}' for rate in (*paper.free_rate, *paper.push_rate))}. Seeds in one batch are faster and "
         "take more memory."
@@ -113,6 +114,7 @@ def _gate_form() -> html.Details:
                     ),
                     _number("push", "Push λ", usual.push, 10),
                     _number("clip", "Gradient clip", usual.clip, 1000),
+                    dmc.Checkbox(id=f"{ids.NEW_GATES}published", label="Published settings", size="xs", mt=24),
                     html.Label(
                         [html.Span("Pairs to contrast (JSONL)"), dcc.Input(id=ids.NEW_PAIRS, type="file")],
                         className="files",
@@ -126,11 +128,11 @@ def _gate_form() -> html.Details:
     )  # fmt: skip
 
 
-def _number(name: str, label: str, usual: float, most: float) -> dmc.NumberInput:
+def _number(name: str, label: str, usual: float, most: float, least: int = 1) -> dmc.NumberInput:
     whole = isinstance(usual, int)
     return dmc.NumberInput(
-        id=f"{ids.NEW_GATES}{name}", label=label, placeholder=f"{usual:g}", min=1 if whole else 0, max=most, size="xs",
-        w=118, hideControls=True, allowDecimal=not whole, allowNegative=False,
+        id=f"{ids.NEW_GATES}{name}", label=label, placeholder=f"{usual:g}", min=least if whole else 0, max=most,
+        size="xs", w=118, hideControls=True, allowDecimal=not whole, allowNegative=False,
     )  # fmt: skip
 
 
@@ -198,7 +200,7 @@ def _tools(job: Job, read_only: bool) -> list[Any]:
     tools: list[Any] = []
     if job.fingerprint and job.state in {"done", "running", "failed"}:
         words = "Watch the map" if job.state == "running" else "Open the map"
-        tools.append(html.A(words, href=f"/?model={job.request.model}@{job.fingerprint[:8]}"))
+        tools.append(html.A(words, href=job.link))
     if not read_only and job.active:
         tools.append(html.Button("Cancel", className="mate", **{"data-cancel": job.id}))
     if not read_only and job.state in {"failed", "cancelled"}:

@@ -47,6 +47,8 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     page = visit("/?view=models")
     page.locator("#new-model").fill("built")
     page.locator("#new-methods").get_by_label("Causal map").check()
+    for other in ("Function map", "Salient tokens"):
+        page.locator("#new-methods").get_by_label(other).uncheck()
     page.locator("#new-files").set_input_files(file)
     page.get_by_text("Settings of the causal map").click()
     for name, value in {"seeds": "3", "free": "100", "pushed": "300", "batch": "8", "rates": "1 0.1 0.5 0.1"}.items():
@@ -54,7 +56,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     page.locator("#new-submit").click()
     watch = page.locator("[data-job]").first.get_by_role("link")
     expect(watch).to_be_visible(timeout=60_000)
-    page.goto(page.url.split("/?")[0] + watch.get_attribute("href") + "&view=causal")
+    page.goto(page.url.split("/?")[0] + watch.get_attribute("href"))
     drawn(page)
     expect(page.locator("#sentence")).to_contain_text("of 3, so far", timeout=60_000)
     drawn_updates = page.evaluate(UPDATES)
@@ -63,6 +65,9 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     assert page.evaluate(UPDATES) == 3 * (100 + 2 * 300)
     page.mouse.move(*cell(page, SOLVER[1], SOLVER[0]))
     expect(page.locator("#tooltip")).to_contain_text("facilitating")
+    page.locator("#seed").click()  # the pickers have followed
+    page.get_by_role("option", name="Seed 2").click()
+    expect(page.locator("#sentence")).to_contain_text("seed 2 alone")
 
 
 UPDATES = """[...(document.querySelector("#losses .js-plotly-plot")?._fullData || [])]

@@ -56,7 +56,8 @@ def test_a_task_of_ones_own_is_uploaded_and_one_broken_line_is_named(client):
 def test_what_makes_no_sense_is_refused(client):
     assert ask(client, tasks=["dancing"]).status_code == 422
     assert ask(client, tasks=[]).status_code == 422
-    assert ask(client, seeds=0).status_code == 422
+    assert ask(client, seeds=-1).status_code == 422
+    assert ask(client, seeds=0, contrast={"name": "pairs.jsonl", "content": PAIRS}).status_code == 422
     assert ask(client, updates=[0, 5]).status_code == 422
     assert ask(client, tasks=["math"], files=[{"name": "math.jsonl", "content": ITEMS}]).status_code == 422
     assert ask(client, contrast={"name": "pairs.jsonl", "content": "{}"}).status_code == 422

@@ -11,13 +11,14 @@ from starlette.testclient import TestClient
 
 from analysis import default_model
 from analysis.causal import ROLES, GateSettings
+from analysis.scores import Missing
 from analysis.shipped import shipped
 from dashboard import callbacks, exports
 from dashboard import library as library_module
 from dashboard.gates import reduced
 from dashboard.library import Library
 from dashboard.view import open_view
-from tests.dashboard.test_callbacks import OPENED, SCREEN, painted, text
+from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_gates import CARD, small
 from tests.synthetic import BIG, HOSTILE, ODD, causal_scores_of, odd_scores
 
@@ -85,6 +86,26 @@ def test_tasks_of_several_results_stand_in_one_map(store):
     store.put("result/short/causal/0", replace(short, provenance=facts).to_parquet())
     kept = Library(store).causal(card)
     assert not kept.score.sel(item="math", sample="seed 4").isnull().any()
+    assert kept.item("math")["besides"] == ["7+260 updates, 2 seeds, 2999-01-01"]
+    seen = text(callbacks.describe(Library(store), causal(card.id), SCREEN, None)["facts"])
+    assert "Not shown, because this fit is longer or newer: 7+260 updates" in seen
+    frame = exports.scores_frame(kept)
+    assert set(frame[frame["item"] == "syntax"]["seeds"]) == {3}
+    assert set(frame[frame["item"] == "math"]["updates"]) == {"120+260"}
+    assert set(frame["rates"]) == {"1 0.1 0.5 0.1"}
+
+
+def test_a_running_fit_is_seen_although_a_longer_one_is_there(store):
+    """From its first seed on."""
+    card = odd_scores().provenance.model
+    store.put("result/long/causal/0", causal_scores_of(card).to_parquet())
+    short = causal_scores_of(card, 2)
+    missing = short.missing.copy()
+    missing[:, :, 1] = int(Missing.RUNNING)
+    facts = replace(short.provenance, settings={**short.provenance.settings, "free_updates": 7})
+    running = replace(short, missing=missing, score=short.score.where(missing == 0), provenance=facts)
+    store.put("result/short/causal/0", running.to_parquet())
+    assert Library(store).causal(card).provenance.settings["free_updates"] == 7
 
 
 def test_a_card_shows_the_gates_of_every_seed_in_both_views(library):
@@ -135,7 +156,6 @@ def test_moving_the_threshold_leaves_the_controls_alone(library):
     found = painted(library, "", {"role.value"}, controls)
     assert all(value is callbacks.no_update for value in found["controls"].values())
     assert found["painted"]["query"].endswith("view=causal&role=0.9")
-    assert OPENED
 
 
 def test_the_table_has_the_gates_too(library):

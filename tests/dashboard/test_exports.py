@@ -78,14 +78,17 @@ def test_the_figure_has_title_legend_and_source(client):
     assert {"Algorithmic", "2 categories", "Unclassified"} <= set(names)
 
 
-@pytest.mark.parametrize("turned", ["", "&transpose=1"])
-def test_pinned_heads_are_outlined_and_named_in_the_picture(client, turned):
-    """In every map; each name once."""
-    layout = client.get(f"/export/figure.json?pin=L23H4.L2H8{turned}").json()["layout"]
-    assert len(layout["shapes"]) == 2 * 5
-    first = layout["shapes"][0]
-    middle = (first["x0"] + 0.5, first["y0"] + 0.5)
-    assert middle == ((4, 23) if turned else (23, 4))
+@pytest.mark.parametrize(
+    ("wanted", "heads_across", "panels"),
+    [("", False, 5), ("&transpose=1", True, 5), ("&view=causal", True, 4), ("&view=causal&transpose=1", False, 4)],
+)
+def test_pinned_heads_are_outlined_and_named_in_the_picture(client, wanted, heads_across, panels):
+    """In every map of both kinds; each name once."""
+    layout = client.get(f"/export/figure.json?pin=L23H4.L2H8{wanted}").json()["layout"]
+    outlines = [shape for shape in layout["shapes"] if "fillcolor" not in shape]
+    assert len(outlines) == 2 * panels
+    middle = (outlines[0]["x0"] + 0.5, outlines[0]["y0"] + 0.5)
+    assert middle == ((4, 23) if heads_across else (23, 4))
     assert [note["text"] for note in layout["annotations"]].count("L23H4") == 1
     assert "shapes" not in client.get("/export/figure.json").json()["layout"]
 

@@ -14,9 +14,9 @@ from dashboard.gates import gate_panels
 from dashboard.palette import colours, contrast
 from dashboard.places import placed
 from dashboard.state import ViewState
-from tests.dashboard.test_gates import CARD, EFFECT, PREVIEW, small
+from tests.dashboard.test_gates import EFFECT, PREVIEW, small
 from tests.dashboard.test_head_map import shown, unpacked
-from tests.synthetic import big_scores, causal_scores_of
+from tests.synthetic import big_scores, causal_scores_of, odd_scores
 
 CAUSAL = ViewState(view="causal")
 
@@ -76,7 +76,7 @@ def test_the_preview_has_one_scale_around_zero():
     palette = colours("okabe-ito", False)
     assert shown(figure, "math mean", 1, 0) == palette.empty
     assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
-    assert "first-order estimate" in figure["layout"]["annotations"][0]["text"]
+    assert "first-order" in figure["layout"]["annotations"][0]["text"]
     assert GROUND not in json.dumps(figure)
 
 
@@ -134,7 +134,8 @@ def test_validation_curves_and_losses_are_plotly_figures():
 
 
 def test_layers_keep_their_own_numbers():
-    """In the profile's tooltip too."""
-    assert CARD.layers == (0, 1)
-    bar = next(trace for trace in make()["data"] if trace["type"] == "bar")
-    assert bar["customdata"] == [0, 1]
+    """In the profile's tooltip too: of a model whose second, fourth, sixth and ninth layers attend."""
+    card = odd_scores().provenance.model
+    assert card.layers == (1, 3, 5, 8)
+    bar = next(trace for trace in make(scores=causal_scores_of(card))["data"] if trace["type"] == "bar")
+    assert bar["customdata"] == [1, 3, 5, 8]

@@ -15,6 +15,7 @@ from dashboard.gates import (
     FACILITATING,
     INTERFERING,
     IRRELEVANT,
+    NO_ROLE,
     first_seeds,
     gate_panels,
     head_gates,
@@ -123,7 +124,11 @@ def test_the_preview_is_a_mean_or_what_holds_for_every_or_any_prompt():
     state = ViewState(view="causal", gates="preview")
     assert panels_of(state, scores)["math mean"].value.tolist() == [[-0.2, 0.1], [0, 0]]
     assert panels_of(replace(state, columns="always"), scores)["math always"].value.tolist() == [[-0.1, 0], [0, 0]]
-    assert panels_of(replace(state, columns="any"), scores)["math any"].value.tolist() == [[-0.3, 0.3], [0, 0]]
+    assert list(panels_of(state, scores))[:3] == ["math mean", "math always", "math any"]
+    some = panels_of(replace(state, columns="any"), scores)["math any"]
+    assert some.value.tolist() == [[-0.3, 0.3], [0, 0]]
+    assert role_codes(some, 0.5).tolist() == [[FACILITATING, BOTH], [NO_ROLE, NO_ROLE]]  # −0.1 and 0.3 by prompts
+    assert some.remark == "first-order · F 50 % · N 25 %"
     assert panels_of(state, scores)["syntax mean"].note == "not computed"
 
 
@@ -175,7 +180,10 @@ def test_contrasted_pairs_have_one_gate_and_no_interference():
 
 def test_the_card_of_a_head_has_its_gates_and_places():
     """Both gates of every seed, the preview, the effect with its rank, places in the three orders."""
-    math, syntax = head_gates(small(preview=PREVIEW, effect=EFFECT), HeadId(0, 1), 0.5)
+    scores = small(preview=PREVIEW, effect=EFFECT)
+    math, syntax = head_gates(scores, HeadId(0, 1), 0.5)
+    assert head_gates(scores, HeadId(0, 0), 0.5)[0]["ranks"]["facilitation"] == 1
+    assert head_gates(scores, HeadId(0, 0), 0.5, seed="1")[0]["ranks"]["facilitation"] == 2
     assert (math["shut"], math["open"]) == ([0.0, 0.0], pytest.approx([0.2, 0.1]))
     assert (math["preview"], math["effect"], math["effect_rank"]) == (0.1, 0.5, 2)
     assert math["ranks"] == {"facilitation": 4, "interference": 1, "irrelevance": 4}

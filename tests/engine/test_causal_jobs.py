@@ -6,6 +6,7 @@ import pytest
 
 from analysis.causal import CausalPlan, GateSettings, causal_scores
 from analysis.checkpoint import Checkpoint
+from analysis.contrast import ContrastPlan
 from analysis.jobs import CausalRequest, Request
 from analysis.progress import silent
 from analysis.scores import Scores
@@ -13,7 +14,7 @@ from analysis.store import Store
 from analysis.tasks import Contrast
 from tests import tiny_models
 from tests.engine.test_engine import wait
-from tests.test_causal import built_model, built_task
+from tests.test_causal import built_contrast, built_model, built_task
 
 SETTINGS = GateSettings(free_updates=20, push_updates=40, batch=8)
 CAUSAL = CausalRequest((built_task(),), seeds=2, settings=SETTINGS)
@@ -31,7 +32,7 @@ def built(models):
 def direct(built, tmp_path):
     """The same map, computed in this process without a job."""
     store = Store(tmp_path / "direct")
-    found = causal_scores(built, CausalPlan(built.card, CAUSAL.tasks, 2, SETTINGS), store, "cpu", silent, None)
+    found = causal_scores(built, CausalPlan(built.card, CAUSAL.tasks, 2, SETTINGS), store, "cpu", silent)
     store.close()
     return found
 
@@ -82,6 +83,30 @@ def test_a_cancelled_fit_goes_on_where_it_was(engine, store, built, direct):
     assert again.state == "done"
     assert sum(again.workers.values()) < again.total
     np.testing.assert_array_equal(result(store).score.values, direct.score.values)
+
+
+def test_pairs_are_contrasted_as_a_job(engine, store, built, tmp_path):
+    """The same gates as in this process."""
+    causal = CausalRequest(contrast=built_contrast(), seeds=2, settings=SETTINGS)
+    job = wait(engine, engine.submit(Request("built", methods=("causal",), causal=causal)))
+    assert (job.state, job.message, job.done) == ("done", "", job.total)
+    direct = Store(tmp_path / "direct")
+    wanted = ContrastPlan(built.card, built_contrast(), 2, SETTINGS)
+    expected = causal_scores(built, wanted, direct, "cpu", silent)
+    direct.close()
+    np.testing.assert_array_equal(result(store).score.values, expected.score.values)
+
+
+def test_a_result_that_is_gone_is_computed_again(engine, store, built):
+    """Asking for the same again does not answer with a job that has nothing to show."""
+    causal = CausalRequest((built_task(),), seeds=0)
+    request = Request("built", methods=("causal",), causal=causal)
+    wait(engine, engine.submit(request))
+    assert engine.submit(request).state == "done"
+    (key,) = store.names("result/")
+    store.delete(key)
+    assert wait(engine, engine.submit(request)).state == "done"
+    assert list(store.names("result/")) == [key]
 
 
 def test_a_request_survives_the_store(built):

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from analysis.causal_report import causal_data
 from analysis.cli import _parser
 from analysis.relations import CATEGORIES, builtin
+from analysis.shipped import shipped_causal
 from analysis.tokens import Vocabulary
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
@@ -27,6 +29,49 @@ def test_relation_counts_are_counted(default_checkpoint):
     """Pairs and kept pairs of every relation, as the default model's tokenizer keeps them."""
     table = "\n".join(relation_table(Vocabulary.open(default_checkpoint.folder)))
     assert table in README
+
+
+def percent(share):
+    return f"{100 * share:.1f} %"
+
+
+def signed(number, digits):
+    return f"{number:+.{digits}f}".replace("-", "−")
+
+
+_ROLES = {"F": "facilitation", "R": "irrelevance", "N": "interference"}
+
+
+def causal_claims():
+    """What the README says of the shipped gates, made from them."""
+    (scores,) = shipped_causal()
+    data = causal_data(scores, None)
+    settings = data["settings"]
+    yield f"{settings['free_updates']} + {settings['push_updates']} updates of {settings['batch']} prompts"
+    yield f"{data['seeds']} seeds"
+    for task in data["tasks"]:
+        title, found, helps, hurts = task["title"], task["evidence"], task["facilitation"], task["interference"]
+        kinds = ", ".join(f"{kind['kind'].replace('_', ' ')} {kind['accuracy']:.0%}" for kind in task["kinds"])
+        yield f"| {title} | {task['accuracy']:.0%} | {task['nll']:.2f} | {kinds} |"
+        both = [f"{percent(helps[how])} / {percent(hurts[how])}" for how in ("always", "any")]
+        yield f"| {title} | {both[0]} | {both[1]} |"
+        yield f"{percent(found['some_role'])} ({title})"
+        ends = [*found["last_nll"]["open"], *found["last_nll"]["shut"]]
+        yield f"between {min(ends):.2f} and {max(ends):.2f} for {title}"
+        yield f"{found['settled_open']:.0%} of G⁺ and {found['settled_shut']:.0%} of G⁻ for {title}"
+        drifts = [*found["still_falling"]["open"], *found["still_falling"]["shut"]]
+        yield f"{signed(min(drifts), 3)} to {signed(max(drifts), 3)} for {title}"
+        yield f"{found['unpushed']:.0%} ({title})"
+        effects = {letter: signed(found[f"effect_{role}"], 3) for letter, role in _ROLES.items()}
+        yield f"{title} {', '.join(f'{effect} by {letter}' for letter, effect in effects.items())}"
+        rho = task["agreement"]
+        yield f"{title} {signed(rho['facilitation'], 2)} with F, {signed(rho['interference'], 2)} with N"
+
+
+@pytest.mark.parametrize("claim", causal_claims())
+def test_numbers_of_the_causal_map_are_those_of_the_shipped_gates(claim):
+    """Accuracy, shares, evidence, effects, correlations: however the text is broken into lines."""
+    assert " ".join(claim.split()) in " ".join(README.split())
 
 
 @pytest.mark.parametrize("command", re.findall(r"^python -m analysis (.*)$", README, re.MULTILINE))

@@ -3,15 +3,18 @@
 import tempfile
 from pathlib import Path
 
+from playwright.sync_api import FloatRect, Page
+
 from analysis.store import Store
 from tests.browser.harness import ROOT, cell, open_browser, open_page, serve
 from tests.synthetic import BIG, fill
 
 FOLDER = ROOT / "assets" / "pictures"
+FOUR_PANELS = "all categories, algorithmic, knowledge, linguistic"
 
 # name, address, width, height, dark, the head to hover over, the part to show when it is not all
 PICTURES = (
-    ("function-small", "/?embed=1&palette=paper&transpose=1", 1040, 900, False, None, "#frame"),
+    ("function-small", "/?embed=1&palette=paper&transpose=1", 1300, 900, False, None, FOUR_PANELS),
     ("causal-small", "/?view=causal&embed=1&palette=paper", 700, 1000, False, None, "#frame"),
     ("validation", "/?view=causal", 1280, 860, False, None, "#validation-card"),
     ("map-light", "/?pin=L23H4", 1280, 860, False, (24, 5)),
@@ -24,6 +27,15 @@ PICTURES = (
     ("big", f"/?model={BIG}", 1280, 1000, False, (62, 18)),
     ("phone", "/?pin=L23H4", 390, 844, False, None),
 )
+
+
+def _four_panels(page: Page) -> FloatRect:
+    """The maps' frame up to where the fifth panel's labels begin."""
+    frame = page.locator("#frame").bounding_box()
+    if frame is None:
+        raise ValueError("the maps are not on the page")
+    right = cell(page, 0, 0, panel=4)[0] - 44
+    return {"x": frame["x"], "y": frame["y"], "width": right - frame["x"], "height": frame["height"]}
 
 
 def main() -> None:
@@ -40,7 +52,10 @@ def main() -> None:
                 if head:
                     page.mouse.move(*cell(page, *head))
                 page.wait_for_timeout(300)
-                (page.locator(part[0]) if part else page).screenshot(path=FOLDER / f"{name}.png")
+                if part == [FOUR_PANELS]:
+                    page.screenshot(path=FOLDER / f"{name}.png", clip=_four_panels(page))
+                else:
+                    (page.locator(part[0]) if part else page).screenshot(path=FOLDER / f"{name}.png")
                 page.context.close()
 
 

@@ -240,11 +240,15 @@ def steepest(panels: Sequence[Panel]) -> dict[str, float]:
 
 
 def scale_words(panels: Sequence[Panel]) -> str:
-    """How far each column's scale goes."""
-    scales = steepest(panels)
+    """How far each column's scale goes, of those that show anything."""
+    scales = {column: scale for column, scale in steepest(panels).items() if _shows(panels, column)}
     if len(scales) == 1:
         return f"±{next(iter(scales.values())):.2g}"
     return ", ".join(f"{COLUMN_NAMES[column]} ±{scale:.2g}" for column, scale in scales.items())
+
+
+def _shows(panels: Sequence[Panel], column: str) -> bool:
+    return any(np.nan_to_num(panel.value).any() for panel in panels if panel.of[1] == column)
 
 
 # ---- Counts --------------------------------------------------------------------------------------------------------

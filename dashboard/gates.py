@@ -1,7 +1,7 @@
-"""From a causal map and a view's state to what each of its panels shows: arrays, counts, orders; no pictures."""
+"""From a causal map and a view's state to what each of its panels shows: arrays and counts; no pictures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +9,8 @@ import numpy.typing as npt
 import xarray as xr
 
 from analysis.causal import ROLES, seed_name
-from analysis.heads import HeadId, ModelCard
-from analysis.scores import Floats, Missing, Scores, always_of, any_of, ranks
+from analysis.heads import ModelCard
+from analysis.scores import Floats, Missing, Scores, always_of, any_of
 from dashboard.remember import remembered
 from dashboard.select import Panel
 from dashboard.state import ViewState
@@ -109,7 +109,7 @@ def _no_panel(task: str, column: str, title: str, shape: tuple[int, ...], why: M
 def _fitted_panel(causal: Scores, state: ViewState, task: str, column: str) -> Panel:
     title = _title(causal, task, column)
     roles = reduced(causal, task, column)
-    known = _known(roles)
+    known = known_roles(roles)
     names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in known)
     if roles is None or not names:
         why = _why(causal, task, column)
@@ -134,7 +134,7 @@ def _fitted_panel(causal: Scores, state: ViewState, task: str, column: str) -> P
     )
 
 
-def _known(roles: Floats | None) -> tuple[str, ...]:
+def known_roles(roles: Floats | None) -> tuple[str, ...]:
     """The roles that were measured: contrasted pairs have no interference."""
     return () if roles is None else tuple(role for i, role in enumerate(ROLES) if not np.isnan(roles[i]).all())
 
@@ -166,7 +166,7 @@ def _why(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
 def preview(item: dict[str, Any], column: str, shape: tuple[int, ...]) -> Floats | None:
     """The gate gradients of a task: their mean over the prompts, what holds for every one, or the strongest of any."""
     found = item.get("preview") or {}
-    least, most, mean = (_grid(found.get(name), shape) for name in ("least", "most", "mean"))
+    least, most, mean = (grid_of(found.get(name), shape) for name in ("least", "most", "mean"))
     if column == "mean" or least is None or most is None:
         return mean
     if column == "always":
@@ -174,7 +174,7 @@ def preview(item: dict[str, Any], column: str, shape: tuple[int, ...]) -> Floats
     return np.where(-least > most, least, most)
 
 
-def _grid(values: Any, shape: tuple[int, ...]) -> Floats | None:
+def grid_of(values: Any, shape: tuple[int, ...]) -> Floats | None:
     """Numbers of a result's provenance as an array; what has another shape is passed over."""
     try:
         found = np.asarray(values, dtype=np.float64)
@@ -184,7 +184,7 @@ def _grid(values: Any, shape: tuple[int, ...]) -> Floats | None:
 
 
 def _preview_panel(causal: Scores, state: ViewState, task: str, column: str) -> Panel:
-    title, shape = _title(causal, task, column), _shape(causal)
+    title, shape = _title(causal, task, column), shape_of(causal)
     value = preview(causal.item(task), column, shape)
     if value is None:
         return _no_panel(task, column, title, shape, Missing.NOT_COMPUTED)
@@ -206,13 +206,14 @@ def _preview_panel(causal: Scores, state: ViewState, task: str, column: str) -> 
 def _preview_roles(item: dict[str, Any], column: str, value: Floats) -> npt.NDArray[np.bool_]:  # [2, layer, head]
     """Facilitating and interfering: by the sign, for Any of some prompt each, so that a head may be both."""
     found = item.get("preview") or {}
-    least, most = (_grid(found.get(name), value.shape) for name in ("least", "most"))
+    least, most = (grid_of(found.get(name), value.shape) for name in ("least", "most"))
     if column != "any" or least is None or most is None:
         least = most = value
     return np.stack([least < 0, most > 0])
 
 
-def _shape(causal: Scores) -> tuple[int, int]:
+def shape_of(causal: Scores) -> tuple[int, int]:
+    """Layers and heads."""
     card = causal.provenance.model
     return len(card.layers), card.heads
 
@@ -251,127 +252,10 @@ def _shows(panels: Sequence[Panel], column: str) -> bool:
     return any(np.nan_to_num(panel.value).any() for panel in panels if panel.of[1] == column)
 
 
-# ---- Counts --------------------------------------------------------------------------------------------------------
-
-
 def shares(causal: Scores, task: str, column: str, role: float) -> dict[str, float]:
     """The share of heads whose F, N and R reach the threshold; nothing when there is no score."""
     roles = reduced(causal, task, column)
     if roles is None:
         return {}
     with np.errstate(invalid="ignore"):
-        return {name: float((roles[ROLES.index(name)] >= role).mean()) for name in _known(roles)}
-
-
-# ---- Validation ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Order:
-    """Heads in the order of a score, with what happens when each is switched off."""
-
-    role: str
-    running: Floats  # [head], the running mean of the effect
-
-
-def effect_of(causal: Scores, task: str) -> Floats | None:  # [layer, head]
-    """The change of the target's log-probability when a head's gate goes from 1 to 0, if it was measured."""
-    return _grid(causal.item(task).get("effect"), _shape(causal))
-
-
-@remembered(32)
-def mean_roles(causal: Scores, task: str) -> Floats | None:  # [role, layer, head]
-    """F, N and R, each the mean over the seeds: what heads are put in order by."""
-    there = fitted_seeds(causal, task)
-    if not there:
-        return None
-    found = causal.score.sel(item=task, sample=there, kind=list(ROLES)).mean("sample")
-    return np.asarray(found.transpose("kind", "layer", "head").values, dtype=np.float64)
-
-
-def ordering(causal: Scores, task: str, seed: str) -> Floats | None:  # [role, layer, head]
-    """What heads are put in order by: one seed's scores, or their mean over all seeds."""
-    return reduced(causal, task, seed_name(int(seed))) if seed else mean_roles(causal, task)
-
-
-def window(heads: int) -> int:
-    """Heads over which the effect is averaged."""
-    return max(1, min(heads, max(5, round(heads / 20))))
-
-
-@remembered(32)
-def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
-    """The running mean of the effect over the heads in the order of F, of R and of N; empty when not measured.
-
-    The order is that of one seed's scores, or of their mean over all seeds.
-    """
-    effect, roles = effect_of(causal, task), ordering(causal, task, seed)
-    if effect is None or roles is None or np.isnan(effect).all():
-        return ()
-    flat = np.nan_to_num(effect.ravel())
-    wide = window(flat.size)
-    orders = []
-    for role in (ROLES[0], ROLES[2], ROLES[1]):
-        order = np.argsort(-np.nan_to_num(roles[ROLES.index(role)].ravel(), nan=-1.0), kind="stable")
-        total = np.concatenate([[0.0], np.cumsum(flat[order])])
-        orders.append(Order(role, (total[wide:] - total[:-wide]) / wide))
-    return tuple(orders)
-
-
-# ---- One head ------------------------------------------------------------------------------------------------------
-
-
-def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[dict[str, Any]]:
-    """What every task says of a head: its gates in each seed, scores, preview, effect and place in the orders."""
-    at = causal.provenance.model.layers.index(head.layer)
-    return [_of_task(causal, task, (at, head.head), role, seed) for task in task_names(causal)]
-
-
-def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float, seed: str) -> dict[str, Any]:
-    item, shape = causal.item(task), _shape(causal)
-    there = fitted_seeds(causal, task)
-    found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
-    helps, hurts, idle = (found.sel(kind=role).values for role in ROLES)
-    contrasted = item.get("category") == "contrast"  # one gate, which closes where F is high
-    gradient, effect, order = preview(item, "mean", shape), effect_of(causal, task), ordering(causal, task, seed)
-    share = _grid((item.get("preview") or {}).get("share"), shape)
-    why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
-    return {
-        "name": task,
-        "title": item["title"],
-        "seeds": there,
-        "contrasted": contrasted,
-        "shut": [float(value) for value in (idle if contrasted else helps)],
-        "open": [] if contrasted else [float(value) for value in 1 - hurts],
-        "columns": {c: _scores_at(reduced(causal, task, c), cell) for c in ("always", "any")},
-        "role": head_role(causal, task, cell, role),
-        "preview": _at(gradient, cell),
-        "preview_share": _at(share, cell),
-        "effect": _at(effect, cell),
-        "effect_rank": int(ranks(np.abs(effect))[cell]) if effect is not None else None,
-        "ranks": {role: int(ranks(order[ROLES.index(role)])[cell]) for role in _known(order) if order is not None},
-        "missing": why.words,
-    }
-
-
-def head_role(causal: Scores, task: str, cell: tuple[int, int], role: float) -> str:
-    """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
-    whose = " what is to be forgotten" if causal.item(task).get("category") == "contrast" else ""
-    for column, suffix in (("always", ""), ("any", " in some seeds")):
-        found = _scores_at(reduced(causal, task, column), cell)
-        helps, hurts = found.get(ROLES[0], 0.0) >= role, found.get(ROLES[1], 0.0) >= role
-        if helps and hurts:
-            return f"both{', in different seeds' if column == 'any' else ''}"
-        if helps or hurts:
-            return f"{ROLE_WORDS[FACILITATING if helps else INTERFERING]}{whose}{suffix}"
-        if column == "always" and found.get(ROLES[2], 0.0) >= role:
-            return ROLE_WORDS[IRRELEVANT]
-    return ROLE_WORDS[NO_ROLE]
-
-
-def _scores_at(roles: Floats | None, cell: tuple[int, int]) -> dict[str, float]:
-    return {} if roles is None else {role: float(roles[ROLES.index(role)][cell]) for role in _known(roles)}
-
-
-def _at(grid: Floats | None, cell: tuple[int, int]) -> float | None:
-    return None if grid is None or np.isnan(grid[cell]) else float(grid[cell])
+        return {name: float((roles[ROLES.index(name)] >= role).mean()) for name in known_roles(roles)}

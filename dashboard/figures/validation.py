@@ -7,7 +7,8 @@ import numpy as np
 from analysis.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
-from dashboard.gates import LETTERS, shown_tasks, validation, window
+from dashboard.gates import LETTERS, shown_tasks
+from dashboard.orders import validation, window
 from dashboard.palette import Colours, colours
 from dashboard.state import ViewState
 

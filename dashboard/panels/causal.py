@@ -8,7 +8,8 @@ from dash import html
 from analysis.causal import ROLES
 from analysis.scores import Missing, Scores
 from dashboard.figures.losses import has_curves
-from dashboard.gates import COLUMN_NAMES, LETTERS, fitted_seeds, scale_words, shares, shown_tasks, validation
+from dashboard.gates import COLUMN_NAMES, LETTERS, fitted_seeds, scale_words, shares, shown_tasks
+from dashboard.orders import validation
 from dashboard.palette import Colours, colours
 from dashboard.panels.legend import entry, missing_entries, ramp
 from dashboard.select import Panel

@@ -7,7 +7,8 @@ from dash import html
 from analysis.causal import ROLES
 from analysis.heads import HeadId
 from analysis.scores import Scores
-from dashboard.gates import LETTERS, head_gates
+from dashboard.gates import LETTERS
+from dashboard.head_gates import head_gates
 from dashboard.palette import Colours
 from dashboard.state import ViewState
 from dashboard.view import View

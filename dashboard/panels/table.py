@@ -8,7 +8,9 @@ import numpy as np
 from analysis.causal import ROLES
 from analysis.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard import ids
-from dashboard.gates import LETTERS, effect_of, head_role, preview, reduced, task_names
+from dashboard.gates import LETTERS, preview, reduced, task_names
+from dashboard.head_gates import head_role
+from dashboard.orders import effect_of
 from dashboard.remember import remembered
 from dashboard.select import Panel
 from dashboard.state import ViewState

@@ -18,13 +18,12 @@ from dashboard.gates import (
     NO_ROLE,
     first_seeds,
     gate_panels,
-    head_gates,
     reduced,
     role_codes,
     shares,
-    validation,
-    window,
 )
+from dashboard.head_gates import head_gates
+from dashboard.orders import validation, window
 from dashboard.state import ViewState
 from tests.synthetic import causal_scores_of, odd_scores
 

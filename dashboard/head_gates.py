@@ -1,0 +1,80 @@
+"""One head in the causal map: its gates, its roles, its places."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.causal import ROLES
+from analysis.heads import HeadId
+from analysis.scores import Floats, Missing, Scores, ranks
+from dashboard.gates import (
+    FACILITATING,
+    INTERFERING,
+    IRRELEVANT,
+    NO_ROLE,
+    ROLE_WORDS,
+    fitted_seeds,
+    grid_of,
+    known_roles,
+    preview,
+    reduced,
+    shape_of,
+    task_names,
+)
+from dashboard.orders import effect_of, ordering
+
+
+def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[dict[str, Any]]:
+    """What every task says of a head: its gates in each seed, scores, preview, effect and place in the orders."""
+    at = causal.provenance.model.layers.index(head.layer)
+    return [_of_task(causal, task, (at, head.head), role, seed) for task in task_names(causal)]
+
+
+def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float, seed: str) -> dict[str, Any]:
+    item, shape = causal.item(task), shape_of(causal)
+    there = fitted_seeds(causal, task)
+    found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
+    helps, hurts, idle = (found.sel(kind=role).values for role in ROLES)
+    contrasted = item.get("category") == "contrast"  # one gate, which closes where F is high
+    gradient, effect, order = preview(item, "mean", shape), effect_of(causal, task), ordering(causal, task, seed)
+    share = grid_of((item.get("preview") or {}).get("share"), shape)
+    why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
+    return {
+        "name": task,
+        "title": item["title"],
+        "seeds": there,
+        "contrasted": contrasted,
+        "shut": [float(value) for value in (idle if contrasted else helps)],
+        "open": [] if contrasted else [float(value) for value in 1 - hurts],
+        "columns": {c: _scores_at(reduced(causal, task, c), cell) for c in ("always", "any")},
+        "role": head_role(causal, task, cell, role),
+        "preview": _at(gradient, cell),
+        "preview_share": _at(share, cell),
+        "effect": _at(effect, cell),
+        "effect_rank": int(ranks(np.abs(effect))[cell]) if effect is not None else None,
+        "ranks": {role: int(ranks(order[ROLES.index(role)])[cell]) for role in known_roles(order) if order is not None},
+        "missing": why.words,
+    }
+
+
+def head_role(causal: Scores, task: str, cell: tuple[int, int], role: float) -> str:
+    """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
+    whose = " what is to be forgotten" if causal.item(task).get("category") == "contrast" else ""
+    for column, suffix in (("always", ""), ("any", " in some seeds")):
+        found = _scores_at(reduced(causal, task, column), cell)
+        helps, hurts = found.get(ROLES[0], 0.0) >= role, found.get(ROLES[1], 0.0) >= role
+        if helps and hurts:
+            return f"both{', in different seeds' if column == 'any' else ''}"
+        if helps or hurts:
+            return f"{ROLE_WORDS[FACILITATING if helps else INTERFERING]}{whose}{suffix}"
+        if column == "always" and found.get(ROLES[2], 0.0) >= role:
+            return ROLE_WORDS[IRRELEVANT]
+    return ROLE_WORDS[NO_ROLE]
+
+
+def _scores_at(roles: Floats | None, cell: tuple[int, int]) -> dict[str, float]:
+    return {} if roles is None else {role: float(roles[ROLES.index(role)][cell]) for role in known_roles(roles)}
+
+
+def _at(grid: Floats | None, cell: tuple[int, int]) -> float | None:
+    return None if grid is None or np.isnan(grid[cell]) else float(grid[cell])

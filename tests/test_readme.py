@@ -68,7 +68,7 @@ def causal_claims():
         yield f"{title} {signed(rho['facilitation'], 2)} with F, {signed(rho['interference'], 2)} with N"
 
 
-@pytest.mark.parametrize("claim", causal_claims())
+@pytest.mark.parametrize("claim", list(causal_claims()))
 def test_numbers_of_the_causal_map_are_those_of_the_shipped_gates(claim):
     """Accuracy, shares, evidence, effects, correlations: however the text is broken into lines."""
     assert " ".join(claim.split()) in " ".join(README.split())

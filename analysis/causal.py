@@ -37,6 +37,7 @@ CONTRAST_SEEDS, CONTRAST_UPDATES = 1, 500
 STAGES = ("free", "open", "shut")  # of a fit: gates without a push, then pushed open and pushed shut
 MEASURED = "2"  # raise whenever the untouched model or the preview may be measured differently
 CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
+FEW_UPDATES = 100  # fits of fewer in all are shown with a warning
 CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -82,8 +83,13 @@ class GateSettings:
     def __post_init__(self) -> None:
         if not (1 <= self.free_updates <= 10_000 and 1 <= self.push_updates <= 10_000 and 1 <= self.batch <= 1024):
             raise SettingError("updates and batch make no sense", "Choose 1 to 10,000 updates and a batch up to 1,024.")
-        if not all(0 < rate <= 10 for rate in (*self.free_rate, *self.push_rate)) or not 0 <= self.push <= 10:
-            raise SettingError("a learning rate or λ makes no sense", "Choose numbers above 0 and up to 10.")
+        for rate in (*self.free_rate, *self.push_rate):
+            if not 0 < rate <= 10:
+                raise SettingError(
+                    f"a learning rate of {rate:g} makes no sense", "Choose numbers above 0 and up to 10."
+                )
+        if not 0 <= self.push <= 10:
+            raise SettingError(f"a push of {self.push:g} makes no sense", "Choose a number from 0 to 10.")
         if not 0 < self.clip <= 1000:
             raise SettingError(f"a clip of {self.clip} makes no sense", "Choose a number above 0 and up to 1,000.")
 
@@ -258,6 +264,12 @@ def causal_scores(checkpoint: Checkpoint, wanted: Planned, store: Store, device:
 
 def _unit(card: ModelCard, *part: Any) -> str:
     return f"unit/{card.fingerprint}/{METHOD}/{_digest([CAUSAL_VERSION, *part])}"
+
+
+def fit_name(settings: Mapping[str, Any], tasks: Sequence[tuple[str, str]]) -> str:
+    """A short name for fits of some tasks (name and hash) with some settings, as addresses have it."""
+    chosen = {name: settings[name] for name in (*GateSettings.__dataclass_fields__, "seeds") if name in settings}
+    return _digest(["fit", chosen, sorted(tasks)])[:8]
 
 
 def _digest(content: Any) -> str:

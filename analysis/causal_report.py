@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.causal import ROLE, ROLES, STAGES, Floats
+from analysis.causal import FEW_UPDATES, ROLE, ROLES, STAGES, Floats
 from analysis.heads import HeadId
 from analysis.scores import Scores, always_of, any_of
 
@@ -29,11 +29,11 @@ def shares(scores: Scores, task: str, role: str, threshold: float = ROLE) -> dic
     """The share of heads that have a role in every seed, and in at least one."""
     score = scores.score.sel(item=task, kind=role).dropna("sample", how="all")
     both = {"always": always_of(score, "sample"), "any": any_of(score, "sample")}
-    return {how: round(float((values >= threshold).mean()), 4) for how, values in both.items()}
+    return {how: round(float((values >= threshold).mean()), 6) for how, values in both.items()}
 
 
 def _task(scores: Scores, item: dict[str, Any]) -> dict[str, Any]:
-    known = ("name", "title", "category", "accuracy", "nll", "flagged", "agreement", "settled", "kinds")
+    known = ("name", "title", "category", "items", "accuracy", "nll", "flagged", "agreement", "settled", "kinds")
     data = {key: item[key] for key in known if key in item}
     if not np.isnan(scores.score.sel(item=item["name"]).values).all():
         for role in ROLES[:1] if item.get("category") == "contrast" else ROLES[:2]:
@@ -114,6 +114,8 @@ def causal_text(data: dict[str, Any]) -> str:
         f"{card['id']} {card['revision'][:12]} · {len(card['layers'])} layers × {card['heads']} heads · "
         + _fitted(data["seeds"], settings, any(task.get("category") == "contrast" for task in data["tasks"])),
     ]
+    if data["seeds"] and settings["free_updates"] + settings.get("push_updates", 0) < FEW_UPDATES:
+        lines.append("so few updates leave most gates near their random beginning: a trial, not a finding")
     for task in data["tasks"]:
         lines += ["", *_task_lines(task)]
     if data["out"]:
@@ -132,7 +134,8 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
     lines = [task["title"]]
     if "accuracy" in task:
         flag = "  (hardly ever right: its gates mean little)" if task["flagged"] else ""
-        lines.append(f"  untouched model: right {task['accuracy']:.0%}, NLL {task['nll']:.2f}{flag}")
+        count = f" of {task['items']}" if "items" in task else ""
+        lines.append(f"  untouched model: right {task['accuracy']:.0%}{count}, NLL {task['nll']:.2f}{flag}")
         lines += [f"    {k['kind']:16} right {k['accuracy']:4.0%}, NLL {k['nll']:.2f}" for k in task["kinds"]]
     for role in ("facilitation", "interference"):
         if role in task:
@@ -156,11 +159,11 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
 def _evidence_lines(found: dict[str, Any]) -> list[str]:
     listed = {name: " ".join(f"{value:.2f}" for value in ends) for name, ends in found["last_nll"].items() if ends}
     if "some_role" not in found:  # contrasted pairs
-        return [f"  log P(forget) − log P(retain) of each seed's last 20 updates: {listed.get('free', '')}"]
+        return [f"  log P(forget) − log P(retain) at the end of each seed: {listed.get('free', '')}"]
     lines = [f"  F or N in some seed {found['some_role']:.1%}"]
     lines.append(f"  of the heads with F in every seed, {found['unpushed']:.0%} ended beyond the push's limit")
     ends = "; ".join(f"{name} {values}" for name, values in listed.items())
-    lines.append(f"  NLL of each seed's last 20 updates: {ends}")
+    lines.append(f"  NLL at the end of each seed (last 20 updates): {ends}")
     drifts = "; ".join(f"{k} {' '.join(f'{d:+.3f}' for d in v)}" for k, v in found["still_falling"].items())
     lines.append(f"  its change from the third to the last quarter of the pushed updates: {drifts}")
     if "settled_open" in found:

@@ -136,7 +136,9 @@ def _add_gates(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     fit = argparse.ArgumentParser(add_help=False)
     default = GateSettings()
     fit.add_argument("--published", action="store_true", help="the paper's updates, batch and rates (hours on a CPU)")
-    fit.add_argument("--updates", type=int, nargs=2, metavar=("FREE", "PUSH"), help="of the two stages")
+    fit.add_argument(
+        "--updates", type=int, nargs=2, metavar=("FREE", "PUSH"), help="of the two stages (a contrast has the first)"
+    )
     fit.add_argument("--batch", type=int, help=f"prompts in an update (default {default.batch})")
     fit.add_argument(
         "--rates",

@@ -32,7 +32,10 @@ from analysis.scores import Scores
 from analysis.store import Store
 from analysis.tasks import Contrast
 
-_PUSHED = ("push_updates", "push_rate")  # of a second stage, which contrasts do not have
+
+def without_pushes(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a fit without those of a second stage, which contrasts do not have."""
+    return {name: value for name, value in settings.items() if name not in {"push_updates", "push_rate"}}
 
 
 @dataclass(frozen=True)
@@ -96,8 +99,7 @@ class ContrastPlan:
             "hash": wanted.hash, "pairs": len(wanted.forget), "kept": len(wanted.forget), "applicable": True,
             "curves": curves,
         }  # fmt: skip
-        fitted = {name: value for name, value in asdict(self.settings).items() if name not in _PUSHED}
-        settings = {**fitted, "seeds": self.seeds}
+        settings = {**without_pushes(asdict(self.settings)), "seeds": self.seeds}
         return causal_result(self.model, {wanted.name: roles}, (item,), settings, device)
 
     def finish(self, store: Store, device: str) -> Scores:

@@ -4,10 +4,11 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
+from urllib.parse import quote
 
 from analysis import tasks
-from analysis.causal import SEEDS, CausalPlan, GateSettings
-from analysis.contrast import ContrastPlan
+from analysis.causal import SEEDS, CausalPlan, GateSettings, fit_name
+from analysis.contrast import ContrastPlan, without_pushes
 from analysis.errors import SettingError, TaskError
 from analysis.heads import ModelCard
 from analysis.provenance import now
@@ -51,6 +52,14 @@ class CausalRequest:
         """All that its result depends on."""
         asked = sorted([task.name, task.hash] for task in self.tasks) if self.contrast is None else self.contrast.hash
         return [asked, self.seeds, asdict(self.settings)]
+
+    @property
+    def fit(self) -> str:
+        """How addresses name its result."""
+        settings = {**asdict(self.settings), "seeds": self.seeds}
+        if self.contrast is not None:
+            return fit_name(without_pushes(settings), [(self.contrast.name, self.contrast.hash)])
+        return fit_name(settings, [(task.name, task.hash) for task in self.tasks])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; built-in tasks by name, others in full."""
@@ -150,8 +159,17 @@ class Job:
     @property
     def link(self) -> str:
         """The address of its map on the page, once the model is open."""
-        view = "" if {"function", "salience"} & set(self.request.methods) else "&view=causal"
-        return f"/?model={self.request.model}@{self.fingerprint[:8]}{view}" if self.fingerprint else ""
+        if not self.fingerprint:
+            return ""
+        model = f"/?model={self.request.model}@{self.fingerprint[:8]}"
+        return model if {"function", "salience"} & set(self.request.methods) else model + self._causal_part()
+
+    def _causal_part(self) -> str:
+        """Of the address: the tasks that were asked for, from this very fit."""
+        causal = self.request.causal
+        names = [causal.contrast.name] if causal.contrast else [task.name for task in causal.tasks]
+        shown = f"&tasks={quote(','.join(names), safe=',')}" if names[:2] != ["math", "syntax"] else ""
+        return f"&view=causal{shown}{'' if causal.seeds else '&gates=preview'}&fit={causal.fit}"
 
     def at(self, **changes: Any) -> Self:
         """The same job, further on."""

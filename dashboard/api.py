@@ -162,6 +162,9 @@ class Chosen(BaseModel):
     model: Annotated[str, Field(max_length=200)] = default_model.ID
     fingerprint: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]*$")] = ""
     method: Literal["function", "causal"] = "function"
+    fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
+        "", description="of a causal map: the fit that goes first, as a job's link names it"
+    )
     item: Annotated[list[str], Field(max_length=100)] = Field(
         [], description="relations, or tasks of the causal map, by name; all when left out"
     )
@@ -176,6 +179,9 @@ class Chosen(BaseModel):
         there = [str(item["name"]) for item in scores.provenance.items]
         if unknown := [name for name in self.item if name not in there]:
             raise SettingError(f"there is no item {unknown[0][:80]!r} in this map", f"There are: {', '.join(there)}.")
+        if self.kind is not None and self.kind not in scores.score.kind.values:
+            kinds = ", ".join(scores.score.kind.values)
+            raise SettingError(f"the {self.method} map has no {self.kind}", f"There are: {kinds}.")
         frame = scores_frame(scores)
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
@@ -188,7 +194,7 @@ class Chosen(BaseModel):
         scores = library.scores(self.model, self.fingerprint)
         if self.method == "function":
             return scores
-        gates = library.causal(scores.provenance.model)
+        gates = library.causal(scores.provenance.model, self.fit)
         if gates is None:
             raise ModelNotFound(
                 f"there is no causal map of {self.model} here", f"Compute it: python -m analysis gates {self.model}"

@@ -29,7 +29,7 @@ from dashboard.panels.causal import (
     is_running,
     no_causal_map,
 )
-from dashboard.panels.controls import model_choices, relation_choices, seed_choices, task_choices
+from dashboard.panels.controls import fit_choices, model_choices, relation_choices, seed_choices, task_choices
 from dashboard.panels.inspector import inspector
 from dashboard.panels.legend import counts, legend, not_applicable, sentence
 from dashboard.panels.page import downloads
@@ -52,6 +52,7 @@ CONTROLS = {
     "columns": (ids.COLUMNS, "value"),
     "gates": (ids.GATES, "value"),
     "seed": (ids.SEED, "value"),
+    "fit": (ids.FIT, "value"),
     "role": (ids.ROLE, "value"),
     "transpose": (ids.TRANSPOSE, "checked"),
     "palette": (ids.PALETTE, "value"),
@@ -71,6 +72,7 @@ PAINT: dict[str, Any] = {
             "relations": Output(ids.RELATION, "data"),
             "tasks": Output(ids.TASKS, "data"),
             "seeds": Output(ids.SEED, "data"),
+            "fits": Output(ids.FIT, "data"),
         },
         "no_function_controls": Output(ids.FUNCTION_CONTROLS, "hidden"),
         "no_causal_controls": Output(ids.CAUSAL_CONTROLS, "hidden"),
@@ -155,13 +157,13 @@ def paint(
     asked = controls | {"embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
     view = open_view(library, str(address)) if opened else view_of_controls(library, asked)
     another = opened or f"{ids.MODEL}.value" in changed
-    fresher = f"{ids.FRESH}.data" in changed  # a running fit has another seed, or its first
+    fresher = {f"{ids.FRESH}.data", f"{ids.FIT}.value"} & changed  # another seed of a running fit; another fit
     return {
         "painted": painted(view, *read_screen(screen)),
         "controls": control_values(view) if opened else changed_by_model(view, another),
         "choices": choices(library, view)
         if another or fresher
-        else _unchanged(("models", "relations", "tasks", "seeds")),
+        else _unchanged(("models", "relations", "tasks", "seeds", "fits")),
         "no_function_controls": view.is_causal,
         "no_causal_controls": not view.is_causal,
         "pins": [str(head) for head in view.state.pins] if another else no_update,
@@ -227,7 +229,7 @@ def control_values(view: View) -> dict[str, Any]:
 def changed_by_model(view: View, another: bool) -> dict[str, Any]:
     """The controls that another model changes: it has other tasks and seeds."""
     values = control_values(view) if another else {}
-    return {key: values.get(key, no_update) if key in {"tasks", "seed"} else no_update for key in CONTROLS}
+    return {key: values.get(key, no_update) if key in {"tasks", "seed", "fit"} else no_update for key in CONTROLS}
 
 
 def choices(library: Library, view: View) -> dict[str, Any]:
@@ -236,7 +238,8 @@ def choices(library: Library, view: View) -> dict[str, Any]:
         "models": model_choices(library.models()),
         "relations": relation_choices(view.scores),
         "tasks": task_choices(view.causal),
-        "seeds": seed_choices(library.causal(view.scores.provenance.model)),
+        "seeds": seed_choices(library.causal(view.scores.provenance.model, view.state.fit)),
+        "fits": fit_choices(library.fits(view.scores.provenance.model)),
     }
 
 

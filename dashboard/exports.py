@@ -122,7 +122,8 @@ def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
     names = [item["name"] for item in scores.provenance.items]
     if scores.provenance.method == METHOD:
-        return _with_task_facts(scores.to_frame(), scores)
+        frame = scores.to_frame()
+        return _with_task_facts(frame[frame["score"].notna()].reset_index(drop=True), scores)
     return _with_provenance(scores.to_frame(), scores, {name: [name] for name in names})
 
 
@@ -231,6 +232,8 @@ def _reproduce_gates(view: View) -> str:
     items = _USUAL_GATES if causal is None else [causal.item(name) for name in shown_tasks(causal, view.state)]
     whole = view.shown.provenance.settings
     fits = [(item, dict(item.get("settings") or whole)) for item in items]
+    if view.state.gates == PREVIEW:
+        fits = [(item, {"seeds": 0}) for item in items]
     files = [f"{item['name']}.jsonl" for item in items if item["name"] not in builtin_tasks()]
     return _GATE_SCRIPT.format(
         title=repr(view.title),
@@ -253,7 +256,11 @@ _USUAL_GATES: list[dict[str, Any]] = [
 def _gate_command(card: ModelCard, item: dict[str, Any], settings: dict[str, Any]) -> list[str]:
     """What computes one task again, as it was fitted."""
     settings = _USUAL_SETTINGS | settings
+    if item.get("category") == "contrast":  # one stage: the numbers of the other are not looked at
+        settings |= {"push_updates": settings["free_updates"], "push_rate": settings["free_rate"]}
     name = item["name"] if item["name"] in builtin_tasks() else f"{item['name']}.jsonl"
+    if not settings["seeds"]:
+        return ["gates", card.id, "--tasks", name, "--preview"]
     command = ["contrast", card.id, name] if item.get("category") == "contrast" else ["gates", card.id, "--tasks", name]
     command += ["--updates", str(settings["free_updates"]), str(settings["push_updates"])]
     command += ["--rates", *(str(rate) for rate in (*settings["free_rate"], *settings["push_rate"]))]
@@ -285,7 +292,10 @@ for number, (command, settings) in enumerate(zip(COMMANDS, SETTINGS)):
     print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {{made_from}} instead of {{FINGERPRINT}}")
     other = {{name: facts["settings"].get(name) for name in settings if facts["settings"].get(name) != settings[name]}}
     print(f"OTHER SETTINGS: {{other}}" if other else "same settings")
-    for (task, kind), found in pd.read_parquet(out).groupby(["item", "kind"]):
+    for item in facts["items"] if not settings["seeds"] else []:
+        gradient = pd.DataFrame(item["preview"]["mean"], index=facts["model"]["layers"]).stack()
+        print(item["title"], "preview, most helpful heads:", dict(gradient.nsmallest(10).round(4)))
+    for (task, kind), found in pd.read_parquet(out).dropna(subset="score").groupby(["item", "kind"]):
         heads = found.groupby(["layer", "head"])["score"]
         always, some = heads.min() >= {role}, heads.max() >= {role}
         print(f"{{task}} {{kind}}: always {{always.mean():.1%}}, any {{some.mean():.1%}} of the heads")

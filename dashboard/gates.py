@@ -78,7 +78,7 @@ def fitted_seeds(causal: Scores, task: str) -> list[str]:
 def shown_columns(state: ViewState) -> tuple[str, ...]:
     """The columns: Always and Any, one of them, a seed; of the preview also the mean over the prompts."""
     if state.gates == PREVIEW:
-        return ("mean", "always", "any") if state.columns == "both" else (state.columns,)
+        return ("mean",) if state.columns == "both" else (state.columns,)
     if state.one_seed:
         return (seed_name(int(state.one_seed)),)
     return ("always", "any") if state.columns == "both" else (state.columns,)

@@ -22,6 +22,7 @@ from dashboard.gates import (
     task_names,
 )
 from dashboard.orders import effect_of, ordering
+from dashboard.remember import remembered
 
 
 def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[dict[str, Any]]:
@@ -60,16 +61,25 @@ def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float, seed
 def head_role(causal: Scores, task: str, cell: tuple[int, int], role: float) -> str:
     """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
     whose = " what is to be forgotten" if causal.item(task).get("category") == "contrast" else ""
-    for column, suffix in (("always", ""), ("any", " in some seeds")):
-        found = _scores_at(reduced(causal, task, column), cell)
-        helps, hurts = found.get(ROLES[0], 0.0) >= role, found.get(ROLES[1], 0.0) >= role
-        if helps and hurts:
-            return f"both{', in different seeds' if column == 'any' else ''}"
-        if helps or hurts:
-            return f"{ROLE_WORDS[FACILITATING if helps else INTERFERING]}{whose}{suffix}"
-        if column == "always" and found.get(ROLES[2], 0.0) >= role:
-            return ROLE_WORDS[IRRELEVANT]
-    return ROLE_WORDS[NO_ROLE]
+    there = fitted_seeds(causal, task)
+    if not there:
+        return "not fitted"
+    scored = _sampled_roles(causal, task)[:, :, cell[0], cell[1]]  # [role, seed]
+    with np.errstate(invalid="ignore"):
+        helps, hurts, idle = ((scored[i] >= role).sum() for i in range(3))
+    found = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
+    parts = [f"{ROLE_WORDS[code]}{whose}{_in_seeds(count, len(there))}" for code, count in found if count]
+    return ", ".join(parts) or ROLE_WORDS[NO_ROLE]
+
+
+def _in_seeds(count: int, seeds: int) -> str:
+    return "" if count == seeds else f" in {count} of {seeds} seeds"
+
+
+@remembered(32)
+def _sampled_roles(causal: Scores, task: str) -> Floats:  # [role, seed, layer, head]
+    found = causal.score.sel(item=task, sample=fitted_seeds(causal, task), kind=list(ROLES))
+    return np.asarray(found.transpose("kind", "sample", "layer", "head").values, dtype=np.float64)
 
 
 def _scores_at(roles: Floats | None, cell: tuple[int, int]) -> dict[str, float]:

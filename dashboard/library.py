@@ -62,15 +62,23 @@ class Library:
         mine = [scores for scores in found if scores.provenance.method == METHOD]
         return self._together(mine) if mine else self._without_function(found[-1])
 
-    def causal(self, card: ModelCard) -> Scores | None:
-        """The causal map of a checkpoint, if there is one, put together from all its results with the same settings."""
-        found = [
+    def causal(self, card: ModelCard, fit: str = "") -> Scores | None:
+        """The causal map of a checkpoint, if there is one, put together from all results; a named fit goes first."""
+        found = self._fits(card)
+        named = [scores for scores in found if fit and name_of(scores.provenance) == fit]
+        return self._together(found, named[-1:]) if found else None
+
+    def fits(self, card: ModelCard) -> dict[str, str]:
+        """The fits of a checkpoint by name, each in words."""
+        return {name_of(scores.provenance): _fit_words(scores.provenance) for scores in self._fits(card)}
+
+    def _fits(self, card: ModelCard) -> list[Scores]:
+        return [
             scores
             for scores in self._all()
             if scores.provenance.method == causal.METHOD
             and (scores.provenance.model.id, scores.provenance.model.fingerprint) == (card.id, card.fingerprint)
         ]
-        return self._together(found) if found else None
 
     def _without_function(self, other: Scores) -> Scores:
         key = (id(other),)
@@ -78,8 +86,8 @@ class Library:
             self._merged[key] = (no_function_map(other), (other,))
         return self._merged[key][0]
 
-    def _together(self, found: list[Scores]) -> Scores:
-        best = max(found, key=_order(found[0].provenance))
+    def _together(self, found: list[Scores], first: Sequence[Scores] = ()) -> Scores:
+        best = max(first or found, key=_order(found[0].provenance))
         key = (id(best), *(id(scores) for scores in found))
         if key not in self._merged:
             if len(self._merged) > _REMEMBERED:
@@ -229,9 +237,18 @@ def _told(item: dict[str, Any], facts: Provenance) -> dict[str, Any]:
     return item if facts.method == METHOD else {"settings": facts.settings, "computed": facts.date, **item}
 
 
+def name_of(facts: Provenance) -> str:
+    """How addresses name a fit."""
+    return causal.fit_name(facts.settings, [(item["name"], item.get("hash", "")) for item in facts.items])
+
+
 def _fit_words(facts: Provenance) -> str:
-    updates = [str(facts.settings[name]) for name in ("free_updates", "push_updates") if name in facts.settings]
-    return f"{'+'.join(updates)} updates, {facts.settings.get('seeds', '?')} seeds, {facts.date[:10]}"
+    settings, titles = facts.settings, ", ".join(str(item["title"]) for item in facts.items)
+    if not settings.get("seeds"):
+        return f"{titles}: preview alone"
+    updates = "+".join(str(settings[name]) for name in ("free_updates", "push_updates") if name in settings)
+    seeds = f"{settings['seeds']} {'seed' if settings['seeds'] == 1 else 'seeds'}"
+    return f"{titles}: {updates} updates of {settings.get('batch', '?')}, {seeds}, {facts.date[:10]}"
 
 
 def _sampled(array: xr.DataArray, samples: list[str], fill: float) -> xr.DataArray:

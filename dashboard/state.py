@@ -32,6 +32,7 @@ MAX_TASKS = 8  # rows of the causal map
 _LONGEST = 120  # characters of a model's, relation's or task's name; they are looked up and shown as text, nothing else
 FIRST = "first"  # before a number of seeds
 _SEED = re.compile(rf"((?:{FIRST})?[0-9]{{1,6}})?")
+_FIT = re.compile(r"[0-9a-f]{0,16}")
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
 
 
@@ -52,6 +53,7 @@ class ViewState:
     columns: Columns = "both"
     gates: Gates = "both"  # the two roles as colour channels, one score, or the gradient preview
     seed: str = ""  # one seed instead of Always and Any over all; or "first3" for Always and Any over so many
+    fit: str = ""  # the name of a fit that is not the usual one
     role: float = ROLE  # a head has a role when its score reaches this
     transpose: bool = False
     palette: Palette = "okabe-ito"
@@ -209,6 +211,12 @@ def _seed(name: str, text: str) -> Mapping[str, Any]:
     return {name: number and f"{first}{int(number)}"}
 
 
+def _fit(name: str, text: str) -> Mapping[str, Any]:
+    if not _FIT.fullmatch(text):
+        raise ValueError(text)
+    return {name: text}
+
+
 def _plain(value: object) -> str:
     return str(value)
 
@@ -243,6 +251,7 @@ _KEYS: tuple[tuple[str, str, Callable[[Any], str], Reader], ...] = (
     ("columns", "columns", _plain, _choice(Columns)),
     ("gates", "gates", _plain, _choice(Gates)),
     ("seed", "seed", _plain, _seed),
+    ("fit", "fit", _plain, _fit),
     ("role", "role", _number, _share),
     ("transpose", "transpose", _bit, _flag),
     ("palette", "palette", _plain, _choice(Palette)),

@@ -100,7 +100,10 @@ def _opened(library: Library, read: ReadState) -> View:
     if state.relation and state.relation not in scores.items():
         notices.append(f"{scores.provenance.model.id} has no scores for {state.relation!r}; all categories are shown.")
         state = replace(state, relation="")
-    causal = library.causal(scores.provenance.model)
+    causal = library.causal(scores.provenance.model, state.fit)
+    if state.fit and state.fit not in library.fits(scores.provenance.model):
+        notices.append(f"{scores.provenance.model.id} has no fit {state.fit} here; the usual one is shown.")
+        state = replace(state, fit="")
     state = _existing_gates(causal, state, notices)
     causal = first_seeds(causal, state.first_seeds) if causal is not None and state.first_seeds else causal
     pins = _existing(scores, state.pins, notices)
@@ -138,7 +141,7 @@ def _instead(library: Library, state: ViewState) -> tuple[Scores, ViewState]:
         return library.scores(state.model), state
     except HeadAtlasError:
         return library.scores(default_model.ID), replace(
-            state, model=default_model.ID, relation="", tasks=(), seed="", pins=()
+            state, model=default_model.ID, relation="", tasks=(), seed="", fit="", pins=()
         )
 
 

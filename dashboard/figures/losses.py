@@ -23,7 +23,10 @@ def loss_curves(causal: Scores, state: ViewState, width: int, dark: bool = False
     figure = small_multiples([causal.item(task)["title"] for task in tasks], width, HEIGHT, palette)
     for number, task in enumerate(tasks, start=1):
         mark = "" if number == 1 else str(number)
-        figure["data"] += _lines(causal.item(task), palette, mark)
+        item = causal.item(task)
+        figure["data"] += _lines(item, state.one_seed, palette, mark)
+        figure["layout"][f"yaxis{mark}"] |= {"range": [min(0.0, _lowest(item)), _highest(item)]}
+        figure["layout"]["shapes"] = [*figure["layout"].get("shapes", []), *_untouched(item, palette, mark)]
         figure["layout"][f"xaxis{mark}"]["title"] = {"text": "update", "standoff": 2}
         if number == 1:
             contrasted = causal.item(task).get("category") == "contrast"
@@ -38,7 +41,29 @@ def has_curves(causal: Scores, task: str) -> bool:
     return any(curves.get(stage) for stage in STAGES)
 
 
-def _lines(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _losses(item: dict[str, Any]) -> list[list[float]]:
+    return [losses for stage in STAGES for losses in item["curves"].get(stage, []) if losses]
+
+
+def _lowest(item: dict[str, Any]) -> float:
+    return min(min(losses) for losses in _losses(item))
+
+
+def _highest(item: dict[str, Any]) -> float:
+    """So far that all but the first updates can be told apart: those begin at random gates, many times higher."""
+    later = [max(losses[len(losses) // 6 :]) for losses in _losses(item)]
+    return 1.05 * max(*later, float(item.get("nll") or 0.0), 0.1)
+
+
+def _untouched(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, Any]]:
+    """A line at the untouched model's loss."""
+    if item.get("nll") is None:
+        return []
+    where = {"x0": 0, "x1": 1, "xref": f"x{mark} domain", "y0": item["nll"], "y1": item["nll"], "yref": f"y{mark}"}
+    return [{"type": "line", **where, "line": {"color": palette.faint, "width": 1, "dash": "dot"}}]
+
+
+def _lines(item: dict[str, Any], only: str, palette: Colours, mark: str) -> list[dict[str, Any]]:
     tones = {"free": palette.faint, "open": palette.inks[1], "shut": palette.inks[0]}
     curves = item["curves"]
     begins = max((len(losses) for losses in curves.get("free", [])), default=0)
@@ -46,6 +71,8 @@ def _lines(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, 
     for stage, words in _STAGES.items():
         losses_of = curves.get(stage, [])
         for seed, losses in zip(curves.get("seeds", range(len(losses_of))), losses_of, strict=False):
+            if only and str(seed) != only:
+                continue
             start = 0 if stage == "free" else begins
             lines.append(
                 {
@@ -55,7 +82,7 @@ def _lines(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, 
                     "y": packed(np.asarray(losses, dtype=np.float64)),
                     "name": words,
                     "legendgroup": stage,
-                    "showlegend": not mark and losses is losses_of[0],
+                    "showlegend": not mark and (bool(only) or losses is losses_of[0]),
                     "opacity": 0.75,
                     "line": {"color": tones[stage], "width": 1},
                     "hovertemplate": f"seed {seed}, update %{{x}}: %{{y:.3f}}<extra></extra>",

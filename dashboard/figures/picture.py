@@ -121,7 +121,7 @@ def _causal_swatches(panels: Sequence[Panel], state: ViewState, palette: Colours
     return [
         (palette.light(1, 0), "facilitating (F)"),
         (palette.light(0, 1), "interfering (N)"),
-        (palette.light(1, 1), "both (in different seeds)"),
+        (palette.light(1, 1), "both"),
         (palette.light(0, 0), "neither"),
     ]
 

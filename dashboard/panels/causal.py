@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.causal import ROLES
+from analysis.causal import FEW_UPDATES, ROLES
 from analysis.scores import Missing, Scores
 from dashboard.figures.losses import has_curves
 from dashboard.gates import COLUMN_NAMES, LETTERS, fitted_seeds, scale_words, shares, shown_tasks
@@ -16,6 +16,7 @@ from dashboard.select import Panel
 from dashboard.state import ViewState
 from dashboard.view import View
 
+_FEW_PROMPTS = 20  # on which an accuracy says little
 _SWATCH = 7  # squares a side of the legend's swatch
 
 
@@ -38,7 +39,7 @@ def causal_sentence(view: View) -> list[Any]:
 
 
 _PROMPTS = {
-    "both": "Mean: over the prompts. Always: what every prompt says, 0 where they disagree. Any: the steepest of all.",
+    "both": "Shown is the mean over the prompts; Always and Any are about prompts here too.",
     "always": "Shown is what holds for every prompt, 0 where prompts disagree.",
     "any": "Shown is the steepest gradient that any prompt gives.",
 }
@@ -49,10 +50,13 @@ def _seeds_shown(view: View) -> str:
         return ""
     if view.state.one_seed:
         return f"Shown is seed {view.state.one_seed} alone."
-    counts = {len(fitted_seeds(view.causal, task)) for task in shown_tasks(view.causal, view.state)}
+    tasks = shown_tasks(view.causal, view.state)
+    counts = {len(fitted_seeds(view.causal, task)) for task in tasks}
     number = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
     asked = view.causal.provenance.settings.get("seeds", view.causal.score.sizes["sample"])
-    so_far = f" of {asked}, so far" if isinstance(asked, int) and asked > min(counts) else ""
+    so_far = f" of {asked}, so far" if is_running(view.causal) else ""
+    if counts == {0} and not so_far:
+        return "Nothing is fitted yet for what is shown; Preview shows the first-order estimate."
     return (
         f"Always: in each of the {number} seeds{so_far}. Any: in at least one."
         if counts != {1}
@@ -94,7 +98,7 @@ def _corners(palette: Colours) -> list[Any]:
     return [
         entry(palette.light(1, 0), "facilitating (F)"),
         entry(palette.light(0, 1), "interfering (N)"),
-        entry(palette.light(1, 1), "both (in different seeds)", "swatch outlined"),
+        entry(palette.light(1, 1), "both", "swatch outlined"),
         entry(palette.light(0, 0), "neither", "swatch outlined"),
     ]
 
@@ -130,8 +134,11 @@ def _untouched(item: dict[str, Any]) -> list[Any]:
     if item.get("accuracy") is None:
         return [html.P("The untouched model was not yet measured on this task.", className="hint")]
     nll = f", NLL {item['nll']:.2f}" if item.get("nll") is not None else ""
-    said = [html.P(["Untouched model: ", html.B(f"{100 * item['accuracy']:.0f} %"), f" right{nll}."])]
-    if item.get("flagged"):
+    count = f" of {item['items']:,} validation prompts" if isinstance(item.get("items"), int) else ""
+    said = [html.P(["Untouched model: ", html.B(f"{100 * item['accuracy']:.0f} %"), f"{count} right{nll}."])]
+    if isinstance(item.get("items"), int) and item["items"] < _FEW_PROMPTS:
+        said.append(html.P("So few prompts say little of what the model can do.", className="flag"))
+    elif item.get("flagged"):
         said.append(html.P("The model can hardly do this task, so its gates mean little.", className="flag"))
     kinds = item.get("kinds") or []
     rows = [
@@ -207,15 +214,17 @@ def _settled(causal: Scores, task: str) -> list[Any]:
     count = len(fitted_seeds(causal, task))
     seeds = f"{count} {'seed' if count == 1 else 'seeds'}"
     end = f"; {' and '.join(parts)} rest within 0.1 of 0 or 1" if parts else ""
-    return [html.P(f"{seeds}{end}.", className="hint")]
+    settings = causal.item(task).get("settings") or {}
+    updates = sum(int(settings.get(name, 0)) for name in ("free_updates", "push_updates"))
+    words = "So few updates leave most gates near their random beginning: a trial, not a finding."
+    trial = [html.P(words, className="flag")] if count and 0 < updates < FEW_UPDATES else []
+    return [html.P(f"{seeds}{end}.", className="hint"), *trial]
 
 
 def _besides(item: dict[str, Any]) -> list[Any]:
     """Other fits of the task, which a longer one hides."""
     others = item.get("besides") or []
-    return [html.P(f"Not shown, because this fit is longer or newer: {'; '.join(others)}.", className="hint")] * bool(
-        others
-    )
+    return [html.P(f"Other fits, to be chosen under Fit: {'; '.join(others)}.", className="hint")] * bool(others)
 
 
 _SIDES = (("open", "G⁺"), ("shut", "G⁻"))

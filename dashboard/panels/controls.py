@@ -22,6 +22,7 @@ EXPLAINED = {
     "Over the seeds": "Always: the least score of all random beginnings. Any: the largest.",
     "Show": "F and N as two colours of light, one score alone, or the gradient preview, a first-order estimate.",
     "Seeds": "How many random beginnings Always and Any go over, or one of them alone.",
+    "Fit": "Which fit of the model's gates goes first: the longest, or one that somebody asked for.",
     "Threshold θ": "A head has a role from this score on; below it the light is dimmed. Published: 0.5.",
     "Axes": "Swap layers and heads (t).",
     "Palette": "Safe (Okabe–Ito) is told apart with every common colour vision; Paper uses the published colours.",
@@ -44,6 +45,7 @@ def controls() -> html.Div:
         ("Over the seeds", _segments(ids.COLUMNS, default.columns, both="Always + Any", always="Always", any="Any")),
         ("Show", _gates(default.gates)),
         ("Seeds", _seed()),
+        ("Fit", _fit()),
         ("Threshold θ", _slider(ids.ROLE, "Threshold θ", default.role)),
     )
     common = (
@@ -89,6 +91,13 @@ def _seed() -> dmc.Select:
     return dmc.Select(
         id=ids.SEED, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=100,
         **{"aria-label": "Seeds"},
+    )  # fmt: skip
+
+
+def _fit() -> dmc.Select:
+    return dmc.Select(
+        id=ids.FIT, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=120,
+        comboboxProps={"width": 420, "position": "bottom-start"}, **{"aria-label": "Fit"},
     )  # fmt: skip
 
 
@@ -142,6 +151,11 @@ def task_choices(causal: Scores | None) -> list[dict[str, str]]:
     """The tasks that gates were fitted for."""
     items = causal.provenance.items if causal is not None else ()
     return [{"value": item["name"], "label": item["title"]} for item in items]
+
+
+def fit_choices(fits: dict[str, str]) -> list[dict[str, str]]:
+    """The usual one, then all by their words."""
+    return [{"value": "", "label": "Longest"}, *({"value": name, "label": words} for name, words in fits.items())]
 
 
 def seed_choices(causal: Scores | None) -> list[dict[str, Any]]:

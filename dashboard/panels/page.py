@@ -133,7 +133,10 @@ def _evidence() -> list[Any]:
         "the order of the mean over the seeds, or of the seed that is shown alone). Below 0: the "
         "task needs them. About 0: they do not matter. Above 0: the task does better without them."
     )
-    curves = "One line a seed: free gates first, then the same gates pushed open and pushed shut."
+    curves = (
+        "One line a seed: free gates first, then the same gates pushed open and pushed shut. Dotted: the untouched "
+        "model on validation prompts. The first updates, from random gates, may lie above the frame."
+    )
     return [
         html.Section([html.H2("Tasks"), html.Div(id=ids.FACTS)], className="card"),
         html.Section(

@@ -11,6 +11,7 @@ from analysis.provenance import Provenance
 from analysis.tasks import TITLES
 from analysis.tokens import MIN_PAIRS
 from dashboard import ids
+from dashboard.library import name_of
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
 _STATES = {
@@ -178,7 +179,11 @@ def _own(job: Job) -> list[str]:
         told.append(relation.title + (few if usable < MIN_PAIRS else ""))
     if "causal" in job.request.methods:
         causal = job.request.causal
-        told += [causal.contrast.title] if causal.contrast else [task.title for task in causal.tasks]
+        names = [causal.contrast.title] if causal.contrast else [task.title for task in causal.tasks]
+        settings = causal.settings
+        updates = f"{settings.free_updates}" + ("" if causal.contrast else f"+{settings.push_updates}")
+        seeds = f"{causal.seeds} {'seed' if causal.seeds == 1 else 'seeds'}, {updates} updates of {settings.batch}"
+        told.append(f"{', '.join(names)} ({seeds if causal.seeds else 'preview alone'})")
     return told
 
 
@@ -222,13 +227,17 @@ def _covered(facts: Provenance) -> str:
     if facts.method != "causal":
         return f"function: {len(facts.items)} {'relation' if len(facts.items) == 1 else 'relations'}"
     seeds, titles = facts.settings.get("seeds", 0), ", ".join(str(item["title"]) for item in facts.items)
-    return f"causal: {titles}, {seeds} {'seed' if seeds == 1 else 'seeds'}"
+    if not seeds:
+        return f"causal: {titles}, preview alone"
+    updates = "+".join(str(facts.settings[name]) for name in ("free_updates", "push_updates") if name in facts.settings)
+    return f"causal: {titles}, {seeds} {'seed' if seeds == 1 else 'seeds'}, {updates} updates"
 
 
 def _result(facts: Provenance, size: int) -> html.Tr:
     card = facts.model
     causal = facts.method == "causal"
-    link = f"/?model={card.id}@{card.fingerprint[:8]}{'&view=causal' if causal else ''}"
+    part = f"&view=causal&fit={name_of(facts)}" if causal else ""
+    link = f"/?model={card.id}@{card.fingerprint[:8]}{part}"
     return html.Tr(
         [
             html.Th(html.A(card.id, href=link), scope="row"),

@@ -86,9 +86,18 @@ def test_tasks_of_several_results_stand_in_one_map(store):
     store.put("result/short/causal/0", replace(short, provenance=facts).to_parquet())
     kept = Library(store).causal(card)
     assert not kept.score.sel(item="math", sample="seed 4").isnull().any()
-    assert kept.item("math")["besides"] == ["7+260 updates, 2 seeds, 2999-01-01"]
+    words = "Math: 7+260 updates of 16, 2 seeds, 2999-01-01"
+    assert kept.item("math")["besides"] == [words]
     seen = text(callbacks.describe(Library(store), causal(card.id), SCREEN, None)["facts"])
-    assert "Not shown, because this fit is longer or newer: 7+260 updates" in seen
+    assert f"Other fits, to be chosen under Fit: {words}" in seen
+    name = library_module.name_of(facts)
+    assert Library(store).fits(card)[name] == words
+    chosen = open_view(Library(store), causal(card.id, f"&fit={name}"))
+    assert chosen.causal.provenance.settings["free_updates"] == 7
+    assert not chosen.causal.score.sel(item="syntax").isnull().all()
+    assert f"fit={name}" in chosen.query
+    unknown = open_view(Library(store), causal(card.id, "&fit=0123abcd"))
+    assert (unknown.state.fit, len(unknown.notices)) == ("", 1)
     frame = exports.scores_frame(kept)
     assert set(frame[frame["item"] == "syntax"]["seeds"]) == {3}
     assert set(frame[frame["item"] == "math"]["updates"]) == {"120+260"}
@@ -132,7 +141,7 @@ def test_what_stands_below_the_map(library):
     assert (found["no_validation"], found["no_losses"]) == (False, False)
     assert len(found["validation"]["data"]) == 6
     assert "blue light" in text(found["sentence"])
-    assert "both (in different seeds)" in text(found["legend"])
+    assert "both" in text(found["legend"])
 
 
 def test_a_task_that_the_model_can_hardly_do_is_flagged(store):

@@ -69,7 +69,8 @@ def test_a_head_with_both_roles_has_them_in_different_seeds():
     """L0H0 is needed in seed 0 and hurts in seed 1."""
     found = panels_of(ViewState(view="causal"))
     assert role_codes(found["math any"], 0.5).tolist() == [[BOTH, INTERFERING], [IRRELEVANT, FACILITATING]]
-    assert head_gates(small(), HeadId(0, 0), 0.5)[0]["role"] == "both, in different seeds"
+    both = "facilitating in 1 of 2 seeds, interfering in 1 of 2 seeds"
+    assert head_gates(small(), HeadId(0, 0), 0.5)[0]["role"] == both
     seed = panels_of(ViewState(view="causal", seed="0"))["math seed 0"]
     assert role_codes(seed, 0.5).tolist() == [[FACILITATING, INTERFERING], [IRRELEVANT, IRRELEVANT]]
 
@@ -123,7 +124,6 @@ def test_the_preview_is_a_mean_or_what_holds_for_every_or_any_prompt():
     state = ViewState(view="causal", gates="preview")
     assert panels_of(state, scores)["math mean"].value.tolist() == [[-0.2, 0.1], [0, 0]]
     assert panels_of(replace(state, columns="always"), scores)["math always"].value.tolist() == [[-0.1, 0], [0, 0]]
-    assert list(panels_of(state, scores))[:3] == ["math mean", "math always", "math any"]
     some = panels_of(replace(state, columns="any"), scores)["math any"]
     assert some.value.tolist() == [[-0.3, 0.3], [0, 0]]
     assert role_codes(some, 0.5).tolist() == [[FACILITATING, BOTH], [NO_ROLE, NO_ROLE]]  # −0.1 and 0.3 by prompts

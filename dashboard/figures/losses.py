@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from analysis.causal import STAGES
 from analysis.scores import Scores
@@ -13,6 +14,7 @@ from dashboard.palette import Colours, colours
 from dashboard.state import ViewState
 
 HEIGHT = 230
+SMOOTH = 10  # updates over which a loss is averaged: batches are small
 _STAGES = {"free": "free", "open": "pushed open (G⁺)", "shut": "pushed shut (G⁻)"}
 
 
@@ -21,11 +23,13 @@ def loss_curves(causal: Scores, state: ViewState, width: int, dark: bool = False
     palette = colours(state.palette, dark)
     tasks = [task for task in shown_tasks(causal, state) if has_curves(causal, task)]
     figure = small_multiples([causal.item(task)["title"] for task in tasks], width, HEIGHT, palette)
+    lowest = min((_lowest(causal.item(task)) for task in tasks), default=0.0)
+    highest = max((_highest(causal.item(task)) for task in tasks), default=1.0)
     for number, task in enumerate(tasks, start=1):
         mark = "" if number == 1 else str(number)
         item = causal.item(task)
         figure["data"] += _lines(item, state.one_seed, palette, mark)
-        figure["layout"][f"yaxis{mark}"] |= {"range": [min(0.0, _lowest(item)), _highest(item)]}
+        figure["layout"][f"yaxis{mark}"] |= {"range": [lowest, highest]}
         figure["layout"]["shapes"] = [*figure["layout"].get("shapes", []), *_untouched(item, palette, mark)]
         figure["layout"][f"xaxis{mark}"]["title"] = {"text": "update", "standoff": 2}
         if number == 1:
@@ -46,13 +50,17 @@ def _losses(item: dict[str, Any]) -> list[list[float]]:
 
 
 def _lowest(item: dict[str, Any]) -> float:
-    return min(min(losses) for losses in _losses(item))
+    return min(0.0, *(min(losses) for losses in _losses(item)))
 
 
 def _highest(item: dict[str, Any]) -> float:
     """So far that all but the first updates can be told apart: those begin at random gates, many times higher."""
-    later = [max(losses[len(losses) // 6 :]) for losses in _losses(item)]
+    later = [float(np.convolve(part, np.ones(SMOOTH) / SMOOTH, "same").max()) for part in _later(item)]
     return 1.05 * max(*later, float(item.get("nll") or 0.0), 0.1)
+
+
+def _later(item: dict[str, Any]) -> list[list[float]]:
+    return [losses[len(losses) // 6 :] for losses in _losses(item)]
 
 
 def _untouched(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, Any]]:
@@ -79,13 +87,13 @@ def _lines(item: dict[str, Any], only: str, palette: Colours, mark: str) -> list
                     "type": "scatter",
                     "mode": "lines",
                     "x": packed(np.arange(len(losses)) + float(start)),
-                    "y": packed(np.asarray(losses, dtype=np.float64)),
+                    "y": packed(pd.Series(losses, dtype=np.float64).rolling(SMOOTH, min_periods=1).mean().to_numpy()),
                     "name": words,
                     "legendgroup": stage,
                     "showlegend": not mark and (bool(only) or losses is losses_of[0]),
                     "opacity": 0.75,
                     "line": {"color": tones[stage], "width": 1},
-                    "hovertemplate": f"seed {seed}, update %{{x}}: %{{y:.3f}}<extra></extra>",
+                    "hovertemplate": f"seed {seed}, to update %{{x}}: %{{y:.3f}}<extra></extra>",
                     "xaxis": f"x{mark}",
                     "yaxis": f"y{mark}",
                 }

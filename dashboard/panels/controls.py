@@ -71,13 +71,13 @@ def _segments(name: str, value: str, **labels: str) -> dmc.SegmentedControl:
 def _slider(name: str, label: str, value: float) -> dmc.Slider:
     return dmc.Slider(
         id=name, value=value, min=0, max=1, step=0.01, precision=2, marks=[{"value": value}],
-        size="sm", w=150, updatemode="drag", thumbLabel=label,
+        size="sm", w=130, updatemode="drag", thumbLabel=label,
     )  # fmt: skip
 
 
 def _tasks() -> dmc.MultiSelect:
     return dmc.MultiSelect(
-        id=ids.TASKS, data=[], value=[], size="xs", w=250, maxValues=MAX_TASKS,
+        id=ids.TASKS, data=[], value=[], size="xs", w=180, maxValues=MAX_TASKS,
         hidePickedOptions=True, clearable=False, **{"aria-label": "Tasks"},
     )  # fmt: skip
 
@@ -89,14 +89,14 @@ def _gates(value: str) -> dmc.SegmentedControl:
 
 def _seed() -> dmc.Select:
     return dmc.Select(
-        id=ids.SEED, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=100,
+        id=ids.SEED, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=90,
         **{"aria-label": "Seeds"},
     )  # fmt: skip
 
 
 def _fit() -> dmc.Select:
     return dmc.Select(
-        id=ids.FIT, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=120,
+        id=ids.FIT, data=[], value="", clearable=False, allowDeselect=False, size="xs", w=96,
         comboboxProps={"width": 420, "position": "bottom-start"}, **{"aria-label": "Fit"},
     )  # fmt: skip
 

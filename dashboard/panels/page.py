@@ -134,8 +134,8 @@ def _evidence() -> list[Any]:
         "task needs them. About 0: they do not matter. Above 0: the task does better without them."
     )
     curves = (
-        "One line a seed: free gates first, then the same gates pushed open and pushed shut. Dotted: the untouched "
-        "model on validation prompts. The first updates, from random gates, may lie above the frame."
+        "One line a seed, the mean of ten updates: free gates first, then pushed open and pushed shut. Dotted: the "
+        "untouched model on validation prompts. The first updates, from random gates, may lie above the frame."
     )
     return [
         html.Section([html.H2("Tasks"), html.Div(id=ids.FACTS)], className="card"),

@@ -39,41 +39,6 @@ def address(tmp_path_factory, models):
         yield found
 
 
-def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, tmp_path):
-    """Model, method, settings and a task of one's own; the map and the loss curves follow without a reload."""
-    tiny_models.save(built_model(), models / "built")
-    file = tmp_path / "next.jsonl"
-    file.write_text("\n".join(json.dumps({"prompt": i.prompt, "target": i.target}) for i in built_task().train))
-    page = visit("/?view=models")
-    page.locator("#new-model").fill("built")
-    page.locator("#new-methods").get_by_label("Causal map").check()
-    for other in ("Function map", "Salient tokens"):
-        page.locator("#new-methods").get_by_label(other).uncheck()
-    page.locator("#new-files").set_input_files(file)
-    page.get_by_text("Settings of the causal map").click()
-    for name, value in {"seeds": "3", "free": "100", "pushed": "300", "batch": "8", "rates": "1 0.1 0.5 0.1"}.items():
-        page.locator(f"#new-gates-{name}").fill(value)
-    page.locator("#new-submit").click()
-    watch = page.locator("[data-job]").first.get_by_role("link")
-    expect(watch).to_be_visible(timeout=60_000)
-    page.goto(page.url.split("/?")[0] + watch.get_attribute("href"))
-    drawn(page)
-    expect(page.locator("#sentence")).to_contain_text("of 3, so far", timeout=60_000)
-    drawn_updates = page.evaluate(UPDATES)
-    page.wait_for_function(f"before => ({UPDATES}) > before", arg=drawn_updates, timeout=60_000)
-    expect(page.locator("#sentence")).to_contain_text("in each of the 3 seeds. Any", timeout=120_000)
-    assert page.evaluate(UPDATES) == 3 * (100 + 2 * 300)
-    page.mouse.move(*cell(page, SOLVER[1], SOLVER[0]))
-    expect(page.locator("#tooltip")).to_contain_text("facilitating")
-    page.locator("#seed").click()  # the pickers have followed
-    page.get_by_role("option", name="Seed 2").click()
-    expect(page.locator("#sentence")).to_contain_text("seed 2 alone")
-
-
-UPDATES = """[...(document.querySelector("#losses .js-plotly-plot")?._fullData || [])]
-    .reduce((sum, line) => sum + line.x.length, 0)"""
-
-
 def submit(page, address, *relations):
     """Each test asks for other relations: layers that are stored would be done at once."""
     wanted = {"model": "twin", "methods": ["function"], "relations": relations}
@@ -136,3 +101,38 @@ def test_a_job_is_cancelled_and_tried_again_and_needs_no_page(visit, address):
     page.wait_for_timeout(2000)
     page.goto(f"{address}/?view=models")
     expect(entry(page, job)).to_have_attribute("data-state", "done", timeout=120_000)
+
+
+def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, tmp_path):
+    """Model, method, settings and a task of one's own; the map and the loss curves follow without a reload."""
+    tiny_models.save(built_model(), models / "built")
+    file = tmp_path / "next.jsonl"
+    file.write_text("\n".join(json.dumps({"prompt": i.prompt, "target": i.target}) for i in built_task().train))
+    page = visit("/?view=models")
+    page.locator("#new-model").fill("built")
+    page.locator("#new-methods").get_by_label("Causal map").check()
+    for other in ("Function map", "Salient tokens"):
+        page.locator("#new-methods").get_by_label(other).uncheck()
+    page.locator("#new-files").set_input_files(file)
+    page.get_by_text("Settings of the causal map").click()
+    for name, value in {"seeds": "3", "free": "100", "pushed": "300", "batch": "8", "rates": "1 0.1 0.5 0.1"}.items():
+        page.locator(f"#new-gates-{name}").fill(value)
+    page.locator("#new-submit").click()
+    watch = page.locator("[data-job]", has_text="built").get_by_role("link")
+    expect(watch).to_be_visible(timeout=60_000)
+    page.goto(page.url.split("/?")[0] + watch.get_attribute("href"))
+    drawn(page)
+    expect(page.locator("#sentence")).to_contain_text("of 3, so far", timeout=60_000)
+    drawn_updates = page.evaluate(UPDATES)
+    page.wait_for_function(f"before => ({UPDATES}) > before", arg=drawn_updates, timeout=60_000)
+    expect(page.locator("#sentence")).to_contain_text("in each of the 3 seeds. Any", timeout=120_000)
+    assert page.evaluate(UPDATES) == 3 * (100 + 2 * 300)
+    page.mouse.move(*cell(page, SOLVER[1], SOLVER[0]))
+    expect(page.locator("#tooltip")).to_contain_text("facilitating")
+    page.locator("#seed").click()  # the pickers have followed
+    page.get_by_role("option", name="Seed 2").click()
+    expect(page.locator("#sentence")).to_contain_text("seed 2 alone")
+
+
+UPDATES = """[...(document.querySelector("#losses .js-plotly-plot")?._fullData || [])]
+    .reduce((sum, line) => sum + line.x.length, 0)"""

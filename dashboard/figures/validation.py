@@ -13,6 +13,7 @@ from dashboard.palette import Colours, colours
 from dashboard.state import ViewState
 
 HEIGHT = 230
+_POINTS = 600  # of a curve at most: more cannot be told apart, and a running mean has no spikes between them
 
 
 def validation_curves(causal: Scores, state: ViewState, width: int, dark: bool = False) -> Figure:
@@ -35,13 +36,14 @@ def validation_curves(causal: Scores, state: ViewState, width: int, dark: bool =
 
 
 def _lines(causal: Scores, task: str, state: ViewState, palette: Colours, mark: str) -> list[dict[str, Any]]:
-    wide = window(causal.score.sizes["layer"] * causal.score.sizes["head"])
+    wide = window(heads := causal.score.sizes["layer"] * causal.score.sizes["head"])
+    step = -(-heads // _POINTS)
     return [
         {
             "type": "scatter",
             "mode": "lines",
-            "x": packed(np.arange(len(order.running)) + 1.0),
-            "y": packed(order.running),
+            "x": packed(np.arange(len(order.running))[::step].astype(np.float32) + 1),
+            "y": packed(order.running[::step].astype(np.float32)),
             "name": f"by {LETTERS[order.role]} ({order.role})",
             "legendgroup": order.role,
             "showlegend": not mark,

@@ -17,6 +17,7 @@ PICTURES = (
     ("function-small", "/?embed=1&palette=paper&transpose=1", 1300, 900, False, None, FOUR_PANELS),
     ("causal-small", "/?view=causal&embed=1&palette=paper", 700, 1000, False, None, "#frame"),
     ("validation", "/?view=causal", 1280, 860, False, None, "#validation-card"),
+    ("losses", "/?view=causal", 1280, 860, False, None, "#losses-card"),
     ("map-light", "/?pin=L23H4", 1280, 860, False, (24, 5)),
     ("map-dark", "/?pin=L23H4", 1280, 860, True, (24, 5)),
     ("compare", "/?pin=L23H4.L24H5", 1280, 1500, False, None),
@@ -51,7 +52,9 @@ def main() -> None:
                 page.wait_for_timeout(700)
                 if head:
                     page.mouse.move(*cell(page, *head))
-                page.wait_for_timeout(300)
+                if part == ["#losses-card"]:
+                    page.locator("#losses-card summary").click()
+                page.wait_for_timeout(500)
                 if part == [FOUR_PANELS]:
                     page.screenshot(path=FOLDER / f"{name}.png", clip=_four_panels(page))
                 else:

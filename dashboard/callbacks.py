@@ -1,5 +1,6 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
+import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,6 +10,7 @@ from urllib.parse import quote
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 from dash.exceptions import PreventUpdate
 
+from analysis.causal import STAGES
 from analysis.engine import Engine
 from analysis.sources import listed_models
 from dashboard import hover, ids
@@ -114,11 +116,13 @@ DESCRIBE: dict[str, Any] = {
         "no_table": Output(ids.TABLE_FRAME, "hidden"),
         "no_workshop": Output(ids.WORKSHOP, "hidden"),
         "no_atlas": Output(ids.ATLAS, "hidden"),
+        "curves": Output(ids.CURVES, "data"),
     },
     "inputs": {
         "query": Input(ids.QUERY, "data"),
         "screen": Input(ids.SCREEN, "data"),
         "fresh": Input(ids.FRESH, "data"),
+        "curves": State(ids.CURVES, "data"),
     },
 }
 INSPECT: dict[str, Any] = {
@@ -176,11 +180,11 @@ def _notices(view: View) -> list[Any]:
     return [html.Div(text, className="notice") for text in view.notices]
 
 
-def describe(library: Library, query: Any, screen: Any, fresh: Any) -> dict[str, Any]:
+def describe(library: Library, query: Any, screen: Any, fresh: Any, curves: Any = None) -> dict[str, Any]:
     """Everything around the maps."""
     if query is None or screen is None:
         raise PreventUpdate
-    return described(open_view(library, str(query)), *read_screen(screen))
+    return described(open_view(library, str(query)), *read_screen(screen), curves)
 
 
 def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
@@ -258,11 +262,11 @@ def painted(view: View, width: int, dark: bool) -> dict[str, Any]:
     return {"heads": {**hover.packed(scores, view.panels, state), "figure": figure}, "query": view.query}
 
 
-def described(view: View, width: int, dark: bool) -> dict[str, Any]:
+def described(view: View, width: int, dark: bool, curves: Any = None) -> dict[str, Any]:
     """Legend, profile, counts, table, downloads."""
     state, scores, panels = view.state, view.scores, view.panels
     in_table = state.view == "table"
-    around = _around_causal(view, width, dark) if view.is_causal else _around_function(view, dark)
+    around = _around_causal(view, width, dark, curves) if view.is_causal else _around_function(view, dark)
     return {
         **around,
         "title": view.title,
@@ -284,6 +288,7 @@ def _around_function(view: View, dark: bool) -> dict[str, Any]:
         "sentence": sentence(view),
         "absent": not_applicable(scores),
         **_unchanged(("facts", "validation", "losses", "no_validation", "no_losses", "losses_open", "no_causal")),
+        "curves": no_update,
         "no_beside": False,
         "no_evidence": True,
         "causal_is_there": True,
@@ -291,18 +296,22 @@ def _around_function(view: View, dark: bool) -> dict[str, Any]:
     }
 
 
-def _around_causal(view: View, width: int, dark: bool) -> dict[str, Any]:
+def _around_causal(view: View, width: int, dark: bool, before: Any) -> dict[str, Any]:
     causal, state = view.causal, view.state
     inner = width - 34  # a card's padding
     validated, fitted = has_validation(view), has_losses(view)
+    curves = _drawn_from(view, width, dark)
+    again = causal is not None and curves != before
     return {
         **_unchanged(("profile", "counts")),
         "legend": causal_legend(view.panels, state, dark, view.failure) if causal is not None else [],
         "sentence": causal_sentence(view) if causal is not None else [],
         "absent": [],
         "facts": facts(view, dark),
-        "validation": validation_curves(causal, state, inner, dark) if causal is not None and validated else no_update,
-        "losses": loss_curves(causal, state, inner, dark) if causal is not None and fitted else no_update,
+        "validation": validation_curves(causal, state, inner, dark)
+        if causal is not None and again and validated
+        else no_update,
+        "losses": loss_curves(causal, state, inner, dark) if causal is not None and again and fitted else no_update,
         "no_validation": not validated,
         "no_losses": not fitted,
         "losses_open": True if is_running(causal) else no_update,
@@ -311,7 +320,20 @@ def _around_causal(view: View, width: int, dark: bool) -> dict[str, Any]:
         "no_evidence": causal is None,
         "causal_is_there": causal is not None,
         "no_frame": causal is None,
+        "curves": curves if again else no_update,
     }
+
+
+def _drawn_from(view: View, width: int, dark: bool) -> str:
+    """All that the curves below the causal map depend on."""
+    if view.causal is None:
+        return ""
+    state, facts = view.state, view.causal.provenance
+    curves = [item.get("curves") or {} for item in facts.items]
+    points = [[len(losses) for stage in STAGES for losses in of_task.get(stage, [])] for of_task in curves]
+    measured = [bool(item.get("effect")) for item in facts.items]
+    shown = [facts.model.fingerprint, list(shown_tasks(view.causal, state)), state.seed, state.fit, state.palette]
+    return json.dumps([*shown, dark, width, points, measured, view.causal.score.sizes["sample"]])
 
 
 def _register_scripts(app: Dash) -> None:

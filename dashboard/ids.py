@@ -46,6 +46,7 @@ VALIDATION = "validation"
 VALIDATION_CARD = "validation-card"
 LOSSES = "losses"
 LOSSES_CARD = "losses-card"
+CURVES = "curves"  # what the two were drawn from, so that moving θ draws neither again
 NO_CAUSAL = "no-causal"  # instead of a causal map that is not there
 COUNTS = "counts"
 ABSENT = "absent"

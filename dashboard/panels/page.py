@@ -23,7 +23,18 @@ _SHORTCUTS = (
 )
 
 
-_STORES = (ids.ADDRESS, ids.SCREEN, ids.PINS, ids.QUERY, ids.HEADS, ids.TITLE, ids.CARDS, ids.JOBS, ids.FRESH)
+_STORES = (
+    ids.ADDRESS,
+    ids.SCREEN,
+    ids.PINS,
+    ids.QUERY,
+    ids.HEADS,
+    ids.TITLE,
+    ids.CARDS,
+    ids.JOBS,
+    ids.FRESH,
+    ids.CURVES,
+)
 
 
 def page(read_only: bool = False) -> dmc.MantineProvider:

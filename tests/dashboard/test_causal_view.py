@@ -167,6 +167,15 @@ def test_moving_the_threshold_leaves_the_controls_alone(library):
     assert found["painted"]["query"].endswith("view=causal&role=0.9")
 
 
+def test_moving_the_threshold_draws_no_curve_again(library):
+    """They do not depend on it; another task or palette draws them anew."""
+    first = callbacks.describe(library, causal(ODD), SCREEN, None)
+    moved = callbacks.describe(library, causal(ODD, "&role=0.9"), SCREEN, None, first["curves"])
+    assert moved["validation"] is moved["losses"] is moved["curves"] is callbacks.no_update
+    other = callbacks.describe(library, causal(ODD, "&tasks=math"), SCREEN, None, first["curves"])
+    assert other["validation"]["data"]
+
+
 def test_the_table_has_the_gates_too(library):
     """Roles, scores, effect and preview under each task's name."""
     found = callbacks.describe(library, f"?model={ODD}&view=table", SCREEN, None)

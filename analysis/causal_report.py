@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from analysis.causal import FEW_UPDATES, ROLE, ROLES, STAGES, Floats
+from analysis.fits import LIMIT
 from analysis.heads import HeadId
 from analysis.scores import Scores, always_of, any_of
 
 _TOP = 5
-UNPUSHED = 1 / (1 + math.exp(-4))  # a gate beyond this, pushed shut, feels no push
+UNPUSHED = 1 / (1 + math.exp(-LIMIT))  # a gate beyond this, pushed shut, feels no push
 
 
 def causal_data(scores: Scores, out: str | None) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from analysis.errors import StoreError
 
 Floats = np.ndarray[Any, np.dtype[Any]]
 
+LIMIT = 4.0  # the push ends where a gate's logit is beyond it
+
 
 @dataclass(frozen=True)
 class Gates:

@@ -18,11 +18,10 @@ import torch
 from torch import Tensor
 
 from analysis.causal import GateSettings
-from analysis.fits import Fit
+from analysis.fits import LIMIT, Fit
 from analysis.gated_model import GatedModel
 from analysis.prompts import Batch, Encoded, batch_order, batches, within
 
-LIMIT = 4.0  # the push ends where a logit is beyond it
 CONTRAST = 5.0  # what is so much less likely than what is kept has been forgotten well enough
 _BETAS, _EPS = (0.9, 0.999), 1e-8  # Adam's own defaults
 

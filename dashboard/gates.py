@@ -60,10 +60,11 @@ def first_seeds(causal: Scores, count: int) -> Scores:
 def _with_seeds(item: dict[str, Any], count: int) -> dict[str, Any]:
     """A task's facts for its first seeds; how the preview agrees with all of them is left out."""
     curves, settled = item.get("curves") or {}, item.get("settled") or {}
+    first = [at for at, seed in enumerate(curves.get("seeds", [])) if seed < count]
     settings = item.get("settings") or {}
     return {
         **{name: value for name, value in item.items() if name != "agreement"},
-        "curves": {stage: losses[:count] for stage, losses in curves.items()},
+        "curves": {name: [of_seeds[at] for at in first if at < len(of_seeds)] for name, of_seeds in curves.items()},
         "settled": {side: shares[:count] for side, shares in settled.items()},
         **({"settings": {**settings, "seeds": min(count, settings.get("seeds", count))}} if settings else {}),
     }

@@ -15,8 +15,7 @@ from analysis.checkpoint import Checkpoint
 from analysis.cli import main
 from analysis.contrast import ContrastPlan
 from analysis.errors import SettingError
-from analysis.fits import Fit
-from analysis.gates import LIMIT
+from analysis.fits import LIMIT, Fit
 from analysis.progress import silent
 from analysis.scores import Missing, Scores
 from analysis.shipped import shipped_causal

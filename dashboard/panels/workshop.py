@@ -80,53 +80,47 @@ def _form() -> html.Div:
 
 def _gate_form() -> html.Details:
     """How the causal map is to be computed; what is left empty is as usual."""
-    usual, paper = GateSettings(), GateSettings.published()
     tasks = [dmc.Checkbox(label=title, value=name, size="xs") for name, title in TITLES.items()]
-    numbers = [
+    group = dmc.CheckboxGroup(dmc.Stack(tasks, gap=6), size="xs", label="Tasks")
+    pairs = [html.Span("Pairs to contrast (JSONL)"), dcc.Input(id=ids.NEW_PAIRS, type="file")]
+    fields = [html.Div(group, id=ids.NEW_TASKS), *_gate_fields(), html.Label(pairs, className="files")]
+    hint = (
+        "With no task ticked: Math and Syntax, or your own alone. Pairs to contrast are fitted instead of tasks. "
+        "0 seeds: the preview alone, in about a minute. Learning rates: first and last of the free stage, first and "
+        f"last of the pushed one. Published are {_words(GateSettings.published())}. Seeds in one batch are faster and "
+        "take more memory."
+    )
+    parts = [
+        html.Summary("Settings of the causal map"),
+        html.Div(fields, className="form"),
+        html.P(hint, className="hint"),
+    ]
+    return html.Details(parts, className="gate-form")
+
+
+def _words(settings: GateSettings) -> str:
+    updates = f"{settings.free_updates} and {settings.push_updates} updates of {settings.batch} prompts"
+    return f"{updates} with {_rates(settings)}"
+
+
+def _rates(settings: GateSettings) -> str:
+    return " ".join(f"{rate:g}" for rate in (*settings.free_rate, *settings.push_rate))
+
+
+def _gate_fields() -> list[Any]:
+    usual = GateSettings()
+    rates = {"label": "Learning rates", "placeholder": _rates(usual), "size": "xs", "w": 130}
+    return [
         _number("seeds", "Seeds", SEEDS, MAX_SEEDS, least=0),
         _number("free", "Free updates", usual.free_updates, 10_000),
         _number("pushed", "Pushed updates", usual.push_updates, 10_000),
         _number("batch", "Prompts an update", usual.batch, 1024),
         _number("together", "Seeds in one batch", 1, MAX_SEEDS),
+        dmc.TextInput(id=f"{ids.NEW_GATES}rates", **rates),
+        _number("push", "Push λ", usual.push, 10),
+        _number("clip", "Gradient clip", usual.clip, 1000),
+        dmc.Checkbox(id=f"{ids.NEW_GATES}published", label="Published settings", size="xs", mt=24),
     ]
-    rates = " ".join(f"{rate:g}" for rate in (*usual.free_rate, *usual.push_rate))
-    hint = (
-        "With no task ticked: Math and Syntax, or your own alone. Pairs to contrast are fitted instead of tasks. "
-        "0 seeds: the preview alone, in seconds. Learning rates: first and last of the free stage, first and last of "
-        "the pushed one. The published settings are "
-        f"{paper.free_updates} and {paper.push_updates} updates of {paper.batch} prompts with "
-        f"{' '.join(f'{rate:g}' for rate in (*paper.free_rate, *paper.push_rate))}. Seeds in one batch are faster and "
-        "take more memory."
-    )
-    return html.Details(
-        [
-            html.Summary("Settings of the causal map"),
-            html.Div(
-                [
-                    html.Div(
-                        dmc.CheckboxGroup(
-                            dmc.Stack(tasks, gap=6), size="xs", label="Tasks",
-                        ),
-                        id=ids.NEW_TASKS,
-                    ),
-                    *numbers,
-                    dmc.TextInput(
-                        id=f"{ids.NEW_GATES}rates", label="Learning rates", placeholder=rates, size="xs", w=130
-                    ),
-                    _number("push", "Push λ", usual.push, 10),
-                    _number("clip", "Gradient clip", usual.clip, 1000),
-                    dmc.Checkbox(id=f"{ids.NEW_GATES}published", label="Published settings", size="xs", mt=24),
-                    html.Label(
-                        [html.Span("Pairs to contrast (JSONL)"), dcc.Input(id=ids.NEW_PAIRS, type="file")],
-                        className="files",
-                    ),
-                ],
-                className="form",
-            ),
-            html.P(hint, className="hint"),
-        ],
-        className="gate-form",
-    )  # fmt: skip
 
 
 def _number(name: str, label: str, usual: float, most: float, least: int = 1) -> dmc.NumberInput:

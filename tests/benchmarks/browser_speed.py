@@ -6,6 +6,7 @@ Times are taken inside the page: hovering until everything is laid out, a contro
 import gzip
 import time
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page
 
@@ -92,41 +93,28 @@ def table(scratch: Path) -> str:
     fill(store)
     store.close()
     with serve(scratch) as address, open_browser() as browser:
-        rows = [*_function_map(browser, address), *_causal_map(browser, address)]
+        there = f"{address}/?model={BIG}"
+        tau = ("τ changed", "tau", [0.05 + 0.02 * i for i in range(25)])
+        rule = ("Any / Always", "how", ["always", "any"] * 12)
+        theta = ("θ changed", "role", [0.3 + 0.02 * i for i in range(25)])
+        role = ("F / N alone", "gates", ["facilitation", "interference"] * 12)
+        rows = _map(browser, there, "function map", (80, 64, 5), tau, rule)
+        rows += _map(browser, f"{there}&view=causal", "causal map", (64, 80, 4), theta, role)
         starts = sorted(first_map(browser, address) for _ in range(5))
     rows.append(("first map of the default model, warm", f"{starts[len(starts) // 2]:.2f} s", "2 s"))
     lines = [f"| {what} | {value} | {bar} |" for what, value, bar in rows]
     return "\n".join(["| 80 × 64 heads | measured | bar |", "|---|---|---|", *lines])
 
 
-def _function_map(browser: Browser, address: str) -> list[tuple[str, str, str]]:
-    page = open_page(browser, f"{address}/?model={BIG}", height=1100)
-    hovering = hover(page, 80, 64, 5)
-    taus = changes(page, "tau", [0.05 + 0.02 * i for i in range(25)])
-    rules = changes(page, "how", ["always", "any"] * 12)
+def _map(
+    browser: Browser, address: str, title: str, cells: tuple[int, int, int], *controls: tuple[str, str, list[Any]]
+) -> list[tuple[str, str, str]]:
+    """Hovering over panels of so many cells across and down, some controls (words, id, values), and the bytes."""
+    page = open_page(browser, address, height=1400)
+    hovering = percentile(hover(page, *cells))
+    rows = [(f"{title}, {cells[2]} panels: outline and tooltip on hover", f"{hovering:.1f} ms p95", "16 ms")]
+    for words, control, values in controls:
+        rows.append((f"{words}, on screen", f"{percentile(changes(page, control, values)):.0f} ms p95", "150 ms"))
     page.context.close()
-    return [
-        ("function map, 5 panels: outline and tooltip on hover", f"{percentile(hovering):.1f} ms p95", "16 ms"),
-        ("τ changed, on screen", f"{percentile(taus):.0f} ms p95", "150 ms"),
-        ("Any / Always, on screen", f"{percentile(rules):.0f} ms p95", "150 ms"),
-        (
-            "its figures and numbers, compressed",
-            f"{payload(browser, f'{address}/?model={BIG}') / 1e3:.0f} kB",
-            "300 kB",
-        ),
-    ]
-
-
-def _causal_map(browser: Browser, address: str) -> list[tuple[str, str, str]]:
-    there = f"{address}/?model={BIG}&view=causal"
-    page = open_page(browser, there, height=1400)
-    hovering = hover(page, 64, 80, 4)
-    thresholds = changes(page, "role", [0.3 + 0.02 * i for i in range(25)])
-    scores = changes(page, "gates", ["facilitation", "interference"] * 12)
-    page.context.close()
-    return [
-        ("causal map, 4 panels: outline and tooltip on hover", f"{percentile(hovering):.1f} ms p95", "16 ms"),
-        ("θ changed, on screen", f"{percentile(thresholds):.0f} ms p95", "150 ms"),
-        ("F / N alone, on screen", f"{percentile(scores):.0f} ms p95", "150 ms"),
-        ("its figures and numbers, compressed", f"{payload(browser, there) / 1e3:.0f} kB", "300 kB"),
-    ]
+    size = payload(browser, address)
+    return [*rows, ("its figures and numbers, compressed", f"{size / 1e3:.0f} kB", "300 kB")]

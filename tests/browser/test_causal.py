@@ -78,7 +78,7 @@ def test_from_a_yellow_cell_of_the_shipped_map_to_its_gates(visit):
         expect(gates).to_have_attribute("aria-label", label)
 
 
-def test_fewer_seeds_leave_more_heads_in_always(visit):
+def test_the_number_of_seeds_is_chosen(visit):
     """The number of seeds is chosen beside them, stands in the address, and the sentence follows."""
     page = visit(CAUSAL)
     expect(page.locator("#sentence")).to_contain_text("in each of the 5 seeds")

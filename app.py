@@ -7,12 +7,12 @@ from pathlib import Path
 
 import uvicorn
 
-from analysis.engine import Engine, Place
 from analysis.errors import HeadAtlasError
-from analysis.store import Store, cache_folder
+from analysis.jobs.engine import Engine, Place
+from analysis.results.catalogue import Library
+from analysis.results.store import Store, cache_folder
 from dashboard.access import Access
 from dashboard.app import create_app
-from dashboard.library import Library
 
 
 def main(arguments: list[str] | None = None) -> int:

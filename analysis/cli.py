@@ -17,14 +17,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from analysis import __version__, causal_report, default_model, report
-from analysis.causal import CONTRAST_SEEDS, SEEDS, CausalPlan, GateSettings, causal_scores
-from analysis.checkpoint import Checkpoint
-from analysis.contrast import ContrastPlan
+from analysis import __version__
+from analysis.data.relations import builtin, choose
+from analysis.data.tasks import builtin as builtin_tasks
+from analysis.data.tasks import choose as choose_tasks
+from analysis.data.tasks import file_content, read_contrast
 from analysis.errors import HeadAtlasError, SettingError, StoreError
-from analysis.heads import HeadId, ModelCard
-from analysis.known import forget, forget_stray_jobs, known_models, remember
-from analysis.plan import (
+from analysis.methods.causal import report as causal_report
+from analysis.methods.causal.contrast import ContrastPlan
+from analysis.methods.causal.plan import CONTRAST_SEEDS, SEEDS, CausalPlan, GateSettings, causal_scores
+from analysis.methods.function import report
+from analysis.methods.function.plan import (
     Settings,
     function_scores,
     layers_salience,
@@ -32,15 +35,15 @@ from analysis.plan import (
     salience,
     stored_scores,
 )
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId, ModelCard
+from analysis.models.checkpoint import Checkpoint
+from analysis.models.sources import cached_models, open_model
 from analysis.progress import ShownProgress
-from analysis.relations import builtin, choose
-from analysis.scores import Scores
-from analysis.shipped import shipped
-from analysis.sources import cached_models, open_model
-from analysis.store import Store, cache_folder
-from analysis.tasks import builtin as builtin_tasks
-from analysis.tasks import choose as choose_tasks
-from analysis.tasks import file_content, read_contrast
+from analysis.results.inventory import forget, forget_stray_jobs, known_models, remember
+from analysis.results.scores import Scores
+from analysis.results.shipped import shipped
+from analysis.results.store import Store, cache_folder
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -50,7 +50,7 @@ class ModelGated(ModelError):
 
 
 class UnknownFamily(ModelError):
-    """The architecture has no row in `analysis.families`."""
+    """The architecture has no row in `analysis.models.families`."""
 
 
 class NoSafetensors(ModelError):

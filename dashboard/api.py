@@ -12,10 +12,10 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from swagger_ui_bundle import swagger_ui_path
 
-from analysis import __version__, default_model, jobs, report
-from analysis.causal import CONTRAST_SEEDS, MAX_SEEDS, SEEDS, GateSettings
-from analysis.causal_report import head_gates
-from analysis.engine import Engine
+from analysis import __version__
+from analysis.data.relations import builtin, choose_builtin, parse
+from analysis.data.tasks import builtin as builtin_tasks
+from analysis.data.tasks import read_contrast, read_task
 from analysis.errors import (
     HeadAtlasError,
     HeadError,
@@ -27,15 +27,18 @@ from analysis.errors import (
     StoreError,
     TaskError,
 )
-from analysis.heads import HeadId
-from analysis.relations import builtin, choose_builtin, parse
-from analysis.scores import Scores
-from analysis.sources import listed_models
-from analysis.tasks import builtin as builtin_tasks
-from analysis.tasks import read_contrast, read_task
+from analysis.jobs import job as jobs
+from analysis.jobs.engine import Engine
+from analysis.methods.causal.plan import CONTRAST_SEEDS, MAX_SEEDS, SEEDS, GateSettings
+from analysis.methods.causal.report import head_gates
+from analysis.methods.function import report
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId
+from analysis.models.sources import listed_models
+from analysis.results.catalogue import Library
+from analysis.results.scores import Scores
 from dashboard.access import Access
 from dashboard.exports import scores_frame
-from dashboard.library import Library
 
 SUBMISSIONS = 10  # a minute and client
 CLIENTS = 1000  # whose submissions are counted at a time

@@ -8,12 +8,12 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.websockets import WebSocket
 
-from analysis.engine import Engine
+from analysis.jobs.engine import Engine
+from analysis.results.catalogue import Library
 from dashboard import callbacks, exports
 from dashboard.access import Access
 from dashboard.api import create_api
 from dashboard.guard import Guard, policy
-from dashboard.library import Library
 from dashboard.live import Watch, tell
 from dashboard.panels.page import page
 

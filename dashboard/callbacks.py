@@ -10,9 +10,10 @@ from urllib.parse import quote
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 from dash.exceptions import PreventUpdate
 
-from analysis.causal import STAGES
-from analysis.engine import Engine
-from analysis.sources import listed_models
+from analysis.jobs.engine import Engine
+from analysis.methods.causal.plan import STAGES
+from analysis.models.sources import listed_models
+from analysis.results.catalogue import Library
 from dashboard import hover, ids
 from dashboard.arrange import LARGEST
 from dashboard.figures.head_map import head_maps
@@ -20,7 +21,6 @@ from dashboard.figures.losses import loss_curves
 from dashboard.figures.profile import profile
 from dashboard.figures.validation import validation_curves
 from dashboard.gates import shown_tasks
-from dashboard.library import Library
 from dashboard.markup import as_data
 from dashboard.panels.causal import (
     causal_legend,

@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 
-from analysis.causal import METHOD, SEEDS, GateSettings
-from analysis.heads import ModelCard
-from analysis.provenance import Provenance
-from analysis.relations import builtin
-from analysis.scores import Scores, ranks
-from analysis.tasks import builtin as builtin_tasks
+from analysis.data.relations import builtin
+from analysis.data.tasks import builtin as builtin_tasks
+from analysis.methods.causal.plan import METHOD, SEEDS, GateSettings
+from analysis.models.card import ModelCard
+from analysis.results.catalogue import Library
+from analysis.results.provenance import Provenance
+from analysis.results.scores import Scores, ranks
 from dashboard.figures.head_map import head_maps
 from dashboard.figures.numbers import plain
 from dashboard.figures.picture import picture
 from dashboard.gates import LETTERS, PREVIEW, shown_tasks
-from dashboard.library import Library
 from dashboard.places import placed
 from dashboard.remember import remembered
 from dashboard.select import ALL, Panel

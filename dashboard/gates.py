@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
-from analysis.causal import ROLES, seed_name
-from analysis.heads import ModelCard
-from analysis.scores import Floats, Missing, Scores, always_of, any_of
+from analysis.methods.causal.plan import ROLES, seed_name
+from analysis.models.card import ModelCard
+from analysis.results.scores import Floats, Missing, Scores, always_of, any_of
 from dashboard.remember import remembered
 from dashboard.select import Panel
 from dashboard.state import ViewState

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from analysis.causal import ROLES
-from analysis.heads import HeadId
-from analysis.scores import Floats, Missing, Scores, ranks
+from analysis.methods.causal.plan import ROLES
+from analysis.models.card import HeadId
+from analysis.results.scores import Floats, Missing, Scores, ranks
 from dashboard.gates import (
     FACILITATING,
     INTERFERING,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.scores import ONLY_SAMPLE, Floats, Missing, Scores
+from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
 from dashboard.gates import LETTERS, ROLE_WORDS, role_codes
 from dashboard.remember import remembered
 from dashboard.select import Panel

@@ -10,8 +10,8 @@ from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from analysis.engine import Engine
 from analysis.errors import StoreError
+from analysis.jobs.engine import Engine
 
 EVERY = 0.4  # seconds between looks at the jobs
 QUIET = 2.0  # the same while nothing runs

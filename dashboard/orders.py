@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.causal import ROLES, seed_name
-from analysis.scores import Floats, Scores
+from analysis.methods.causal.plan import ROLES, seed_name
+from analysis.results.scores import Floats, Scores
 from dashboard.gates import fitted_seeds, grid_of, reduced, shape_of
 from dashboard.remember import remembered
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from analysis.heads import ModelCard
+from analysis.models.card import ModelCard
 from dashboard.arrange import LARGEST, Arrangement, arrange, arrange_grid
 from dashboard.select import Panel
 from dashboard.state import ViewState

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.heads import HeadId
-from analysis.scores import ONLY_SAMPLE, Floats, Missing, Scores, ranks
+from analysis.models.card import HeadId
+from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores, ranks
 from dashboard.remember import remembered
 from dashboard.state import How, ViewState
 

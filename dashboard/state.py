@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 from urllib.parse import parse_qsl, quote
 
-from analysis import default_model
-from analysis.causal import ROLE
 from analysis.errors import HeadError
-from analysis.heads import HeadId
-from analysis.scores import KINDS, TAU
+from analysis.methods.causal.plan import ROLE
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId
+from analysis.results.scores import KINDS, TAU
 
 View = Literal["function", "causal", "table", "models"]
 How = Literal["any", "always"]

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from analysis import default_model
 from analysis.errors import HeadAtlasError, HeadError
-from analysis.heads import HeadId
-from analysis.scores import Scores
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId
+from analysis.results.catalogue import Library
+from analysis.results.scores import Scores
 from dashboard.gates import USUAL_TASKS, first_seeds, gate_panels, seeds, task_names
-from dashboard.library import Library
 from dashboard.select import Panel, panels
 from dashboard.state import ReadState, ViewState
 

@@ -2,9 +2,9 @@ import pytest
 import torch
 from transformers.utils import logging
 
-from analysis import default_model
-from analysis.checkpoint import Checkpoint
-from analysis.store import Store, cache_folder
+from analysis.models import builtin as default_model
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.store import Store, cache_folder
 from tests import tiny_models
 
 logging.disable_progress_bar()

@@ -1,11 +1,11 @@
-"""Models made of a few tensors set by hand, with the reading interface of `analysis.weights.Weights`."""
+"""Models made of a few tensors set by hand, with the reading interface of `analysis.compute.weights.Weights`."""
 
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from analysis.heads import ModelCard
+from analysis.models.card import ModelCard
 
 
 class HandMade:

@@ -5,15 +5,15 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from analysis.causal import GateSettings, causal_result, task_item
-from analysis.fits import Gates
-from analysis.heads import ModelCard
-from analysis.plan import SALIENCE_VERSION
-from analysis.provenance import Provenance
-from analysis.scores import Scores
-from analysis.shipped import shipped
-from analysis.store import Store
-from analysis.tasks import builtin as builtin_tasks
+from analysis.data.tasks import builtin as builtin_tasks
+from analysis.methods.causal.fits import Gates
+from analysis.methods.causal.plan import GateSettings, causal_result, task_item
+from analysis.methods.function.plan import SALIENCE_VERSION
+from analysis.models.card import ModelCard
+from analysis.results.provenance import Provenance
+from analysis.results.scores import Scores
+from analysis.results.shipped import shipped
+from analysis.results.store import Store
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 BIG = "synthetic-80x64"

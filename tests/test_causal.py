@@ -8,19 +8,19 @@ import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from analysis.causal import CausalPlan, GateSettings, Step, causal_scores
-from analysis.causal_report import causal_data, causal_text, shares
-from analysis.causal_work import CausalWorker
-from analysis.checkpoint import Checkpoint
 from analysis.cli import main
-from analysis.contrast import ContrastPlan
+from analysis.data.tasks import Contrast, Item, Task, builtin
 from analysis.errors import SettingError
-from analysis.fits import LIMIT, Fit
+from analysis.methods.causal.compute.steps import CausalWorker
+from analysis.methods.causal.contrast import ContrastPlan
+from analysis.methods.causal.fits import LIMIT, Fit
+from analysis.methods.causal.plan import CausalPlan, GateSettings, Step, causal_scores
+from analysis.methods.causal.report import causal_data, causal_text, shares
+from analysis.models.checkpoint import Checkpoint
 from analysis.progress import silent
-from analysis.scores import Missing, Scores
-from analysis.shipped import shipped_causal
-from analysis.store import Store
-from analysis.tasks import Contrast, Item, Task, builtin
+from analysis.results.scores import Missing, Scores
+from analysis.results.shipped import shipped_causal
+from analysis.results.store import Store
 from tests import tiny_models
 
 SOURCES = 6
@@ -60,7 +60,7 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def built(checkpoint, tmp_path_factory):
-    from analysis.store import Store
+    from analysis.results.store import Store
 
     store = Store(tmp_path_factory.mktemp("store"))
     wanted = CausalPlan(checkpoint.card, (built_task(),), 5, SETTINGS, together=5)
@@ -250,7 +250,7 @@ def test_the_command_line_fits_a_task_of_ones_own_and_writes_it(checkpoint, tmp_
 
 
 def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
-    from analysis.gated_model import GatedModel
+    from analysis.compute.gated_model import GatedModel
 
     gated = GatedModel(checkpoint)
     assert not any(parameter.requires_grad for parameter in gated.module.parameters())

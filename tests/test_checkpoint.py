@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from analysis import errors
-from analysis.checkpoint import Checkpoint
+from analysis.models.checkpoint import Checkpoint
 from tests import tiny_models
 
 
@@ -207,7 +207,7 @@ def test_numbers_that_are_not_finite(folder):
     """A checkpoint that overflowed in training gets a named error, not a map full of nonsense."""
     from safetensors.torch import load_file, save_file
 
-    from analysis.weights import Weights
+    from analysis.compute.weights import Weights
 
     path = folder / "model.safetensors"
     tensors = load_file(path)

@@ -9,15 +9,16 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from analysis import default_model, sources
-from analysis.checkpoint import Checkpoint
 from analysis.cli import main
-from analysis.heads import HeadId
-from analysis.plan import FunctionPlan, Settings, stored_salience
-from analysis.provenance import Provenance
-from analysis.relations import parse
-from analysis.scores import COLUMNS, Scores
-from analysis.store import Store
+from analysis.data.relations import parse
+from analysis.methods.function.plan import FunctionPlan, Settings, stored_salience
+from analysis.models import builtin as default_model
+from analysis.models import sources
+from analysis.models.card import HeadId
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.provenance import Provenance
+from analysis.results.scores import COLUMNS, Scores
+from analysis.results.store import Store
 from tests import tiny_models
 
 

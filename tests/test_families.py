@@ -4,9 +4,9 @@ import pytest
 import torch
 import transformers
 
-from analysis.checkpoint import Checkpoint
-from analysis.families import BY_MODEL_TYPE
-from analysis.weights import Weights
+from analysis.compute.weights import Weights
+from analysis.models.checkpoint import Checkpoint
+from analysis.models.families import BY_MODEL_TYPE
 from tests import tiny_models
 
 IDS = torch.tensor([[5, 17, 250, 3, 17, 99]])

@@ -6,13 +6,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis import function_map
-from analysis.checkpoint import Checkpoint
-from analysis.function_map import Query, count_hits
-from analysis.plan import Settings, function_scores, plan
-from analysis.relations import builtin, parse
-from analysis.tokens import MIN_PAIRS, Vocabulary
-from analysis.weights import Weights
+from analysis.compute.weights import Weights
+from analysis.data.relations import builtin, parse
+from analysis.methods.function import compute as function_map
+from analysis.methods.function.compute import Query, count_hits
+from analysis.methods.function.plan import Settings, function_scores, plan
+from analysis.models.checkpoint import Checkpoint
+from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from tests import tiny_models
 from tests.hand_made import HandMade, naive_hits
 

@@ -9,13 +9,13 @@ from hypothesis.extra import numpy as arrays
 from torch.nn import functional as F
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from analysis.causal import GateSettings, rank_correlation
-from analysis.causal_work import gate_gradients, toggled
-from analysis.checkpoint import Checkpoint
-from analysis.fits import Fit, Gates
-from analysis.gated_model import GatedModel, attention_outputs
-from analysis.gates import advance, contrast_and_gradient, loss_and_gradient, untouched
-from analysis.prompts import Batch, Encoded, batch_order, batches, within
+from analysis.compute.gated_model import GatedModel, attention_outputs
+from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
+from analysis.methods.causal.compute.fitting import advance, contrast_and_gradient, loss_and_gradient, untouched
+from analysis.methods.causal.compute.steps import gate_gradients, toggled
+from analysis.methods.causal.fits import Fit, Gates
+from analysis.methods.causal.plan import GateSettings, rank_correlation
+from analysis.models.checkpoint import Checkpoint
 from tests import tiny_models
 from tests.benchmarks.published_gates import published_update
 
@@ -257,9 +257,9 @@ def test_a_pair_far_from_forgotten_still_moves_the_gates_and_a_forgotten_one_doe
     """The difference is clipped on one side only."""
     forget, retain = Batch.of(random_items(4)), Batch.of(random_items(4, seed=5))
     logits, still = torch.zeros(1, 3, 4), torch.zeros(1)
-    monkeypatch.setattr("analysis.gates.CONTRAST", -1e3)  # as if every pair were forgotten
+    monkeypatch.setattr("analysis.methods.causal.compute.fitting.CONTRAST", -1e3)  # as if every pair were forgotten
     assert not contrast_and_gradient(tiny, forget, retain, logits, still)[1].any()
-    monkeypatch.setattr("analysis.gates.CONTRAST", 1e3)
+    monkeypatch.setattr("analysis.methods.causal.compute.fitting.CONTRAST", 1e3)
     assert contrast_and_gradient(tiny, forget, retain, logits, still)[1].any()
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import HeadAtlasError, HeadError
-from analysis.heads import HeadId, ModelCard
+from analysis.models.card import HeadId, ModelCard
 from tests.hand_made import HandMade
 
 CARD = HandMade.random(0, layers=3, heads=6, kv_heads=2).card

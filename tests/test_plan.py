@@ -3,16 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from analysis import function_map
-from analysis import plan as plans
-from analysis.checkpoint import Checkpoint
+from analysis.compute.weights import Weights
+from analysis.data.relations import parse
 from analysis.errors import DeviceError, HeadError, SettingError
-from analysis.heads import HeadId
-from analysis.known import forget, forget_stray_jobs, known_models
-from analysis.plan import Settings, function_scores, plan, salience
-from analysis.relations import parse
-from analysis.scores import Missing
-from analysis.weights import Weights
+from analysis.methods.function import compute as function_map
+from analysis.methods.function import plan as plans
+from analysis.methods.function.plan import Settings, function_scores, plan, salience
+from analysis.models.card import HeadId
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.inventory import forget, forget_stray_jobs, known_models
+from analysis.results.scores import Missing
 
 RELATION = parse("\n".join(f"w{i},w{i + 100}" for i in range(50)).encode(), "shift.csv")
 FEW = parse("\n".join(f"w{i},w{i + 1}" for i in range(29)).encode(), "few.csv")

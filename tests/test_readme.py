@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.causal_report import causal_data
 from analysis.cli import _parser
-from analysis.relations import CATEGORIES, builtin
-from analysis.shipped import shipped_causal
-from analysis.tokens import Vocabulary
+from analysis.data.relations import CATEGORIES, builtin
+from analysis.methods.causal.report import causal_data
+from analysis.models.vocabulary import Vocabulary
+from analysis.results.shipped import shipped_causal
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 

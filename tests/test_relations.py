@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis import relations
+from analysis.data import relations
+from analysis.data.relations import builtin, choose, parse
 from analysis.errors import HeadAtlasError, RelationError
-from analysis.relations import builtin, choose, parse
-from analysis.tokens import MIN_PAIRS, Vocabulary
+from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 
 # The sizes of the sets that the MAPS paper published (arXiv 2412.11965, table of relations).
 PUBLISHED = {

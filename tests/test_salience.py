@@ -1,12 +1,12 @@
 import pytest
 import torch
 
-from analysis.checkpoint import Checkpoint
-from analysis.heads import HeadId
-from analysis.plan import salience
-from analysis.report import printable
-from analysis.salience import salient_operations
-from analysis.weights import Weights
+from analysis.compute.weights import Weights
+from analysis.methods.function.plan import salience
+from analysis.methods.function.report import printable
+from analysis.methods.salience.compute import salient_operations
+from analysis.models.card import HeadId
+from analysis.models.checkpoint import Checkpoint
 from tests import tiny_models
 from tests.hand_made import HandMade
 

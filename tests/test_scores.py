@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import StoreError
-from analysis.heads import HeadId
-from analysis.provenance import Provenance
-from analysis.scores import COLUMNS, Missing, Scores, always_of, any_of
+from analysis.models.card import HeadId
+from analysis.results.provenance import Provenance
+from analysis.results.scores import COLUMNS, Missing, Scores, always_of, any_of
 from tests.hand_made import HandMade
 
 

@@ -3,7 +3,7 @@ import sqlite3
 import pytest
 
 from analysis.errors import StoreError
-from analysis.store import Store, cache_folder
+from analysis.results.store import Store, cache_folder
 
 
 def test_what_was_put_is_found_again(tmp_path):

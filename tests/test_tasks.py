@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from analysis import questions
+from analysis.data import questions
+from analysis.data.questions import past_of, with_s
+from analysis.data.tasks import MAX_BYTES, MAX_ITEMS, Item, builtin, file_content, read_contrast, read_task
 from analysis.errors import HeadAtlasError, TaskError
-from analysis.questions import past_of, with_s
-from analysis.tasks import MAX_BYTES, MAX_ITEMS, Item, builtin, file_content, read_contrast, read_task
 
 QUESTIONS = {"math": questions.math(), "syntax": questions.syntax(), "commonsense": questions.commonsense()}
 every_task = pytest.mark.parametrize("task", builtin().values(), ids=lambda task: task.name)
@@ -152,7 +152,7 @@ def test_right_answers_stand_under_every_letter():
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_tasks_are_the_same_in_every_process(seed):
     """Python's hash seed does not decide what is asked."""
-    code = "from analysis.tasks import builtin; print(*(task.hash for task in builtin().values()))"
+    code = "from analysis.data.tasks import builtin; print(*(task.hash for task in builtin().values()))"
     environment = {**os.environ, "PYTHONHASHSEED": seed}
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert result.stdout.split() == [task.hash for task in builtin().values()]

@@ -1,9 +1,9 @@
 import pytest
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
+from analysis.data.relations import parse
 from analysis.errors import TokenizerMissing
-from analysis.relations import parse
-from analysis.tokens import Vocabulary
+from analysis.models.vocabulary import Vocabulary
 from tests.tiny_models import save_tokenizer
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.causal import STAGES
-from analysis.scores import Scores
+from analysis.methods.causal.plan import STAGES
+from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
 from dashboard.gates import shown_tasks

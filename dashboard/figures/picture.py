@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from analysis.causal import METHOD, ROLES
-from analysis.provenance import Provenance
+from analysis.methods.causal.plan import METHOD, ROLES
+from analysis.results.provenance import Provenance
 from dashboard.figures.numbers import plain
 from dashboard.gates import scale_words
 from dashboard.palette import Colours, colours

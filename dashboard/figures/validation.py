@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.scores import Scores
+from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
 from dashboard.gates import LETTERS, shown_tasks

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.causal import FEW_UPDATES, ROLES
-from analysis.scores import Missing, Scores
+from analysis.methods.causal.plan import FEW_UPDATES, ROLES
+from analysis.results.scores import Missing, Scores
 from dashboard.figures.losses import has_curves
 from dashboard.gates import COLUMN_NAMES, LETTERS, fitted_seeds, scale_words, shares, shown_tasks
 from dashboard.orders import validation

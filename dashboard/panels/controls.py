@@ -5,8 +5,8 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import html
 
-from analysis.heads import ModelCard
-from analysis.scores import Scores
+from analysis.models.card import ModelCard
+from analysis.results.scores import Scores
 from dashboard import ids
 from dashboard.gates import seeds
 from dashboard.state import FIRST, MAX_TASKS, ViewState

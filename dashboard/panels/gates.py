@@ -4,9 +4,9 @@ from typing import Any
 
 from dash import html
 
-from analysis.causal import ROLES
-from analysis.heads import HeadId
-from analysis.scores import Scores
+from analysis.methods.causal.plan import ROLES
+from analysis.models.card import HeadId
+from analysis.results.scores import Scores
 from dashboard.gates import LETTERS
 from dashboard.head_gates import head_gates
 from dashboard.palette import Colours

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.heads import HeadId, ModelCard
-from analysis.report import printable
-from analysis.scores import Scores
+from analysis.methods.function.report import printable
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.scores import Scores
 from dashboard.palette import Colours, colours
 from dashboard.panels.gates import causal_provenance, gates_of_head, roles_of_head
 from dashboard.select import head_scores

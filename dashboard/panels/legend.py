@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.scores import Missing, Scores
+from analysis.results.scores import Missing, Scores
 from dashboard.palette import TINTS, Colours, colours
 from dashboard.select import Panel, reasons
 from dashboard.state import ViewState

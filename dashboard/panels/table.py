@@ -5,8 +5,8 @@ from typing import Any
 import dash_ag_grid as dag
 import numpy as np
 
-from analysis.causal import ROLES
-from analysis.scores import ONLY_SAMPLE, Missing, Scores
+from analysis.methods.causal.plan import ROLES
+from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard import ids
 from dashboard.gates import LETTERS, preview, reduced, task_names
 from dashboard.head_gates import head_role

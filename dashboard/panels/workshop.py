@@ -5,13 +5,13 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from analysis.causal import MAX_SEEDS, SEEDS, GateSettings
-from analysis.jobs import METHODS, USUAL, Job
-from analysis.provenance import Provenance
-from analysis.tasks import TITLES
-from analysis.tokens import MIN_PAIRS
+from analysis.data.tasks import TITLES
+from analysis.jobs.job import METHODS, USUAL, Job
+from analysis.methods.causal.plan import MAX_SEEDS, SEEDS, GateSettings
+from analysis.models.vocabulary import MIN_PAIRS
+from analysis.results.catalogue import name_of
+from analysis.results.provenance import Provenance
 from dashboard import ids
-from dashboard.library import name_of
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
 _STATES = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import torch
 
-from analysis import default_model
-from analysis.store import cache_folder
+from analysis.models import builtin as default_model
+from analysis.results.store import cache_folder
 from tests.benchmarks import browser_speed, function_map_speed, gates_speed, viewers
 from tests.browser.harness import find_browser
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from analysis.store import Store
+from analysis.results.store import Store
 from tests.browser.harness import cell, drawn, open_browser, open_page, serve
 from tests.synthetic import BIG, fill
 

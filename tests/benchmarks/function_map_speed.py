@@ -13,12 +13,12 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from analysis import relations
-from analysis.checkpoint import Checkpoint
-from analysis.function_map import Query, count_hits
-from analysis.plan import Settings
-from analysis.tokens import MIN_PAIRS, Vocabulary
-from analysis.weights import Weights
+from analysis.compute.weights import Weights
+from analysis.data import relations
+from analysis.methods.function.compute import Query, count_hits
+from analysis.methods.function.plan import Settings
+from analysis.models.checkpoint import Checkpoint
+from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from tests.benchmarks.published_loop import published_hits
 
 Pairs = list[tuple[tuple[tuple[int, int], ...], int]]

@@ -12,14 +12,14 @@ from statistics import median
 
 import torch
 
-from analysis.causal import SEEDS, GateSettings
-from analysis.checkpoint import Checkpoint
-from analysis.fits import Fit
-from analysis.gated_model import GatedModel, attention_outputs
-from analysis.gates import loss_and_gradient
-from analysis.prompts import Batch, batch_order, encode
-from analysis.tasks import builtin
-from analysis.tokens import Vocabulary
+from analysis.compute.gated_model import GatedModel, attention_outputs
+from analysis.data.prompts import Batch, batch_order, encode
+from analysis.data.tasks import builtin
+from analysis.methods.causal.compute.fitting import loss_and_gradient
+from analysis.methods.causal.fits import Fit
+from analysis.methods.causal.plan import SEEDS, GateSettings
+from analysis.models.checkpoint import Checkpoint
+from analysis.models.vocabulary import Vocabulary
 from tests.benchmarks.published_gates import published_update
 
 

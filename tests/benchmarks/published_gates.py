@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from analysis.prompts import Encoded
+from analysis.data.prompts import Encoded
 
 
 def padded(items: Sequence[Encoded]) -> dict[str, Tensor]:

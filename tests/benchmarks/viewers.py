@@ -6,7 +6,7 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from analysis.store import cache_folder
+from analysis.results.store import cache_folder
 from tests.benchmarks.browser_speed import percentile
 from tests.faults.conftest import Server
 

@@ -1,6 +1,6 @@
 import pytest
 
-from analysis.store import Store, cache_folder
+from analysis.results.store import Store, cache_folder
 from tests.browser.harness import find_browser, open_browser, open_page, serve
 from tests.synthetic import fill
 

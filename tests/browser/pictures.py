@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import FloatRect, Page
 
-from analysis.store import Store
+from analysis.results.store import Store
 from tests.browser.harness import ROOT, cell, open_browser, open_page, serve
 from tests.synthetic import BIG, fill
 

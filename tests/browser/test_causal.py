@@ -8,8 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from analysis.causal import ROLES
-from analysis.shipped import shipped_causal
+from analysis.methods.causal.plan import ROLES
+from analysis.results.shipped import shipped_causal
 from dashboard.gates import reduced
 from tests.browser.harness import cell, drawn
 from tests.browser.test_journeys import outlines, pinned, query, wait_for_query

@@ -7,7 +7,7 @@ import shutil
 import pytest
 from playwright.sync_api import expect
 
-from analysis.scores import Missing
+from analysis.results.scores import Missing
 from tests import tiny_models
 from tests.browser.harness import cell, drawn, serve
 from tests.test_causal import SOLVER, built_model, built_task

@@ -8,8 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from analysis.relations import builtin
-from analysis.shipped import shipped
+from analysis.data.relations import builtin
+from analysis.results.shipped import shipped
 from tests.browser.harness import cell, drawn
 from tests.synthetic import BIG, HOSTILE, ODD
 

@@ -1,9 +1,9 @@
 import pytest
 
-from analysis.engine import Engine
+from analysis.jobs.engine import Engine
+from analysis.results.catalogue import Library
 from dashboard.access import Access
 from dashboard.app import create_app
-from dashboard.library import Library
 from tests.synthetic import fill
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.causal import GateSettings
+from analysis.methods.causal.plan import GateSettings
 from dashboard.api import Submission
 from tests import synthetic
 from tests.faults.test_hostile import client_of

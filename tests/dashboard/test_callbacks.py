@@ -8,7 +8,7 @@ import pytest
 from dash.exceptions import PreventUpdate
 from starlette.testclient import TestClient
 
-from analysis import default_model
+from analysis.models import builtin as default_model
 from dashboard import callbacks, ids
 from tests.synthetic import BIG, HOSTILE, ODD
 

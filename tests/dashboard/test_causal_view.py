@@ -9,14 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from analysis import default_model
-from analysis.causal import ROLES, GateSettings
-from analysis.scores import Missing
-from analysis.shipped import shipped
+from analysis.methods.causal.plan import ROLES, GateSettings
+from analysis.models import builtin as default_model
+from analysis.results import catalogue as library_module
+from analysis.results.catalogue import Library
+from analysis.results.scores import Missing
+from analysis.results.shipped import shipped
 from dashboard import callbacks, exports
-from dashboard import library as library_module
 from dashboard.gates import reduced
-from dashboard.library import Library
 from dashboard.view import open_view
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_gates import CARD, small

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from analysis.scores import COLUMNS, Scores
+from analysis.results.scores import COLUMNS, Scores
 from dashboard.exports import reproduce
 from dashboard.select import panels
 from dashboard.state import ViewState

@@ -4,8 +4,8 @@ from dataclasses import replace
 import plotly.graph_objects as go
 import pytest
 
-from analysis.causal import STAGES, task_item
-from analysis.tasks import builtin
+from analysis.data.tasks import builtin
+from analysis.methods.causal.plan import STAGES, task_item
 from dashboard.arrange import arrange_grid
 from dashboard.figures.head_map import GROUND, head_maps
 from dashboard.figures.losses import loss_curves

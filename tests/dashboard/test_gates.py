@@ -3,13 +3,13 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from analysis.causal import GateSettings, causal_result, task_item
-from analysis.causal_report import causal_data, causal_text
-from analysis.causal_report import head_gates as report_gates
-from analysis.fits import Gates
-from analysis.heads import HeadId
-from analysis.scores import Missing, Scores
-from analysis.tasks import builtin
+from analysis.data.tasks import builtin
+from analysis.methods.causal.fits import Gates
+from analysis.methods.causal.plan import GateSettings, causal_result, task_item
+from analysis.methods.causal.report import causal_data, causal_text
+from analysis.methods.causal.report import head_gates as report_gates
+from analysis.models.card import HeadId
+from analysis.results.scores import Missing, Scores
 from dashboard.gates import (
     BOTH,
     FACILITATING,

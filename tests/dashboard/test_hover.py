@@ -2,7 +2,7 @@ import base64
 
 import numpy as np
 
-from analysis.scores import ONLY_SAMPLE
+from analysis.results.scores import ONLY_SAMPLE
 from dashboard.hover import packed
 from dashboard.view import open_view
 

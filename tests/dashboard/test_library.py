@@ -3,18 +3,18 @@ import json
 import numpy as np
 import pytest
 
-from analysis import default_model
-from analysis.checkpoint import Checkpoint
-from analysis.engine import Engine
+from analysis.data.relations import builtin
 from analysis.errors import ModelNotFound
-from analysis.heads import HeadId
-from analysis.jobs import Job, Request
-from analysis.plan import function_scores, layers_salience, plan
-from analysis.relations import builtin
-from analysis.scores import Missing
-from analysis.shipped import shipped
+from analysis.jobs.engine import Engine
+from analysis.jobs.job import Job, Request
+from analysis.methods.function.plan import function_scores, layers_salience, plan
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.catalogue import Library
+from analysis.results.scores import Missing
+from analysis.results.shipped import shipped
 from dashboard import callbacks
-from dashboard.library import Library
 from tests.test_plan import RELATION
 
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.heads import HeadId
+from analysis.models.card import HeadId
 from dashboard.select import Panel, head_scores, layer_profile, panels
 from dashboard.state import ViewState
 from tests.test_scores import HITS, make_scores

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.heads import HeadId
+from analysis.models.card import HeadId
 from dashboard.state import MAX_PINS, ReadState, ViewState
 
 heads = st.builds(HeadId, st.integers(0, 200), st.integers(0, 200))

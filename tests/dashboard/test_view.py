@@ -3,13 +3,13 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis import default_model
-from analysis.heads import HeadId
-from analysis.scores import Missing, Scores
-from analysis.shipped import shipped
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId
+from analysis.results.catalogue import Library
+from analysis.results.scores import Missing, Scores
+from analysis.results.shipped import shipped
 from dashboard import callbacks
 from dashboard.exports import view_frame, view_picture
-from dashboard.library import Library
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_of_controls
 from tests.synthetic import BIG, ODD, odd_scores

@@ -2,7 +2,7 @@ import shutil
 
 import pytest
 
-from analysis.engine import Engine, Place
+from analysis.jobs.engine import Engine, Place
 
 
 @pytest.fixture

@@ -4,14 +4,14 @@ import numpy as np
 import psutil
 import pytest
 
-from analysis.causal import CausalPlan, GateSettings, causal_scores
-from analysis.checkpoint import Checkpoint
-from analysis.contrast import ContrastPlan
-from analysis.jobs import CausalRequest, Request
+from analysis.data.tasks import Contrast
+from analysis.jobs.job import CausalRequest, Request
+from analysis.methods.causal.contrast import ContrastPlan
+from analysis.methods.causal.plan import CausalPlan, GateSettings, causal_scores
+from analysis.models.checkpoint import Checkpoint
 from analysis.progress import silent
-from analysis.scores import Scores
-from analysis.store import Store
-from analysis.tasks import Contrast
+from analysis.results.scores import Scores
+from analysis.results.store import Store
 from tests import tiny_models
 from tests.engine.test_engine import wait
 from tests.test_causal import built_contrast, built_model, built_task

@@ -9,16 +9,16 @@ import numpy as np
 import psutil
 import pytest
 
-from analysis.checkpoint import Checkpoint
-from analysis.engine import QUEUE_LIMIT, Engine, Place
+from analysis.data.relations import builtin
 from analysis.errors import QueueFull, SettingError, StoreError
-from analysis.heads import HeadId
-from analysis.jobs import Job, Request
-from analysis.plan import function_scores, plan, stored_salience
-from analysis.relations import builtin
-from analysis.scores import Missing
-from analysis.store import Store
-from dashboard.library import Library
+from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
+from analysis.jobs.job import Job, Request
+from analysis.methods.function.plan import function_scores, plan, stored_salience
+from analysis.models.card import HeadId
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.catalogue import Library
+from analysis.results.scores import Missing
+from analysis.results.store import Store
 from tests.test_plan import RELATION
 
 REQUEST = Request("small", relations=(RELATION,))
@@ -87,7 +87,7 @@ def test_a_job_and_the_command_line_share_their_layers(engine, store, models, mo
     store.delete(wanted.key)
     job = wait(engine, engine.submit(Request("small", methods=("function",), relations=(RELATION,))))
     assert (job.state, job.done, job.workers) == ("done", 3, {})
-    monkeypatch.setattr("analysis.plan._computed", lambda *arguments: pytest.fail("computed again"))
+    monkeypatch.setattr("analysis.methods.function.plan._computed", lambda *arguments: pytest.fail("computed again"))
     assert function_scores(checkpoint, wanted, store, "cpu").hits.shape[-2:] == (3, 4)
 
 
@@ -269,7 +269,7 @@ def test_a_local_worker_that_dies_as_it_starts_is_started_again(engine, monkeypa
 
 def test_a_local_worker_that_does_not_come_back_is_replaced(store, models, monkeypatch):
     """The job goes on with a new one, from the layers it had."""
-    monkeypatch.setattr("analysis.engine.ALONE", 1.0)
+    monkeypatch.setattr("analysis.jobs.engine.ALONE", 1.0)
     engine = Engine(store, Place(device="cpu", models=models))
     job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(builtin()["copying"],)))
     engine.start()

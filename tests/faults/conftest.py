@@ -11,7 +11,7 @@ import urllib.request
 import diskcache
 import pytest
 
-from analysis.store import cache_folder
+from analysis.results.store import cache_folder
 from tests.browser.harness import ROOT
 
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from analysis.engine import Engine, Place
 from analysis.errors import StoreError
-from analysis.jobs import Request
-from analysis.store import Store
-from dashboard.library import Library
+from analysis.jobs.engine import Engine, Place
+from analysis.jobs.job import Request
+from analysis.results.catalogue import Library
+from analysis.results.store import Store
 from tests.browser.harness import ROOT
 from tests.engine.conftest import engine, models  # noqa: F401  # fixtures
 from tests.engine.test_engine import REQUEST, wait

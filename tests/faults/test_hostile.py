@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from analysis.engine import QUEUE_LIMIT, Engine, Place
 from analysis.errors import ModelError
-from analysis.sources import listed_folder, listed_models, open_listed
-from analysis.store import Store
+from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
+from analysis.models.sources import listed_folder, listed_models, open_listed
+from analysis.results.catalogue import Library
+from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
 from dashboard.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.app import create_app
 from dashboard.guard import MAX_BODY, Guard
-from dashboard.library import Library
 from dashboard.live import Watch
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 

@@ -12,12 +12,12 @@ import numpy as np
 import psutil
 import pytest
 
-from analysis.engine import Engine, Place
-from analysis.jobs import Request
-from analysis.plan import function_scores, plan
-from analysis.relations import builtin
-from analysis.scores import Scores
-from analysis.store import Store, cache_folder
+from analysis.data.relations import builtin
+from analysis.jobs.engine import Engine, Place
+from analysis.jobs.job import Request
+from analysis.methods.function.plan import function_scores, plan
+from analysis.results.scores import Scores
+from analysis.results.store import Store, cache_folder
 from tests.engine.test_engine import wait
 
 RELATIONS = ["country_capital", "verb_past", "copying"]

@@ -1,0 +1,1 @@
+"""Models in memory: the modules here load torch."""

@@ -1,0 +1,213 @@
+"""The tensors of a checkpoint that the static methods read, a piece at a time, always as float32."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from analysis.errors import DamagedFile, DeviceError, UnknownFamily, UnsupportedDtype
+from analysis.models.checkpoint import READABLE, Checkpoint
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "silu": F.silu,
+    "swish": F.silu,
+    "gelu": F.gelu,
+    "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_fast": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh"),
+}
+
+
+def open_device(name: str) -> torch.device:
+    """The device to compute on; `auto` takes a GPU when there is one."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        if device.type not in {"cpu", "cuda"}:  # near ties are decided in float64, which Apple's GPUs do not have
+            raise RuntimeError(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise DeviceError(f"{name!r} is not a device that we can use here", "Try --device cpu.") from error
+    return device
+
+
+@contextmanager
+def memory_of(device: torch.device) -> Iterator[None]:
+    """Turn the device's running out of memory into an error that a person can mend."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise DeviceError(f"{device} ran out of memory", "Close other programs on it, or use --device cpu.") from error
+
+
+class Weights:
+    """Read access to E, U, the first MLP and the heads of one checkpoint.
+
+    Each call maps the file, takes what it needs as float32 and lets go, so the process never holds more than what the
+    caller keeps.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, device: torch.device | str = "cpu") -> None:
+        self.checkpoint = checkpoint
+        self.card = checkpoint.card
+        self.device = torch.device(device)
+
+    @property
+    def device_name(self) -> str:
+        """The device as provenance writes it."""
+        if self.device.type != "cuda":
+            return str(self.device)
+        return f"{self.device} ({torch.cuda.get_device_name(self.device)})"
+
+    def embed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
+        """Rows of the embedding, scaled where the family scales them."""
+        rows = self._rows(self.checkpoint.embedding, ids)
+        return rows * self.card.width**0.5 if self.checkpoint.family.scale_embedding else rows
+
+    def unembed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
+        """Rows of the transposed unembedding: the direction that each token reads."""
+        return self._rows(self.checkpoint.unembedding, ids)
+
+    def unembed_span(self, start: int, stop: int) -> Tensor:  # [stop - start, d]
+        """Neighbouring rows of the transposed unembedding."""
+        name = self.checkpoint.unembedding
+        return self._float(self._mapped(name)[start:stop], name)
+
+    @property
+    def vocabulary(self) -> int:
+        """Rows of the unembedding; some models pad it beyond the tokenizer's size."""
+        return self.checkpoint.info(self.checkpoint.unembedding).shape[0]
+
+    def values(self, layer: int) -> Tensor:  # [H_kv, d, d_head]
+        """W_V of each value head."""
+        card, family = self.card, self.checkpoint.family
+        weight = self._layer(layer, family.value)
+        match family.value_layout:
+            case "conv1d":
+                weight = weight[:, -card.heads * card.head_dim :].T
+            case "interleaved":
+                weight = weight.view(card.heads, 3, card.head_dim, card.width)[:, 2]
+            case "stacked":
+                weight = weight[-card.kv_heads * card.head_dim :]
+        return weight.reshape(card.kv_heads, card.head_dim, card.width).transpose(1, 2).contiguous()
+
+    def outputs(self, layer: int) -> Tensor:  # [H, d_head, d]
+        """W_O of each query head."""
+        weight = self._layer(layer, self.checkpoint.family.output)
+        if not self.checkpoint.family.conv1d:
+            weight = weight.T
+        return weight.reshape(self.card.heads, self.card.head_dim, self.card.width).contiguous()
+
+    def first_mlp(self) -> "FirstMlp":
+        """The first block's MLP with the norm before it, biases included."""
+        family = self.checkpoint.family
+        if self.checkpoint.activation not in _ACTIVATIONS:
+            raise UnknownFamily(
+                f"{self.card.id} uses the activation {self.checkpoint.activation!r}, which is not known yet",
+                f"Known are {', '.join(_ACTIVATIONS)}.",
+            )
+        layer = self.card.layers[0]
+        gate, up = self._linear(layer, family.gate), self._linear(layer, family.up)
+        if gate is not None and family.gate == family.up:
+            gate, up = gate.half(0), gate.half(1)
+        norm = self.checkpoint.in_layer(layer, family.norm)
+        return FirstMlp(
+            norm_kind=family.norm_kind,
+            norm_weight=self._tensor(f"{norm}.weight"),
+            norm_bias=self._optional(f"{norm}.bias"),
+            eps=self.checkpoint.eps,
+            gate=gate,
+            up=cast(Linear, up),
+            down=cast(Linear, self._linear(layer, family.down)),
+            activation=_ACTIVATIONS[self.checkpoint.activation],
+        )
+
+    def _linear(self, layer: int, name: str | None) -> "Linear | None":
+        if name is None:
+            return None
+        weight = self._layer(layer, name)
+        bias = self._optional(self.checkpoint.in_layer(layer, f"{name}.bias"))
+        return Linear(weight.T if self.checkpoint.family.conv1d else weight, bias)
+
+    def _layer(self, layer: int, name: str) -> Tensor:
+        return self._tensor(self.checkpoint.in_layer(layer, f"{name}.weight"))
+
+    def _optional(self, name: str) -> Tensor | None:
+        return self._tensor(name) if name in self.checkpoint.tensors else None
+
+    def _tensor(self, name: str) -> Tensor:
+        return self._float(self._mapped(name), name)
+
+    def _rows(self, name: str, ids: Tensor) -> Tensor:
+        return self._float(self._mapped(name)[ids.cpu()], name)
+
+    def _mapped(self, name: str) -> Tensor:
+        """The tensor as it lies in the file, whose layout was checked on opening; pages are read when they are used."""
+        info = self.checkpoint.info(name)
+        if info.dtype not in READABLE:
+            raise UnsupportedDtype(f"{name} is stored as {info.dtype}", f"Read are {', '.join(READABLE.values())}.")
+        try:
+            data = torch.from_file(str(info.file), shared=False, size=info.stop, dtype=torch.uint8)[info.start :]
+        except RuntimeError as error:
+            raise DamagedFile(f"{info.file.name} cannot be read: {error}", "Download or convert it again.") from error
+        dtype = getattr(torch, READABLE[info.dtype])
+        aligned = data if info.start % dtype.itemsize == 0 else data.clone()
+        return aligned.view(dtype).view(info.shape)
+
+    def _float(self, tensor: Tensor, name: str) -> Tensor:
+        """A float32 copy on our device; a copy, so that the mapped file can be let go."""
+        copied = tensor.to(self.device, torch.float32, copy=True)
+        if not copied.sum().isfinite():
+            raise DamagedFile(f"{name} holds numbers that are not finite", "The weights are damaged or overflowed.")
+        return copied
+
+
+@dataclass(frozen=True)
+class Linear:
+    """An affine map."""
+
+    weight: Tensor  # [out, in]
+    bias: Tensor | None  # [out]
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """X W^T + b."""
+        return F.linear(x, self.weight, self.bias)
+
+    def half(self, which: int) -> "Linear":
+        """The upper or lower half of the rows of a fused tensor."""
+        bias = None if self.bias is None else self.bias.chunk(2)[which]
+        return Linear(self.weight.chunk(2)[which], bias)
+
+
+@dataclass(frozen=True)
+class FirstMlp:
+    """x → MLP_0(norm_0(x)); the residual is not added."""
+
+    norm_kind: str
+    norm_weight: Tensor  # [d]
+    norm_bias: Tensor | None  # [d]
+    eps: float
+    gate: Linear | None
+    up: Linear
+    down: Linear
+    activation: Callable[[Tensor], Tensor]
+
+    def __call__(self, x: Tensor) -> Tensor:  # [n, d] → [n, d]
+        """What the MLP writes for each row."""
+        x = self.normed(x)
+        if self.gate is None:
+            return self.down(self.activation(self.up(x)))
+        return self.down(self.activation(self.gate(x)) * self.up(x))
+
+    def normed(self, x: Tensor) -> Tensor:  # [n, d] → [n, d]
+        """The norm before the MLP."""
+        if self.norm_kind == "layer":
+            return F.layer_norm(x, x.shape[-1:], self.norm_weight, self.norm_bias, self.eps)
+        weight = self.norm_weight + 1 if self.norm_kind == "rms_plus_one" else self.norm_weight
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * weight

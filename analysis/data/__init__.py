@@ -1,0 +1,1 @@
+"""What the methods ask about: relations, tasks and their prompts; and the results that ship with the project."""

@@ -1,0 +1,1 @@
+"""What somebody asked for, and the machinery that works it off."""

@@ -1,0 +1,1 @@
+"""The causal map: whether a head helps, hurts or does not matter for a task."""

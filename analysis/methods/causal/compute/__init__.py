@@ -1,0 +1,1 @@
+"""The part of the causal map that loads torch."""

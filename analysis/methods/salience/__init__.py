@@ -1,0 +1,1 @@
+"""Salient tokens: what a head acts on most strongly."""

@@ -1,0 +1,1 @@
+"""Models on disk: their card, tensors, vocabulary and where they come from. No torch here."""

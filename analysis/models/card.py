@@ -1,0 +1,70 @@
+"""The name of a head and the card of a model."""
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from analysis.errors import HeadError
+
+_WRITTEN = re.compile(r"\s*[La]?(\d{1,4})\s*(?:\.h|H|[.,:]\s*)\s*(\d{1,4})\s*", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True, order=True)
+class HeadId:
+    """One attention head, both numbers counted from zero; written `L10H7`."""
+
+    layer: int
+    head: int
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `L10H7`, `10.7`, `10,7` or `a10.h7`."""
+        match = _WRITTEN.fullmatch(text)
+        if match is None:
+            raise HeadError(f"{text[:40]!r} is not a head", "Write layer and head like L10H7 or 10.7.")
+        return cls(int(match[1]), int(match[2]))
+
+    def __str__(self) -> str:
+        return f"L{self.layer}H{self.head}"
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What a reader needs to know of a model before looking at any score of it."""
+
+    id: str
+    revision: str  # the hub's commit where there is one, else the first characters of the fingerprint
+    fingerprint: str  # see analysis.models.checkpoint.fingerprint
+    family: str
+    layers: tuple[int, ...]  # layers that have attention, by their own number
+    heads: int
+    kv_heads: int
+    head_dim: int
+    width: int
+    vocabulary: int
+    dtype: str  # as on disk
+    note: str = ""  # for example how the weights were quantised
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """The inverse of `to_dict`."""
+        return cls(**{**fields, "layers": tuple(fields["layers"])})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**asdict(self), "layers": list(self.layers)}
+
+    def check(self, head: HeadId) -> HeadId:
+        """The head itself if the model has it."""
+        if head.layer not in self.layers or head.head >= self.heads:
+            raise HeadError(
+                f"{self.id} has no head {head}",
+                f"Its layers are {self.layers[0]} to {self.layers[-1]}, its heads 0 to {self.heads - 1}.",
+            )
+        return head
+
+    def group_mates(self, head: HeadId) -> tuple[HeadId, ...]:
+        """The other query heads that share this head's value matrix (grouped-query attention)."""
+        size = self.heads // self.kv_heads
+        first = head.head // size * size
+        return tuple(HeadId(head.layer, other) for other in range(first, first + size) if other != head.head)

@@ -1,0 +1,107 @@
+"""A model's tokenizer as the methods need it: which words are one token, and what a token reads."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, Self, cast
+
+from analysis.data.relations import Relation
+from analysis.errors import TokenizerMissing
+
+MIN_PAIRS = 30  # fewer kept pairs: the relation says too little about a head of this model
+
+_WORD_START = ("Ġ", "▁")
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A text cut into tokens, each with its first character's place and the one after its last."""
+
+    ids: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+class _Backend(Protocol):
+    def encode_batch(self, texts: list[str], add_special_tokens: bool) -> list[Any]: ...
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str: ...
+    def id_to_token(self, token: int) -> str | None: ...
+    def get_vocab_size(self) -> int: ...
+    def no_padding(self) -> None: ...
+    def no_truncation(self) -> None: ...
+
+
+class Vocabulary:
+    """Words to single tokens and back."""
+
+    def __init__(self, backend: _Backend) -> None:
+        self._backend = backend
+        backend.no_padding()  # both may be saved with a tokenizer and would change what one word becomes
+        backend.no_truncation()
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        """The tokenizer of a checkpoint folder."""
+        path = folder / "tokenizer.json"
+        try:
+            if path.exists():
+                from tokenizers import Tokenizer
+
+                return cls(cast(_Backend, Tokenizer.from_file(str(path))))
+            from transformers import AutoTokenizer  # older checkpoints ship vocab and merges only; it converts them
+
+            return cls(AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer)
+        except Exception as error:  # both libraries raise bare exceptions for whatever is wrong with a file
+            raise TokenizerMissing(
+                f"the tokenizer of {folder.name} cannot be read", "Copy tokenizer.json from the model's source."
+            ) from error
+
+    def __len__(self) -> int:
+        return self._backend.get_vocab_size()
+
+    def text(self, token: int) -> str:
+        """What a token reads, word-start space included."""
+        text = self._backend.decode([token], skip_special_tokens=False)
+        name = self._backend.id_to_token(token) or ""
+        if "\ufffd" in text and "\ufffd" not in name:
+            return name  # a piece of a character
+        if name.startswith("▁") and not text.startswith(" "):
+            return f" {text}"
+        return text
+
+    def encoded(self, texts: Sequence[str]) -> list[Tokens]:
+        """Whole texts as the model reads them: with the token that begins a text, if any, but none that ends it."""
+        found = []
+        for encoding in self._backend.encode_batch(list(texts), add_special_tokens=True):
+            end = len(encoding.ids)
+            while end and encoding.special_tokens_mask[end - 1]:
+                end -= 1
+            found.append(Tokens(tuple(encoding.ids[:end]), tuple(encoding.offsets[:end])))
+        return found
+
+    def single(self, words: Iterable[str]) -> dict[str, int]:
+        """The words that are exactly one token at the start of a word, with that token.
+
+        One space is put before the word. A tokenizer that adds the space by itself would then see two, so the bare word
+        is tried as well and taken when its token is marked as a word start.
+        """
+        words = sorted(set(words))
+        spaced = self._backend.encode_batch([f" {word}" for word in words], add_special_tokens=False)
+        bare = self._backend.encode_batch(words, add_special_tokens=False)
+        found: dict[str, int] = {}
+        for word, with_space, without in zip(words, spaced, bare, strict=True):
+            if len(with_space.ids) == 1:
+                found[word] = with_space.ids[0]
+            elif len(without.ids) == 1 and without.tokens[0].startswith(_WORD_START):
+                found[word] = without.ids[0]
+        # An unknown-word token reads differently from the word it stands for.
+        return {word: token for word, token in found.items() if self.text(token).strip().casefold() == word.casefold()}
+
+    def keep(self, relation: Relation, size: int | None = None) -> tuple[tuple[int, int], ...]:
+        """The relation's pairs in which both words are one token, as tokens, without repeats.
+
+        `size` is the number of embeddings; some tokenizers know tokens that the model was never given.
+        """
+        tokens = self.single(word for pair in relation.pairs for word in pair)
+        tokens = {word: token for word, token in tokens.items() if size is None or token < size}
+        kept = ((tokens[s], tokens[t]) for s, t in relation.pairs if s in tokens and t in tokens)
+        return tuple(dict.fromkeys(kept))

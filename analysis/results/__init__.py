@@ -1,0 +1,1 @@
+"""What was computed: scores with their provenance, the store, the catalogue. No torch here."""

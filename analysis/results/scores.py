@@ -1,0 +1,197 @@
+"""Scores: one number for every item, kind, sample, layer and head, with reasons where there is none."""
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import xarray as xr
+
+from analysis.data.relations import CATEGORIES
+from analysis.errors import StoreError
+from analysis.models.card import HeadId
+from analysis.results.provenance import Provenance
+
+DIMS = ("item", "kind", "sample", "layer", "head")
+KINDS = ("promote", "suppress")
+COLUMNS = ("model", "revision", "method", "item", "kind", "sample", "layer", "head", "score", "hits", "pairs")
+TAU = 0.15  # a head implements a relation when its score is larger
+ONLY_SAMPLE = "all"  # the sample of methods that do not sample
+
+Quantifier = Literal["any", "always"]
+Floats = npt.NDArray[np.float64]
+
+_METADATA = b"head-atlas"
+
+
+class Missing(IntEnum):
+    """Why there is no score."""
+
+    NO = 0  # there is one
+    NOT_COMPUTED = 1
+    NOT_APPLICABLE = 2  # too few pairs are single tokens of this model
+    FAILED = 3
+    RUNNING = 4  # being computed
+
+    @property
+    def words(self) -> str:
+        """The reason as a person reads it."""
+        return self.name.lower().replace("_", " ") if self else ""
+
+
+@dataclass(frozen=True, eq=False)  # each is itself: a view may remember what it derived from it
+class Scores:
+    """The scores of one method on one model. Missing is NaN with a reason, never 0."""
+
+    score: xr.DataArray  # DIMS, float64 in [0, 1] or NaN
+    hits: xr.DataArray  # DIMS, float64: whole numbers or NaN
+    missing: xr.DataArray  # DIMS, int8: a `Missing`
+    provenance: Provenance
+
+    @classmethod
+    def from_hits(cls, hits: Mapping[int, np.ndarray[Any, Any]], provenance: Provenance) -> Self:
+        """From each computed layer's hits [applicable relation, kind, head]; other layers are *not computed*."""
+        card, items = provenance.model, provenance.items
+        shape = (len(items), len(KINDS), 1, len(card.layers), card.heads)
+        counts, missing = np.full(shape, np.nan), np.full(shape, Missing.NOT_COMPUTED, dtype=np.int8)
+        applicable = [i for i, item in enumerate(items) if item["applicable"]]
+        for layer, found in hits.items():
+            at = card.layers.index(layer)
+            counts[applicable, :, 0, at] = found
+            missing[applicable, :, 0, at] = Missing.NO
+        missing[[i for i in range(len(items)) if i not in applicable]] = Missing.NOT_APPLICABLE
+        kept = np.array([max(item["kept"], 1) for item in items])[:, None, None, None, None]
+        coords = _coords(provenance, (ONLY_SAMPLE,))
+        arrays = [xr.DataArray(values, coords, DIMS) for values in (counts / kept, counts, missing)]
+        return cls(arrays[0], arrays[1], arrays[2], provenance)
+
+    def items(self, category: str | None = None) -> list[str]:
+        """The applicable items, of one category if asked."""
+        wanted = (item for item in self.provenance.items if category in (None, item["category"]))
+        return [item["name"] for item in wanted if item["applicable"]]
+
+    def item(self, name: str) -> dict[str, Any]:
+        """What the provenance says of an item."""
+        return next(item for item in self.provenance.items if item["name"] == name)
+
+    def categories(self) -> list[str]:
+        """Categories with at least one applicable item, in their usual order."""
+        found = dict.fromkeys(item["category"] for item in self.provenance.items if item["applicable"])
+        return sorted(found, key=lambda name: CATEGORIES.index(name) if name in CATEGORIES else len(CATEGORIES))
+
+    def reduced(
+        self, items: Iterable[str], how: Quantifier = "any", kinds: Sequence[str] = KINDS
+    ) -> xr.DataArray:  # [sample, layer, head]
+        """The number that decides whether a head implements *any* or *always* (all) of the items.
+
+        An item counts by the larger of its kinds (promote, suppress). Then `any` is the maximum over the items and
+        `always` the minimum; larger than τ means that the head does. Not applicable items take no part.
+        """
+        names = [name for name in items if self.item(name)["applicable"]]
+        if not names:
+            return xr.full_like(self.score.isel(item=0, kind=0, drop=True), np.nan)
+        best = self.score.sel(item=names, kind=list(kinds)).max("kind", skipna=False)
+        return always_of(best, "item") if how == "always" else any_of(best, "item")
+
+    def classified(
+        self, tau: float = TAU, how: Quantifier = "any", kinds: Sequence[str] = KINDS
+    ) -> xr.DataArray:  # [category, sample, layer, head] bool
+        """The categories that each head belongs to."""
+        names = self.categories()
+        if not names:
+            return self.reduced([]).expand_dims(category=[]) > tau
+        parts = [self.reduced(self.items(name), how, kinds) > tau for name in names]
+        return xr.concat(parts, pd.Index(names, name="category"))
+
+    def top(self, item: str, count: int, kind: str = "promote") -> list[tuple[HeadId, float, int]]:
+        """The heads with the highest scores for an item: head, score, hits; equal scores in order of the heads."""
+        score = self.score.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
+        hits = self.hits.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
+        flat = np.nan_to_num(score.values.ravel(), nan=-1.0)
+        best = np.argsort(-flat, kind="stable")[:count]
+        layers, heads = np.unravel_index(best, score.shape)
+        return [
+            (HeadId(int(score.layer[i]), int(j)), float(score.values[i, j]), int(hits.values[i, j]))
+            for i, j in zip(layers, heads, strict=True)
+            if not np.isnan(score.values[i, j])
+        ]
+
+    def rank(self, item: str, head: HeadId, kind: str = "promote") -> int:
+        """1 for the head with the highest score; equal scores share the better rank."""
+        score = self.score.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
+        return int(ranks(score.values)[score.layer.values.tolist().index(head.layer), head.head])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Long format, one row a score, with the columns `COLUMNS`."""
+        card = self.provenance.model
+        frame = self.score.to_series().rename("score").reset_index()
+        kept = {item["name"]: item["kept"] for item in self.provenance.items}
+        hits = self.hits.values.ravel()
+        frame["hits"] = pd.arrays.IntegerArray(np.nan_to_num(hits).astype("int64"), np.isnan(hits))
+        frame["pairs"] = frame["item"].map(kept)
+        frame.insert(0, "model", card.id)
+        frame.insert(1, "revision", card.revision)
+        frame.insert(2, "method", self.provenance.method)
+        return frame[list(COLUMNS)]
+
+    def to_csv(self) -> str:
+        """The long format as CSV; the provenance goes beside it."""
+        return self.to_frame().to_csv(index=False)
+
+    def to_parquet(self) -> bytes:
+        """The long format with the provenance and the reasons for missing scores in its metadata."""
+        table = pa.Table.from_pandas(self.to_frame(), preserve_index=False)
+        metadata = {
+            _METADATA: self.provenance.to_json().encode(),
+            _METADATA + b"-missing": self.missing.values.tobytes(),
+        }
+        sink = io.BytesIO()
+        names = ["model", "revision", "method", "item", "kind", "sample"]
+        pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd", use_dictionary=names)
+        return sink.getvalue()
+
+    @classmethod
+    def from_parquet(cls, content: bytes) -> Self:
+        """The inverse of `to_parquet`."""
+        try:
+            table = pq.read_table(io.BytesIO(content))
+            metadata = table.schema.metadata or {}
+            provenance = Provenance.from_json(metadata[_METADATA])
+            kinds, samples = (tuple(dict.fromkeys(table[name].to_pylist())) for name in ("kind", "sample"))
+            coords = _coords(provenance, samples, kinds)
+            shape = tuple(len(coords[dim]) for dim in DIMS)
+            score = table["score"].to_numpy().reshape(shape)
+            hits = table["hits"].to_pandas().astype("Float64").to_numpy(float, na_value=np.nan).reshape(shape)
+            missing = np.frombuffer(metadata[_METADATA + b"-missing"], np.int8).reshape(shape)
+        except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
+            raise StoreError("this is not a result of Head Atlas", "Compute it again.") from error
+        arrays = [xr.DataArray(values, coords, DIMS) for values in (score, hits, missing)]
+        return cls(arrays[0], arrays[1], arrays[2], provenance)
+
+
+def any_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
+    """The largest score along a dimension: above τ when any is. Missing scores are passed over."""
+    return scores.max(dim, skipna=True)
+
+
+def always_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
+    """The smallest score along a dimension: above τ when all are. Missing when one is missing."""
+    return scores.min(dim, skipna=False)
+
+
+def ranks(values: Floats) -> npt.NDArray[np.intp]:
+    """The rank of every value among all: 1 for the largest, equal ones share the better rank, NaN comes last."""
+    flat = np.nan_to_num(values, nan=-1.0).ravel()
+    return (np.searchsorted(np.sort(-flat), -flat, side="left") + 1).reshape(values.shape)
+
+
+def _coords(provenance: Provenance, samples: Sequence[str], kinds: Sequence[str] = KINDS) -> dict[str, list[Any]]:
+    card = provenance.model
+    items = [item["name"] for item in provenance.items]
+    return dict(zip(DIMS, (items, list(kinds), list(samples), list(card.layers), list(range(card.heads))), strict=True))

@@ -1,1 +1,47 @@
-"""One package per method; each answers one question about every head."""
+"""One package per method, and the list of them. To add one, write its package and add its line here."""
+
+from collections.abc import Sequence
+
+from analysis.errors import SettingError
+from analysis.methods.causal.method import CausalMethod
+from analysis.methods.function.method import FunctionMethod
+from analysis.methods.method import Method
+from analysis.methods.salience.method import SalienceMethod
+
+METHODS: list[Method] = [
+    FunctionMethod(),
+    SalienceMethod(),
+    CausalMethod(),
+]
+
+
+def method(name: str) -> Method:
+    """A method by its name."""
+    for one in METHODS:
+        if one.name == name:
+            return one
+    raise SettingError(f"there is no method {name[:40]!r}", f"Choose from {', '.join(names())}.")
+
+
+def names() -> list[str]:
+    """The names of all methods, in the order of the list."""
+    return [one.name for one in METHODS]
+
+
+def default_names() -> list[str]:
+    """The methods of an analysis for which nobody chose any."""
+    return [one.name for one in METHODS if one.by_default]
+
+
+def register(added: Method) -> None:
+    """Add a method that does not come with the project."""
+    if added.name in names():
+        raise SettingError(f"there is a method {added.name!r} already", "Give it another name.")
+    METHODS.append(added)
+
+
+def ordered(chosen: Sequence[str]) -> list[Method]:
+    """Methods by their names, in the order of the list, each once."""
+    for name in chosen:
+        method(name)
+    return [one for one in METHODS if one.name in chosen]

@@ -1,4 +1,4 @@
-"""What the store knows of models: their list, and forgetting them."""
+"""Which models the store has something of, and how to forget them."""
 
 import json
 from collections.abc import Sequence
@@ -6,39 +6,62 @@ from collections.abc import Sequence
 from analysis.models.card import ModelCard
 from analysis.results.store import Store
 
-_OVER = ("done", "failed", "cancelled")  # states of jobs that nobody works on
+_FINISHED = ("done", "failed", "cancelled")  # states of jobs that nobody works on
 
 
-def remember(store: Store, card: ModelCard) -> None:
-    """List the model among those that the store knows."""
+def add_model(store: Store, card: ModelCard) -> None:
+    """List a model among those that the store has results of."""
     store.put(f"model/{card.fingerprint}/{card.id}", json.dumps(card.to_dict()).encode())
 
 
-def known_models(store: Store) -> list[ModelCard]:
-    """The models that the store has results of."""
-    found = (store.get(key) for key in store.names("model/"))
-    return sorted((ModelCard.from_dict(json.loads(card)) for card in found if card), key=lambda card: card.id)
+def stored_models(store: Store) -> list[ModelCard]:
+    """The models that the store has results of; what another program left there is passed over."""
+    cards = []
+    for key in store.names("model/"):
+        content = store.get(key)
+        try:
+            if content is not None:
+                cards.append(ModelCard.from_dict(json.loads(content)))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return sorted(cards, key=lambda card: card.id)
 
 
-def forget(store: Store, fingerprint: str) -> int:
-    """Remove everything known of a model, the jobs on it that are over too; says how many entries went."""
-    jobs = [key for key, model in _finished_jobs(store).items() if model == fingerprint]
-    return _delete(store, [*(key for key in store.names() if fingerprint in key.split("/")), *jobs])
+def forget_model(store: Store, fingerprint: str) -> int:
+    """Remove everything of a model, with the jobs on it that are over; says how many entries went."""
+    keys = [key for key in store.names() if fingerprint in key.split("/")]
+    for job_id, model in _finished_jobs(store).items():
+        if model == fingerprint:
+            keys += _job_keys(store, job_id)
+    return _delete(store, keys)
 
 
 def forget_stray_jobs(store: Store) -> int:
     """Remove the jobs that are over and of whose model nothing else is left; says how many entries went."""
-    known = {key.split("/")[1] for key in store.names() if key.startswith(("model/", "result/", "salience/"))}
-    jobs = [key for key, model in _finished_jobs(store).items() if model not in known]
-    _delete(store, jobs)
+    models = {key.split("/")[1] for key in store.names() if key.startswith(("model/", "result/", "salience/"))}
+    keys = []
+    for job_id, model in _finished_jobs(store).items():
+        if model not in models:
+            keys += _job_keys(store, job_id)
+    removed = _delete(store, keys)
     left = {key.removeprefix("job/") for key in store.names("job/")}
-    return len(jobs) + _delete(store, [key for key in store.names("card/") if key.split("/")[-1] not in left])
+    strays = [key for key in store.names("card/") if key.split("/")[-1] not in left]
+    return removed + _delete(store, strays)
+
+
+def _job_keys(store: Store, job_id: str) -> list[str]:
+    """The entries of a job: its progress and its request."""
+    return [key for key in (f"job/{job_id}", f"request/{job_id}") if store.contains(key)]
 
 
 def _finished_jobs(store: Store) -> dict[str, str]:
-    """The names of the jobs that are over, and their models' fingerprints: empty for one that was never opened."""
-    found = {key: json.loads(store.get(key) or b"{}") for key in store.names("job/")}
-    return {key: job.get("fingerprint", "") for key, job in found.items() if job.get("state") in _OVER}
+    """The jobs that are over, and their models' fingerprints: empty for one that was never opened."""
+    jobs = {}
+    for key in store.names("job/"):
+        values = json.loads(store.get(key) or b"{}")
+        if values.get("state") in _FINISHED:
+            jobs[key.removeprefix("job/")] = values.get("fingerprint", "")
+    return jobs
 
 
 def _delete(store: Store, keys: Sequence[str]) -> int:

@@ -1,14 +1,48 @@
 """Where a result comes from: everything one needs to compute it again or to doubt it."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Self
 
+from analysis import __version__
 from analysis.models.card import ModelCard
 
 _LIBRARIES = ("torch", "transformers", "safetensors", "tokenizers", "numpy")
+
+Plain = Mapping[str, Any]  # values that JSON can hold, by name
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that heads are scored for: a relation, a task."""
+
+    name: str
+    title: str
+    category: str
+    sentence: str = ""
+    hash: str = ""  # of its pairs or prompts
+    pairs: int = 0  # in all
+    kept: int = 0  # usable with this model
+    applicable: bool = True
+    k: int | None = None  # of a relation: how many of the largest entries count
+    settings: Plain | None = None  # its own, where one map is made of several results
+    computed: str = ""  # when its own result was
+    besides: tuple[str, ...] = ()  # in words: other results of it that are not shown
+
+    @classmethod
+    def from_plain(cls, values: Plain) -> Self:
+        """The inverse of `to_plain`; what this version does not know is passed over."""
+        names = [field.name for field in fields(cls)]
+        known = {name: values[name] for name in names if name in values}
+        return cls(**{**known, "besides": tuple(known.get("besides", ()))})
+
+    def to_plain(self) -> dict[str, Any]:
+        """Plain values for JSON, without what is not said."""
+        optional = ("k", "settings", "computed", "besides")
+        return {name: value for name, value in asdict(self).items() if name not in optional or value}
 
 
 @dataclass(frozen=True)
@@ -18,22 +52,32 @@ class Provenance:
     model: ModelCard
     method: str
     version: str  # of the method
-    settings: dict[str, Any]  # k, first MLP, the τ it is usually read with …
-    items: tuple[dict[str, Any], ...]  # relations or tasks: name, category, title, k, hash, pairs, kept
+    settings: Plain
+    items: tuple[Item, ...]
     device: str
-    libraries: dict[str, str]
+    libraries: Mapping[str, str]
     date: str  # UTC, to the second
     atlas: str  # version of this project
 
+    @classmethod
+    def now(
+        cls, model: ModelCard, method: str, version: str, settings: Plain, items: tuple[Item, ...], device: str
+    ) -> Self:
+        """Of a result that is made at this moment by this installation."""
+        return cls(model, method, version, settings, items, device, libraries(), now(), __version__)
+
     def to_json(self) -> str:
         """One line of JSON."""
-        return json.dumps({**asdict(self), "model": self.model.to_dict()}, ensure_ascii=False)
+        plain = {**asdict(self), "model": self.model.to_dict(), "items": [item.to_plain() for item in self.items]}
+        return json.dumps(plain, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
         """The inverse of `to_json`."""
-        fields = json.loads(text)
-        return cls(**{**fields, "model": ModelCard.from_dict(fields["model"]), "items": tuple(fields["items"])})
+        values = json.loads(text)
+        model = ModelCard.from_dict(values["model"])
+        items = tuple(Item.from_plain(item) for item in values["items"])
+        return cls(**{**values, "model": model, "items": items})
 
 
 def now() -> str:
@@ -43,10 +87,10 @@ def now() -> str:
 
 def libraries() -> dict[str, str]:
     """Installed versions of the libraries that a number may depend on."""
-    found = {}
+    versions = {}
     for name in _LIBRARIES:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -1,8 +1,10 @@
 """Scores: one number for every item, kind, sample, layer and head, with reasons where there is none."""
 
+import gzip
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Literal, Self
 
@@ -16,13 +18,15 @@ import xarray as xr
 from analysis.data.relations import CATEGORIES
 from analysis.errors import StoreError
 from analysis.models.card import HeadId
-from analysis.results.provenance import Provenance
+from analysis.results.provenance import Item, Plain, Provenance
 
 DIMS = ("item", "kind", "sample", "layer", "head")
+PART_DIMS = ("item", "sample", "layer", "head")
 KINDS = ("promote", "suppress")
 COLUMNS = ("model", "revision", "method", "item", "kind", "sample", "layer", "head", "score", "hits", "pairs")
 TAU = 0.15  # a head implements a relation when its score is larger
 ONLY_SAMPLE = "all"  # the sample of methods that do not sample
+OLDER = "items of an older version"  # a record that the method turns into parts and records of today
 
 Quantifier = Literal["any", "always"]
 Floats = npt.NDArray[np.float64]
@@ -33,7 +37,7 @@ _METADATA = b"head-atlas"
 class Missing(IntEnum):
     """Why there is no score."""
 
-    NO = 0  # there is one
+    PRESENT = 0  # nothing is missing: there is a score
     NOT_COMPUTED = 1
     NOT_APPLICABLE = 2  # too few pairs are single tokens of this model
     FAILED = 3
@@ -53,6 +57,8 @@ class Scores:
     hits: xr.DataArray  # DIMS, float64: whole numbers or NaN
     missing: xr.DataArray  # DIMS, int8: a `Missing`
     provenance: Provenance
+    parts: Mapping[str, xr.DataArray] = field(default_factory=dict)  # PART_DIMS: what else has one value per head
+    records: Plain = field(default_factory=dict)  # what has not, such as curves; typed by the method that made it
 
     @classmethod
     def from_hits(cls, hits: Mapping[int, np.ndarray[Any, Any]], provenance: Provenance) -> Self:
@@ -60,30 +66,38 @@ class Scores:
         card, items = provenance.model, provenance.items
         shape = (len(items), len(KINDS), 1, len(card.layers), card.heads)
         counts, missing = np.full(shape, np.nan), np.full(shape, Missing.NOT_COMPUTED, dtype=np.int8)
-        applicable = [i for i, item in enumerate(items) if item["applicable"]]
-        for layer, found in hits.items():
+        applicable = [i for i, item in enumerate(items) if item.applicable]
+        for layer, of_layer in hits.items():
             at = card.layers.index(layer)
-            counts[applicable, :, 0, at] = found
-            missing[applicable, :, 0, at] = Missing.NO
+            counts[applicable, :, 0, at] = of_layer
+            missing[applicable, :, 0, at] = Missing.PRESENT
         missing[[i for i in range(len(items)) if i not in applicable]] = Missing.NOT_APPLICABLE
-        kept = np.array([max(item["kept"], 1) for item in items])[:, None, None, None, None]
+        kept = np.array([max(item.kept, 1) for item in items])[:, None, None, None, None]
         coords = _coords(provenance, (ONLY_SAMPLE,))
         arrays = [xr.DataArray(values, coords, DIMS) for values in (counts / kept, counts, missing)]
         return cls(arrays[0], arrays[1], arrays[2], provenance)
 
     def items(self, category: str | None = None) -> list[str]:
         """The applicable items, of one category if asked."""
-        wanted = (item for item in self.provenance.items if category in (None, item["category"]))
-        return [item["name"] for item in wanted if item["applicable"]]
+        wanted = (item for item in self.provenance.items if category in (None, item.category))
+        return [item.name for item in wanted if item.applicable]
 
-    def item(self, name: str) -> dict[str, Any]:
+    def item(self, name: str) -> Item:
         """What the provenance says of an item."""
-        return next(item for item in self.provenance.items if item["name"] == name)
+        return next(item for item in self.provenance.items if item.name == name)
 
     def categories(self) -> list[str]:
-        """Categories with at least one applicable item, in their usual order."""
-        found = dict.fromkeys(item["category"] for item in self.provenance.items if item["applicable"])
-        return sorted(found, key=lambda name: CATEGORIES.index(name) if name in CATEGORIES else len(CATEGORIES))
+        """Categories with at least one applicable item, in their default order."""
+        names = dict.fromkeys(item.category for item in self.provenance.items if item.applicable)
+        return sorted(names, key=lambda name: CATEGORIES.index(name) if name in CATEGORIES else len(CATEGORIES))
+
+    def part(self, name: str, item: str, sample: str = ONLY_SAMPLE) -> Floats | None:  # [layer, head]
+        """One value per head of an item from a named part; None where it was not measured."""
+        array = self.parts.get(name)
+        if array is None or item not in array.item.values or sample not in array.sample.values:
+            return None
+        values = np.asarray(array.sel(item=item, sample=sample).values, dtype=np.float64)
+        return None if np.isnan(values).all() else values
 
     def reduced(
         self, items: Iterable[str], how: Quantifier = "any", kinds: Sequence[str] = KINDS
@@ -93,7 +107,7 @@ class Scores:
         An item counts by the larger of its kinds (promote, suppress). Then `any` is the maximum over the items and
         `always` the minimum; larger than τ means that the head does. Not applicable items take no part.
         """
-        names = [name for name in items if self.item(name)["applicable"]]
+        names = [name for name in items if self.item(name).applicable]
         if not names:
             return xr.full_like(self.score.isel(item=0, kind=0, drop=True), np.nan)
         best = self.score.sel(item=names, kind=list(kinds)).max("kind", skipna=False)
@@ -128,11 +142,14 @@ class Scores:
         return int(ranks(score.values)[score.layer.values.tolist().index(head.layer), head.head])
 
     def to_frame(self) -> pd.DataFrame:
-        """Long format, one row a score, with the columns `COLUMNS`."""
+        """Long format, one row per score, with the columns `COLUMNS`."""
+        return self._frame(self.score, self.hits.values.ravel())
+
+    def _frame(self, values: xr.DataArray, hits: Floats) -> pd.DataFrame:
+        """Some values [item, kind, sample, layer, head] in long format."""
         card = self.provenance.model
-        frame = self.score.to_series().rename("score").reset_index()
-        kept = {item["name"]: item["kept"] for item in self.provenance.items}
-        hits = self.hits.values.ravel()
+        frame = values.to_series().rename("score").reset_index()
+        kept = {item.name: item.kept for item in self.provenance.items}
         frame["hits"] = pd.arrays.IntegerArray(np.nan_to_num(hits).astype("int64"), np.isnan(hits))
         frame["pairs"] = frame["item"].map(kept)
         frame.insert(0, "model", card.id)
@@ -140,16 +157,28 @@ class Scores:
         frame.insert(2, "method", self.provenance.method)
         return frame[list(COLUMNS)]
 
+    def _part_frames(self) -> list[pd.DataFrame]:
+        """The parts in the same long format: a part's name stands as its kind."""
+        frames = []
+        for name, array in self.parts.items():
+            values = array.expand_dims({"kind": [name]}).transpose(*DIMS)
+            frames.append(self._frame(values, np.full(values.size, np.nan)))
+        return frames
+
     def to_csv(self) -> str:
         """The long format as CSV; the provenance goes beside it."""
         return self.to_frame().to_csv(index=False)
 
     def to_parquet(self) -> bytes:
-        """The long format with the provenance and the reasons for missing scores in its metadata."""
-        table = pa.Table.from_pandas(self.to_frame(), preserve_index=False)
+        """The long format, parts included; provenance, records and the reasons for missing scores as metadata."""
+        frame = pd.concat([self.to_frame(), *self._part_frames()], ignore_index=True)
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        samples = {name: array.sample.values.tolist() for name, array in self.parts.items()}
         metadata = {
             _METADATA: self.provenance.to_json().encode(),
             _METADATA + b"-missing": self.missing.values.tobytes(),
+            _METADATA + b"-parts": json.dumps(samples).encode(),
+            _METADATA + b"-records": gzip.compress(json.dumps(self.records).encode(), mtime=0),
         }
         sink = io.BytesIO()
         names = ["model", "revision", "method", "item", "kind", "sample"]
@@ -160,19 +189,45 @@ class Scores:
     def from_parquet(cls, content: bytes) -> Self:
         """The inverse of `to_parquet`."""
         try:
-            table = pq.read_table(io.BytesIO(content))
-            metadata = table.schema.metadata or {}
-            provenance = Provenance.from_json(metadata[_METADATA])
-            kinds, samples = (tuple(dict.fromkeys(table[name].to_pylist())) for name in ("kind", "sample"))
-            coords = _coords(provenance, samples, kinds)
-            shape = tuple(len(coords[dim]) for dim in DIMS)
-            score = table["score"].to_numpy().reshape(shape)
-            hits = table["hits"].to_pandas().astype("Float64").to_numpy(float, na_value=np.nan).reshape(shape)
-            missing = np.frombuffer(metadata[_METADATA + b"-missing"], np.int8).reshape(shape)
-        except (pa.ArrowException, KeyError, ValueError, TypeError) as error:
+            return cls._from_table(pq.read_table(io.BytesIO(content)))
+        except (pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:
             raise StoreError("this is not a result of Head Atlas", "Compute it again.") from error
-        arrays = [xr.DataArray(values, coords, DIMS) for values in (score, hits, missing)]
-        return cls(arrays[0], arrays[1], arrays[2], provenance)
+
+    @classmethod
+    def _from_table(cls, table: pa.Table) -> Self:
+        metadata = table.schema.metadata or {}
+        provenance = Provenance.from_json(metadata[_METADATA])
+        samples_of_part = json.loads(metadata.get(_METADATA + b"-parts", b"{}"))
+        card, items = provenance.model, len(provenance.items)
+        sizes = {
+            name: items * len(samples) * len(card.layers) * card.heads for name, samples in samples_of_part.items()
+        }
+        own = table.slice(0, table.num_rows - sum(sizes.values()))
+        kinds, samples = (tuple(dict.fromkeys(own[name].to_pylist())) for name in ("kind", "sample"))
+        coords = _coords(provenance, samples, kinds)
+        shape = tuple(len(coords[dim]) for dim in DIMS)
+        hits = own["hits"].to_pandas().astype("Float64").to_numpy(float, na_value=np.nan)
+        missing = np.frombuffer(metadata[_METADATA + b"-missing"], np.int8)
+        numbers = (own["score"].to_numpy(), hits, missing)
+        arrays = [xr.DataArray(values.reshape(shape), coords, DIMS) for values in numbers]
+        parts, start = {}, own.num_rows
+        for name, labels in samples_of_part.items():
+            values = table["score"].slice(start, sizes[name]).to_numpy()
+            parts[name] = part_array(provenance, labels, values)
+            start += sizes[name]
+        if _METADATA + b"-records" in metadata:
+            records = json.loads(gzip.decompress(metadata[_METADATA + b"-records"]))
+        else:  # a file of an older version: what its method kept inside the provenance
+            records = {OLDER: json.loads(metadata[_METADATA])["items"]}
+        return cls(arrays[0], arrays[1], arrays[2], provenance, parts, records)
+
+
+def part_array(provenance: Provenance, samples: Sequence[str], values: np.ndarray[Any, Any]) -> xr.DataArray:
+    """Numbers as a part of a result: [item, sample, layer, head]."""
+    coords = _coords(provenance, samples)
+    del coords["kind"]
+    shape = tuple(len(coords[dim]) for dim in PART_DIMS)
+    return xr.DataArray(np.asarray(values, dtype=np.float64).reshape(shape), coords, PART_DIMS)
 
 
 def any_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
@@ -193,5 +248,5 @@ def ranks(values: Floats) -> npt.NDArray[np.intp]:
 
 def _coords(provenance: Provenance, samples: Sequence[str], kinds: Sequence[str] = KINDS) -> dict[str, list[Any]]:
     card = provenance.model
-    items = [item["name"] for item in provenance.items]
+    items = [item.name for item in provenance.items]
     return dict(zip(DIMS, (items, list(kinds), list(samples), list(card.layers), list(range(card.heads))), strict=True))

@@ -1,48 +1,42 @@
-"""The results that come with the project, so that its model has a map before anything is computed."""
+"""The results that come with the project, so that its models have maps before anything is computed."""
 
-import gzip
-import json
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
+from analysis.methods import METHODS
+from analysis.methods.method import Method
 from analysis.results.scores import Scores
 
-_CAUSAL = ".causal.parquet"
+
+@dataclass(frozen=True, eq=False)
+class Shipped:
+    """A result that comes with the project."""
+
+    scores: Scores
+    bytes: int
 
 
 @cache
-def shipped() -> tuple[Scores, ...]:
-    """Function maps made by `python -m analysis map MODEL --out analysis/data/results/MODEL.parquet`."""
-    return _results(lambda name: name.endswith(".parquet") and not name.endswith(_CAUSAL))
+def shipped() -> tuple[Shipped, ...]:
+    """All of them, in the order of the methods."""
+    results: list[Shipped] = []
+    for method in METHODS:
+        results += _of(method)
+    return tuple(results)
 
 
-@cache
-def shipped_causal() -> tuple[Scores, ...]:
-    """Causal maps made by `python -m analysis gates MODEL --out analysis/data/results/MODEL.causal.parquet`."""
-    return _results(lambda name: name.endswith(_CAUSAL))
+def shipped_scores(method: str) -> list[Scores]:
+    """Those of one method."""
+    return [result.scores for result in shipped() if result.scores.provenance.method == method]
 
 
-@cache
-def shipped_sizes() -> tuple[tuple[Scores, int], ...]:
-    """All of them with the bytes that their scores take."""
-    return tuple((scores, len(scores.to_parquet())) for scores in (*shipped(), *shipped_causal()))
-
-
-def _results(wanted: Callable[[str], bool]) -> tuple[Scores, ...]:
+def _of(method: Method) -> list[Shipped]:
+    """A method's files: data/results/MODEL.METHOD.ENDING, as its own command writes them with --out."""
     folder = files("analysis") / "data" / "results"
-    found = sorted((file for file in folder.iterdir() if wanted(file.name)), key=lambda file: file.name)
-    return tuple(Scores.from_parquet(file.read_bytes()) for file in found)
-
-
-@cache
-def shipped_salience() -> dict[str, dict[str, Any]]:
-    """By fingerprint; made by `python -m analysis salience MODEL --out analysis/data/results/MODEL.salience.json.gz`.
-
-    Layers are named by their number as text.
-    """
-    folder = files("analysis") / "data" / "results"
-    found = (file.read_bytes() for file in folder.iterdir() if file.name.endswith(".salience.json.gz"))
-    contents = [json.loads(gzip.decompress(content)) for content in found]
-    return {content["model"]["fingerprint"]: content["layers"] for content in contents}
+    results = []
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if any(file.name.endswith(f".{method.name}{ending}") for ending in method.outputs):
+            content = file.read_bytes()
+            results.append(Shipped(method.read(content), len(content)))
+    return results

@@ -8,6 +8,7 @@ facilitating what is to be forgotten, F = 1 − G.
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -16,20 +17,12 @@ import numpy as np
 from analysis.data.tasks import Contrast
 from analysis.errors import SettingError
 from analysis.methods.causal.fits import Fit
-from analysis.methods.causal.plan import (
-    CAUSAL_VERSION,
-    CHUNK,
-    MAX_SEEDS,
-    METHOD,
-    Floats,
-    GateSettings,
-    Step,
-    causal_result,
-    readable,
-)
+from analysis.methods.causal.plan import CHUNK, GateStep, pieces, readable
+from analysis.methods.causal.result import CONTRAST, NAME, VERSION, Curves, TaskRecord, TaskResult, causal_scores
+from analysis.methods.causal.settings import MAX_SEEDS, GateSettings
 from analysis.models.card import ModelCard
-from analysis.results.inventory import remember
-from analysis.results.scores import Scores
+from analysis.results.provenance import Item
+from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
 
@@ -42,7 +35,7 @@ def without_pushes(settings: dict[str, Any]) -> dict[str, Any]:
 class ContrastPlan:
     """The contrastive gates of a model; all seeds share their batches."""
 
-    model: ModelCard
+    card: ModelCard
     contrast: Contrast
     seeds: int = 1
     settings: GateSettings = field(default_factory=GateSettings)
@@ -54,61 +47,69 @@ class ContrastPlan:
     @property
     def key(self) -> str:
         """The name of the finished result."""
-        return f"result/{self.model.fingerprint}/{METHOD}/{self._hash()}"
+        return f"result/{self.card.fingerprint}/{NAME}/{self._hash()}"
 
     @property
-    def unit(self) -> str:
+    def fit_name(self) -> str:
         """The name of the fit, under way or done."""
-        return f"unit/{self.model.fingerprint}/{METHOD}/{self._hash()}"
+        return f"unit/{self.card.fingerprint}/{NAME}/{self._hash()}"
 
     @property
     def total(self) -> int:
         """Steps of the fit."""
-        return -(-self.settings.free_updates // CHUNK)
+        return pieces(self.settings.free_updates, CHUNK)
 
     def left(self, store: Store) -> int:
         """Steps that are still to be done."""
-        content = readable(store.get(self.unit))
-        return self.total - (-(-Fit.from_bytes(content).update // CHUNK) if content else 0)
+        fit = self._fit(store)
+        return self.total - (pieces(fit.update, CHUNK) if fit else 0)
 
-    def ready(self, store: Store) -> list[Step]:
+    def ready(self, store: Store, at_once: int = 1) -> Sequence[GateStep]:
         """The next piece of the fit, or nothing when it is done."""
-        content = readable(store.get(self.unit))
-        if content and Fit.from_bytes(content).update >= self.settings.free_updates:
+        fit = self._fit(store)
+        if fit is not None and fit.update >= self.settings.free_updates:
             return []
-        return [Step("contrast", self.unit, self.contrast, self.settings, tuple(range(self.seeds)), content=content)]
+        content = readable(store.get(self.fit_name))
+        seeds = tuple(range(self.seeds))
+        return [GateStep("contrast", self.fit_name, self.contrast, self.settings, seeds, content=content)]
 
-    def keep(self, step: Step, content: bytes, store: Store) -> None:
+    def keep(self, step: GateStep, name: str, content: bytes, store: Store) -> None:
         """Store the fit so far."""
-        store.put(step.key, content)
+        store.put(name, content)
 
     def assembled(self, store: Store, device: str) -> Scores:
         """The gates so far as scores."""
-        content = readable(store.get(self.unit))
+        fit = self._fit(store)
         roles: dict[int, Floats] = {}
-        curves: dict[str, list[Any]] = {"seeds": [], "free": [], "open": [], "shut": []}
-        if content:
-            fit = Fit.from_bytes(content)
+        curves = Curves()
+        if fit is not None:
             gates = 1 / (1 + np.exp(-fit.logits.astype(np.float64)))
-            nothing = np.full_like(gates[0], np.nan)  # one fit cannot tell interference
-            roles = {s: np.stack([1 - g, nothing, g]) for s, g in zip(fit.seeds, gates, strict=True)}
-            curves |= {"seeds": list(fit.seeds), "free": np.round(fit.free_nll.astype(float), 4).T.tolist()}
-        wanted = self.contrast
-        item = {
-            "name": wanted.name, "category": "contrast", "title": wanted.title, "sentence": wanted.sentence,
-            "hash": wanted.hash, "pairs": len(wanted.forget), "kept": len(wanted.forget), "applicable": True,
-            "curves": curves,
-        }  # fmt: skip
+            unmeasured = np.full_like(gates[0], np.nan)  # one fit cannot tell interference
+            for seed, gate in zip(fit.seeds, gates, strict=True):
+                roles[seed] = np.stack([1 - gate, unmeasured, gate])
+            losses = np.round(fit.free_nll.astype(float), 4).T.tolist()
+            curves = Curves(seeds=fit.seeds, free=tuple(tuple(row) for row in losses))
+        contrast = self.contrast
+        item = Item(
+            name=contrast.name,
+            title=contrast.title,
+            category=CONTRAST.name,
+            sentence=contrast.sentence,
+            hash=contrast.hash,
+            pairs=len(contrast.forget),
+            kept=len(contrast.forget),
+        )
         settings = {**without_pushes(asdict(self.settings)), "seeds": self.seeds}
-        return causal_result(self.model, {wanted.name: roles}, (item,), settings, device)
+        return causal_scores(self.card, [TaskResult(item, roles, TaskRecord(curves=curves))], settings, device)
 
-    def finish(self, store: Store, device: str) -> Scores:
-        """Keep the whole and list the model."""
-        scores = self.assembled(store, device)
-        store.put(self.key, scores.to_parquet())
-        remember(store, self.model)
-        return scores
+    def remarks(self, store: Store) -> tuple[str, ...]:
+        """Nothing can be odd about it."""
+        return ()
+
+    def _fit(self, store: Store) -> Fit | None:
+        content = readable(store.get(self.fit_name))
+        return Fit.from_bytes(content) if content else None
 
     def _hash(self) -> str:
-        content = [CAUSAL_VERSION, "contrast", self.contrast.hash, self.seeds, asdict(self.settings)]
+        content = [VERSION, "contrast", self.contrast.hash, self.seeds, asdict(self.settings)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]

@@ -1,108 +1,54 @@
-"""The causal map as a result: what is fitted under which name, and what the fitted gates say of each head.
+"""The gates of a model for some tasks as steps: the untouched model, the preview, the fits, the effect of each head.
 
-    facilitation F = G⁻      interference N = 1 − G⁺      irrelevance R = G⁺ · (1 − G⁻)
-
-G⁺ are the gates pushed open, G⁻ those pushed shut. F + N + R = 1 + G⁻ · (1 − G⁺).
+A fit is a chain of small steps, ten updates each, so that a killed worker loses little; every step's result is kept under
+the hash of all that it depends on.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 
-from analysis import __version__
 from analysis.data.tasks import Contrast, Task
 from analysis.errors import SettingError, StoreError
 from analysis.methods.causal.fits import Fit, Gates
+from analysis.methods.causal.result import (
+    NAME,
+    ROLES,
+    STATISTICS,
+    TASK,
+    VERSION,
+    Curves,
+    TaskRecord,
+    TaskResult,
+    Untouched,
+    causal_scores,
+    rank_correlation,
+    settled_share,
+)
+from analysis.methods.causal.settings import MAX_SEEDS, SEEDS, GateSettings
+from analysis.methods.method import digest
 from analysis.models.card import ModelCard
-from analysis.models.checkpoint import Checkpoint
+from analysis.models.opened import OpenModel
 from analysis.progress import Progress
-from analysis.results.inventory import remember
-from analysis.results.provenance import Provenance, libraries, now
-from analysis.results.scores import DIMS, Missing, Scores
+from analysis.results.provenance import Item
+from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
-METHOD = "causal"
-CAUSAL_VERSION = "1"  # raise whenever a fit may come out differently, rounding apart
-ROLES = ("facilitation", "interference", "irrelevance")
-ROLE = 0.5  # a head has a role when its score reaches this
-SEEDS, MAX_SEEDS = 5, 100
-CONTRAST_SEEDS, CONTRAST_UPDATES = 1, 500
-STAGES = ("free", "open", "shut")  # of a fit: gates without a push, then pushed open and pushed shut
 MEASURED = "2"  # raise whenever the untouched model or the preview may be measured differently
 CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
-FEW_UPDATES = 100  # fits of fewer in all are shown with a warning
-CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
-
-
-@dataclass(frozen=True)
-class GateSettings:
-    """How gates are fitted. The defaults suit a small model on a CPU; see `published`."""
-
-    free_updates: int = 120
-    push_updates: int = 260
-    batch: int = 16
-    free_rate: tuple[float, float] = (1.0, 0.1)  # at the first and at the last update
-    push_rate: tuple[float, float] = (0.5, 0.1)
-    push: float = 0.1  # λ
-    clip: float = 1.0  # of the gradient's norm
-
-    @classmethod
-    def published(cls) -> "GateSettings":
-        """The paper's."""
-        return cls(free_updates=500, push_updates=500, batch=64, free_rate=(0.1, 0.01))
-
-    @classmethod
-    def chosen(
-        cls,
-        published: bool = False,
-        updates: Sequence[int] | None = None,  # free, push
-        rates: Sequence[float] | None = None,  # free: first and last; push: first and last
-        **others: Any,  # batch, push, clip
-    ) -> "GateSettings":
-        """The defaults or the paper's, with what somebody chose otherwise."""
-        found = cls.published() if published else cls()
-        if updates is not None:
-            found = replace(found, free_updates=updates[0], push_updates=updates[1])
-        if rates is not None:
-            found = replace(found, free_rate=(rates[0], rates[1]), push_rate=(rates[2], rates[3]))
-        return replace(found, **{name: value for name, value in others.items() if value is not None})
-
-    def of_contrast(self, usual: bool) -> "GateSettings":
-        """The same for contrasted pairs, which have one stage: the paper's 500 updates where none were chosen."""
-        return replace(self, free_updates=CONTRAST_UPDATES) if usual else self
-
-    def __post_init__(self) -> None:
-        if not (1 <= self.free_updates <= 10_000 and 1 <= self.push_updates <= 10_000 and 1 <= self.batch <= 1024):
-            raise SettingError("updates and batch make no sense", "Choose 1 to 10,000 updates and a batch up to 1,024.")
-        for rate in (*self.free_rate, *self.push_rate):
-            if not 0 < rate <= 10:
-                raise SettingError(
-                    f"a learning rate of {rate:g} makes no sense", "Choose numbers above 0 and up to 10."
-                )
-        if not 0 <= self.push <= 10:
-            raise SettingError(f"a push of {self.push:g} makes no sense", "Choose a number from 0 to 10.")
-        if not 0 < self.clip <= 1000:
-            raise SettingError(f"a clip of {self.clip} makes no sense", "Choose a number above 0 and up to 1,000.")
-
-    @property
-    def total(self) -> int:
-        """Updates of one fit; the two pushes run side by side."""
-        return self.free_updates + self.push_updates
+What = Literal["untouched", "preview", "fit", "effect", "contrast"]
+_ORDER: tuple[What, ...] = ("untouched", "preview", "fit", "effect")
 
 
 @dataclass(frozen=True)
-class Step:
-    """A piece of work on one task: small, so that little is lost when a worker dies."""
+class GateStep:
+    """A piece of work on one task."""
 
-    what: str  # untouched, preview, fit, effect, contrast
+    what: What
     key: str  # under which its result is kept
     task: Task | Contrast
     settings: GateSettings
@@ -110,19 +56,33 @@ class Step:
     layer: int = 0
     content: bytes = b""  # a fit so far, or the fit whose gates are toggled
 
+    @property
+    def words(self) -> str:
+        """What is being done to which task."""
+        return f"{self.task.title}: {self.what}"
+
+    def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
+        """One piece; the model that runs under gates stays open for the next."""
+        from analysis.methods.causal.compute.steps import CausalWorker
+
+        worker = model.keep(NAME, lambda: CausalWorker(model.checkpoint, model.device))
+        model.device_name = worker.model.device_name
+        yield self.key, worker.do(self)
+
 
 @dataclass(frozen=True)
-class CausalPlan:
-    """The gates of a model for some tasks, each fitted from several random beginnings."""
+class TaskPlan:
+    """The gates of a model for some tasks, each fitted from several random initialisations."""
 
-    model: ModelCard
+    card: ModelCard
     tasks: tuple[Task, ...]
     seeds: int = SEEDS  # 0: only the preview and the untouched model
     settings: GateSettings = field(default_factory=GateSettings)
     together: int = 1  # seeds that share a batch: faster, but they are done at the same time
 
     def __post_init__(self) -> None:
-        if not self.tasks or len({task.name for task in self.tasks}) < len(self.tasks):
+        names = {task.name for task in self.tasks}
+        if not self.tasks or len(names) < len(self.tasks):
             raise SettingError(
                 "tasks must be named, each once", "Choose from math, syntax, commonsense, or give a file."
             )
@@ -131,152 +91,195 @@ class CausalPlan:
                 f"{self.seeds} seeds make no sense", f"Choose up to {MAX_SEEDS}; 0 for the preview alone."
             )
 
+    # ---- Names in the store ----------------------------------------------------------------------------------------
+
     @property
     def key(self) -> str:
         """The name of the finished result."""
         tasks = [[task.name, task.hash] for task in self.tasks]
-        return f"result/{self.model.fingerprint}/{METHOD}/{self._hash('result', tasks, self.seeds)}"
+        return f"result/{self.card.fingerprint}/{NAME}/{self._hash('result', tasks, self.seeds)}"
+
+    def seed_name(self, task: Task, seed: int) -> str:
+        """Of one seed's finished fit; which others shared its batches does not matter to it."""
+        return self._name("seed", task.hash, seed)
+
+    def fit_name(self, task: Task, seeds: Sequence[int]) -> str:
+        """Of a fit of some seeds that is under way."""
+        return self._name("fit", task.hash, list(seeds))
+
+    def measured_name(self, task: Task, what: What) -> str:
+        """Of what does not depend on the fits: the untouched model and the preview."""
+        content = digest([VERSION, MEASURED, what, task.hash])
+        return f"unit/{self.card.fingerprint}/{NAME}/{content}"
+
+    def effect_name(self, task: Task, layer: int) -> str:
+        """Of what switching off each head of a layer does."""
+        return self._name("effect", task.hash, layer)
+
+    def _name(self, *part: Any) -> str:
+        return f"unit/{self.card.fingerprint}/{NAME}/{self._hash(*part)}"
+
+    def _hash(self, *part: Any) -> str:
+        return digest([VERSION, asdict(self.settings), *part])
+
+    # ---- Steps -----------------------------------------------------------------------------------------------------
 
     @property
     def total(self) -> int:
         """Steps of all tasks."""
-        chunks = -(-self.settings.free_updates // CHUNK) + -(-self.settings.push_updates // CHUNK)
-        groups = -(-self.seeds // self.together)
-        return len(self.tasks) * (2 + (groups * chunks + len(self.model.layers) if self.seeds else 0))
+        steps = 2  # the untouched model and the preview
+        if self.seeds:
+            groups = pieces(self.seeds, self.together)
+            chunks = pieces(self.settings.free_updates, CHUNK) + pieces(self.settings.push_updates, CHUNK)
+            steps += groups * chunks + len(self.card.layers)
+        return len(self.tasks) * steps
 
     def left(self, store: Store) -> int:
         """Steps that are still to be done."""
         left = 0
         for task in self.tasks:
-            names = [self.facts(task, what) for what in ("untouched", "preview")]
-            names += [self.facts(task, "effect", layer) for layer in self.model.layers if self.seeds]
-            fits = [step for step in self._ready(task, store) if step.what == "fit"]
-            left += sum(store.get(name) is None for name in names) + sum(self._chunks(step) for step in fits)
+            for what in ("untouched", "preview"):
+                left += not store.contains(self.measured_name(task, what))
+            if self.seeds:
+                for layer in self.card.layers:
+                    left += not store.contains(self.effect_name(task, layer))
+            for seeds in self._groups(task, store):
+                left += self._chunks_left(readable(store.get(self.fit_name(task, seeds))))
         return left
 
-    def _chunks(self, step: Step) -> int:
-        """Pieces that are left of a fit; the stages do not share one."""
-        done = Fit.from_bytes(step.content).update if step.content else 0
-        free = max(self.settings.free_updates - done, 0)
-        return -(-free // CHUNK) + -(-min(self.settings.total - done, self.settings.push_updates) // CHUNK)
-
-    def seed(self, task: Task, seed: int) -> str:
-        """The name of one seed's finished fit; which others shared its batches does not matter to it."""
-        return self._unit("seed", task.hash, seed)
-
-    def facts(self, task: Task, what: str, layer: int = 0) -> str:
-        """The name of what else is measured on a task."""
-        return self._unit(what, task.hash, layer) if what == "effect" else _unit(self.model, MEASURED, what, task.hash)
-
-    def ready(self, store: Store) -> list[Step]:
+    def ready(self, store: Store, at_once: int = 1) -> Sequence[GateStep]:
         """The steps that can be done now; none when all are done."""
-        found = [step for task in self.tasks for step in self._ready(task, store)]
-        return sorted(found, key=lambda step: ("untouched", "preview", "fit", "effect").index(step.what))
+        steps: list[GateStep] = []
+        for task in self.tasks:
+            steps += self._measurements(task, store)
+            steps += self._fits(task, store)
+            steps += self._effects(task, store)
+        return sorted(steps, key=lambda step: _ORDER.index(step.what))
 
-    def keep(self, step: Step, content: bytes, store: Store) -> None:
+    def keep(self, step: GateStep, name: str, content: bytes, store: Store) -> None:
         """Store what a step gave; a finished fit by its seeds."""
         fit = Fit.from_bytes(content) if step.what == "fit" else None
         if fit is None or fit.update < self.settings.total:
-            store.put(step.key, content)
+            store.put(name, content)
             return
+        assert isinstance(step.task, Task)  # noqa: S101  # contrasts have a plan of their own
         for at, seed in enumerate(fit.seeds):
-            store.put(self._unit("seed", step.task.hash, seed), fit.of_seed(at).to_bytes())
-        store.delete(step.key)
+            store.put(self.seed_name(step.task, seed), fit.of_seed(at).to_bytes())
+        store.delete(name)
+
+    def _measurements(self, task: Task, store: Store) -> list[GateStep]:
+        steps = []
+        for what in ("untouched", "preview"):
+            name = self.measured_name(task, what)
+            if not store.contains(name):
+                steps.append(GateStep(what, name, task, self.settings))
+        return steps
+
+    def _fits(self, task: Task, store: Store) -> list[GateStep]:
+        """The next piece of every fit that is not finished."""
+        steps = []
+        for seeds in self._groups(task, store):
+            name = self.fit_name(task, seeds)
+            content = readable(store.get(name))
+            steps.append(GateStep("fit", name, task, self.settings, seeds, content=content))
+        return steps
+
+    def _effects(self, task: Task, store: Store) -> list[GateStep]:
+        """Layers whose heads can be switched off in turn, once the first seed is fitted."""
+        first = store.get(self.seed_name(task, 0)) if self.seeds else None
+        if first is None:
+            return []
+        steps = []
+        for layer in self.card.layers:
+            name = self.effect_name(task, layer)
+            if not store.contains(name):
+                steps.append(GateStep("effect", name, task, self.settings, layer=layer, content=first))
+        return steps
+
+    def _groups(self, task: Task, store: Store) -> list[tuple[int, ...]]:
+        """The seeds that are not fitted yet, those that share a batch together."""
+        absent = [seed for seed in range(self.seeds) if not store.contains(self.seed_name(task, seed))]
+        groups = []
+        for start in range(0, len(absent), self.together):
+            groups.append(tuple(absent[start : start + self.together]))
+        return groups
+
+    def _chunks_left(self, content: bytes) -> int:
+        """Pieces that are left of a fit; the stages do not share one."""
+        done = Fit.from_bytes(content).update if content else 0
+        free = max(self.settings.free_updates - done, 0)
+        push = min(self.settings.total - done, self.settings.push_updates)
+        return pieces(free, CHUNK) + pieces(push, CHUNK)
+
+    # ---- The result ------------------------------------------------------------------------------------------------
 
     def assembled(self, store: Store, device: str) -> Scores:
         """What the store has so far: finished seeds, and the loss curves of those that are under way."""
-        fitted, items = {}, []
+        tasks = [self._task_result(task, store) for task in self.tasks]
+        return causal_scores(self.card, tasks, {**asdict(self.settings), "seeds": self.seeds}, device)
+
+    def remarks(self, store: Store) -> tuple[str, ...]:
+        """Tasks that the model can hardly do."""
+        remarks = []
         for task in self.tasks:
-            contents = (store.get(self.seed(task, seed)) for seed in range(self.seeds))
-            fits = [Fit.from_bytes(content) for content in contents if content is not None]
-            gates = {seed: found for fit in fits for seed, found in fit.gates()}
-            fitted[task.name] = {seed: found.roles() for seed, found in gates.items()}
-            items.append(task_item(task, gates, _facts(self, task, store, gates)))
-        settings = {**asdict(self.settings), "seeds": self.seeds}
-        return causal_result(self.model, fitted, tuple(items), settings, device)
+            measured = _json(store.get(self.measured_name(task, "untouched"))) or {}
+            if measured.get("flagged"):
+                remarks.append(f"the model can hardly do {task.title}, so its gates mean little")
+        return tuple(remarks)
 
-    def finish(self, store: Store, device: str) -> Scores:
-        """Put all steps' results together, keep the whole and list the model."""
-        scores = self.assembled(store, device)
-        store.put(self.key, scores.to_parquet())
-        remember(store, self.model)
-        return scores
+    def _task_result(self, task: Task, store: Store) -> TaskResult:
+        gates = self._gates(task, store)
+        measured = _json(store.get(self.measured_name(task, "untouched"))) or {}
+        preview = _json(store.get(self.measured_name(task, "preview"))) or {}
+        gradient = {name: np.array(preview[name], dtype=np.float64) for name in STATISTICS if name in preview}
+        record = TaskRecord(
+            untouched=Untouched.model_validate(measured) if measured else None,
+            prompts=preview.get("prompts", 0),
+            agreement=_agreement(gradient["mean"], list(gates.values())) if gradient and gates else {},
+            settled={
+                "open": tuple(settled_share(of_seed.open) for of_seed in gates.values()),
+                "shut": tuple(settled_share(of_seed.shut) for of_seed in gates.values()),
+            },
+            curves=_curves(gates, self._running(task, store)),
+        )
+        item = Item(
+            name=task.name,
+            title=task.title,
+            category=TASK.name,
+            sentence=task.sentence,
+            hash=task.hash,
+            pairs=len(task.train),
+            kept=measured.get("kept", len(task.train)),
+        )
+        roles = {seed: of_seed.roles() for seed, of_seed in gates.items()}
+        return TaskResult(item, roles, record, self._effect(task, store), gradient)
 
-    def _ready(self, task: Task, store: Store) -> Iterator[Step]:
-        for what in ("untouched", "preview"):
-            if store.get(self.facts(task, what)) is None:
-                yield Step(what, self.facts(task, what), task, self.settings)
-        absent = [seed for seed in range(self.seeds) if store.get(self.seed(task, seed)) is None]
-        for seeds in (tuple(absent[i : i + self.together]) for i in range(0, len(absent), self.together)):
-            key = self._unit("fit", task.hash, list(seeds))
-            yield Step("fit", key, task, self.settings, seeds, content=readable(store.get(key)))
-        if self.seeds and 0 not in absent:
-            first = store.get(self.seed(task, 0)) or b""
-            for layer in self.model.layers:
-                key = self.facts(task, "effect", layer)
-                if store.get(key) is None:
-                    yield Step("effect", key, task, self.settings, layer=layer, content=first)
+    def _gates(self, task: Task, store: Store) -> dict[int, Gates]:
+        """The gates of every finished seed."""
+        gates: dict[int, Gates] = {}
+        for seed in range(self.seeds):
+            content = store.get(self.seed_name(task, seed))
+            if content is not None:
+                gates.update(Fit.from_bytes(content).gates())
+        return gates
 
-    def _unit(self, *part: Any) -> str:
-        return f"unit/{self.model.fingerprint}/{METHOD}/{self._hash(*part)}"
+    def _running(self, task: Task, store: Store) -> list[Fit]:
+        """The fits that have begun and are not finished."""
+        contents = [readable(store.get(self.fit_name(task, seeds))) for seeds in self._groups(task, store)]
+        return [Fit.from_bytes(content) for content in contents if content]
 
-    def _hash(self, *part: Any) -> str:
-        return _digest([CAUSAL_VERSION, asdict(self.settings), *part])
-
-
-class Planned(Protocol):
-    """What a method that is worked off in steps offers."""
-
-    @property
-    def total(self) -> int:
-        """How many steps there are in all."""
-
-    def left(self, store: Store) -> int:
-        """How many are still to be done."""
-
-    def ready(self, store: Store) -> list[Step]:
-        """Those that can be done now."""
-
-    def keep(self, step: Step, content: bytes, store: Store) -> None:
-        """Store what a step gave."""
-
-    def assembled(self, store: Store, device: str) -> Scores:
-        """The result so far."""
-
-    def finish(self, store: Store, device: str) -> Scores:
-        """The result, kept in the store."""
+    def _effect(self, task: Task, store: Store) -> Floats | None:  # [layer, head]
+        rows = [_json(store.get(self.effect_name(task, layer))) for layer in self.card.layers]
+        return None if any(row is None for row in rows) else np.array(rows, dtype=np.float64)
 
 
-def causal_scores(checkpoint: Checkpoint, wanted: Planned, store: Store, device: str, progress: Progress) -> Scores:
-    """Do in this process what the store does not have, step by step."""
-    done, worker = wanted.total - wanted.left(store), None
-    while steps := wanted.ready(store):
-        if worker is None:
-            from analysis.methods.causal.compute.steps import CausalWorker
-
-            worker = CausalWorker(checkpoint, device)
-        wanted.keep(steps[0], worker.do(steps[0]), store)
-        done += 1
-        progress(f"{steps[0].task.title}: {steps[0].what}", done, max(wanted.total, done))
-    return wanted.finish(store, "stored fits" if worker is None else worker.model.device_name)
-
-
-def _unit(card: ModelCard, *part: Any) -> str:
-    return f"unit/{card.fingerprint}/{METHOD}/{_digest([CAUSAL_VERSION, *part])}"
-
-
-def fit_name(settings: Mapping[str, Any], tasks: Sequence[tuple[str, str]]) -> str:
-    """A short name for fits of some tasks (name and hash) with some settings, as addresses have it."""
-    chosen = {name: settings[name] for name in (*GateSettings.__dataclass_fields__, "seeds") if name in settings}
-    return _digest(["fit", chosen, sorted(tasks)])[:8]
-
-
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+def pieces(count: int, size: int) -> int:
+    """How many pieces of a size a count makes, the last one perhaps smaller."""
+    return -(-count // size)
 
 
 def readable(content: bytes | None) -> bytes:
-    """A fit so far, or nothing when it cannot be read: then it begins anew."""
+    """A fit so far, or nothing when it cannot be read: then it starts again."""
     if content is None:
         return b""
     try:
@@ -286,129 +289,33 @@ def readable(content: bytes | None) -> bytes:
     return content
 
 
-def _facts(wanted: CausalPlan, task: Task, store: Store, gates: dict[int, Gates]) -> dict[str, Any]:
-    """What was measured on a task beside its gates; absent where it is not there yet."""
-    facts = _json(store.get(wanted.facts(task, "untouched"))) or {}
-    preview = _json(store.get(wanted.facts(task, "preview")))
-    if preview:
-        facts["preview"] = preview
-        if gates:
-            facts["agreement"] = _agreement(np.array(preview["mean"]), list(gates.values()))
-    effect = [_json(store.get(wanted.facts(task, "effect", layer))) for layer in wanted.model.layers]
-    if all(effect):
-        facts["effect"] = effect
-    under_way = [step for step in wanted._ready(task, store) if step.what == "fit" and step.content]
-    if under_way:
-        facts["under_way"] = [_progress(Fit.from_bytes(step.content)) for step in under_way]
-    return facts
-
-
-def _progress(fit: Fit) -> dict[str, Any]:
-    """The loss of each seed of a fit that is not done, update by update."""
-    free, push = (np.round(curve.astype(float), 4).T.tolist() for curve in (fit.free_nll, fit.push_nll))
-    return {
-        "seeds": list(fit.seeds),
-        "update": fit.update,
-        "free": free,
-        "open": push[: len(free)],
-        "shut": push[len(free) :],
-    }
-
-
-def _agreement(gradient: Floats, gates: Sequence[Gates]) -> dict[str, float]:
-    """Rank correlations of the preview with the fitted scores' mean over seeds: a first guess against the truth."""
-    facilitation, interference, _ = np.mean([found.roles() for found in gates], axis=0)
-    return {
-        "facilitation": round(rank_correlation(-gradient, facilitation), 4),
-        "interference": round(rank_correlation(gradient, interference), 4),
-    }
-
-
 def _json(content: bytes | None) -> Any:
     return None if content is None else json.loads(content)
 
 
-def causal_result(
-    card: ModelCard,
-    fitted: Mapping[str, Mapping[int, Floats]],  # task → seed → roles [role, L, H]
-    items: tuple[dict[str, Any], ...],
-    settings: dict[str, Any],
-    device: str,
-) -> Scores:
-    """Scores of all tasks and of every seed that any task has."""
-    seeds = sorted({seed for of_task in fitted.values() for seed in of_task}) or [0]
-    names = [item["name"] for item in items]
-    shape = (len(names), len(ROLES), len(seeds), len(card.layers), card.heads)
-    score, missing = np.full(shape, np.nan), np.full(shape, Missing.NOT_COMPUTED, np.int8)
-    for task, of_task in fitted.items():
-        for seed, roles in of_task.items():
-            score[names.index(task), :, seeds.index(seed)] = roles
-            unknown = np.where(np.isnan(roles), Missing.NOT_APPLICABLE, Missing.NO)  # contrasts have no N
-            missing[names.index(task), :, seeds.index(seed)] = unknown
-    labels = (names, list(ROLES), [seed_name(seed) for seed in seeds], list(card.layers), list(range(card.heads)))
-    coords = dict(zip(DIMS, labels, strict=True))
-    arrays = [xr.DataArray(values, coords, DIMS) for values in (score, np.full(shape, np.nan), missing)]
-    plain = json.loads(json.dumps(settings))
-    items = tuple({**item, "settings": plain} for item in items)  # in a map of several results each keeps its own
-    return Scores(arrays[0], arrays[1], arrays[2], _provenance(card, items, settings, device))
-
-
-def seed_name(seed: int) -> str:
-    """As it stands in tables."""
-    return f"seed {seed}"
-
-
-def task_item(task: Task, gates: Mapping[int, Gates], facts: dict[str, Any]) -> dict[str, Any]:
-    """What the provenance says of a task."""
-    fitted = sorted(gates.items())
-    curves: dict[str, list[Any]] = {name: [found.curves[name] for _, found in fitted] for name in STAGES}
-    curves["seeds"] = [seed for seed, _ in fitted]
-    for part in facts.get("under_way", ()):
-        for name, of_seeds in curves.items():
-            of_seeds += part[name]
-    settled = {
-        "open": [_settled(found.open) for _, found in fitted],
-        "shut": [_settled(found.shut) for _, found in fitted],
+def _agreement(gradient: Floats, gates: Sequence[Gates]) -> dict[str, float]:
+    """Rank correlations of the preview with the fitted scores' mean over seeds: a first guess against the truth."""
+    facilitation, interference, _ = np.mean([of_seed.roles() for of_seed in gates], axis=0)
+    correlations = {
+        ROLES[0]: rank_correlation(-gradient, facilitation),
+        ROLES[1]: rank_correlation(gradient, interference),
     }
-    return {
-        "name": task.name,
-        "category": "task",
-        "title": task.title,
-        "sentence": task.sentence,
-        "hash": task.hash,
-        "pairs": len(task.train),
-        "kept": facts.get("kept", len(task.train)),
-        "applicable": True,
-        "curves": curves,
-        "settled": settled,
-        **facts,
-    }
+    return {role: round(value, 4) for role, value in correlations.items() if value == value}
 
 
-def _settled(gates: Floats) -> float:
-    """The share of gates that came to rest near 0 or 1."""
-    return round(float(((gates < 0.1) | (gates > 0.9)).mean()), 4)
-
-
-def _provenance(
-    card: ModelCard, items: tuple[dict[str, Any], ...], settings: dict[str, Any], device: str
-) -> Provenance:
-    return Provenance(
-        model=card,
-        method=METHOD,
-        version=CAUSAL_VERSION,
-        settings={**settings, "role": ROLE, "optimiser": "Adam"},
-        items=items,
-        device=device,
-        libraries=libraries(),
-        date=now(),
-        atlas=__version__,
-    )
-
-
-def rank_correlation(one: Floats, other: Floats) -> float:
-    """Spearman's: the correlation of the ranks, equal values sharing the mean of theirs."""
-    ranks = [pd.Series(part.ravel()).rank().to_numpy() for part in (one, other)]
-    if any(np.ptp(rank) == 0 for rank in ranks):
-        return float("nan")
-    return float(pd.Series(ranks[0]).corr(pd.Series(ranks[1])))
+def _curves(gates: Mapping[int, Gates], running: Sequence[Fit]) -> Curves:
+    """The losses of the finished seeds, then those of the seeds that are under way."""
+    seeds: list[int] = []
+    curves: dict[str, list[tuple[float, ...]]] = {"free": [], "open": [], "shut": []}
+    for seed, of_seed in sorted(gates.items()):
+        seeds.append(seed)
+        for stage, losses in curves.items():
+            losses.append(tuple(of_seed.curves[stage]))
+    for fit in running:
+        free, push = (np.round(losses.astype(float), 4).T for losses in (fit.free_nll, fit.push_nll))
+        count = len(fit.seeds)
+        seeds += fit.seeds
+        curves["free"] += [tuple(row) for row in free.tolist()]
+        curves["open"] += [tuple(row) for row in push[:count].tolist()]
+        curves["shut"] += [tuple(row) for row in push[count:].tolist()]
+    return Curves(seeds=tuple(seeds), **{stage: tuple(losses) for stage, losses in curves.items()})

@@ -1,265 +1,192 @@
-"""What to compute, under which names it is kept, and how to get it: from the store, else from the weights.
+"""The function map as steps: first which pairs are single tokens of the model, then the hits, layer by layer.
 
-A plan is cut into units, one a layer. A unit's key is the hash of everything its result depends on, so a unit asked for
-twice is computed once and a run that was stopped goes on where it was. Nothing here loads torch unless it must compute.
+A layer's name in the store is the hash of everything its hits depend on, so a layer that two requests share is computed
+once and a run that was stopped goes on where it was.
 """
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from analysis import __version__
 from analysis.data.relations import Relation
-from analysis.errors import HeadError, SettingError, StoreError
-from analysis.models.card import HeadId, ModelCard
-from analysis.models.checkpoint import Checkpoint
+from analysis.methods.method import digest
+from analysis.models.card import ModelCard
+from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
-from analysis.progress import Progress, silent
-from analysis.results.inventory import remember
-from analysis.results.provenance import Provenance, libraries, now
+from analysis.progress import Progress
+from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import KINDS, TAU, Scores
 from analysis.results.store import Store
 
-if TYPE_CHECKING:
-    from analysis.compute.weights import Weights
+NAME = "function"
+VERSION = "1"  # raise whenever a score may come out differently
 
-METHOD = "function"
-FUNCTION_VERSION = "1"  # raise whenever a score may come out differently
-SALIENCE_VERSION = "1"
-LARGE_VOCABULARY = 100_000  # from here on k is larger
+TokenPairs = list[list[tuple[int, int]]]  # each relation's pairs of single tokens
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a person may choose about the function map."""
+class PairsStep:
+    """Which pairs of each relation are single tokens of the model."""
 
-    k_copying: int
-    k_standard: int
-    first_mlp: bool = True
+    key: str
+    relations: tuple[Relation, ...]
+    words: str = "finding single tokens"
 
-    @classmethod
-    def default(cls, vocabulary: int) -> "Settings":
-        """The published values: k of 1 and 10, or 3 and 25 for large vocabularies."""
-        large = vocabulary >= LARGE_VOCABULARY
-        return cls(k_copying=3 if large else 1, k_standard=25 if large else 10)
+    def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
+        """Ask the tokenizer."""
+        vocabulary = Vocabulary.open(model.checkpoint.folder)
+        size = model.checkpoint.card.vocabulary
+        kept = [vocabulary.keep(relation, size) for relation in self.relations]
+        yield self.key, json.dumps(kept).encode()
 
-    def k(self, relation: Relation) -> int:
-        """The relation's k."""
-        return self.k_copying if relation.k == "copying" else self.k_standard
+
+@dataclass(frozen=True)
+class LayersStep:
+    """The hits of every usable relation in some layers."""
+
+    names: tuple[tuple[int, str], ...]  # each layer and the name under which its hits are kept
+    pairs: bytes  # of all relations, as `PairsStep` gave them
+    ks: tuple[int, ...]  # of all relations
+    first_mlp: bool
+    words: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name of its first layer, and how many there are."""
+        return self.names[0][1] if len(self.names) == 1 else f"{self.names[0][1]}-{len(self.names)}"
+
+    def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
+        """Each layer as soon as it is counted."""
+        from analysis.compute.weights import Weights, memory_of, open_device
+        from analysis.methods.function.compute import HitCounter, Query
+
+        def make() -> tuple[Weights, HitCounter]:
+            weights = Weights(model.checkpoint, open_device(model.device))
+            relations = zip(json.loads(self.pairs), self.ks, strict=True)
+            with memory_of(weights.device):
+                usable = [(pairs, k) for pairs, k in relations if len(pairs) >= MIN_PAIRS]
+                return weights, HitCounter(weights, Query.of(usable), self.first_mlp)
+
+        weights, counter = model.keep((NAME, self.pairs, self.ks, self.first_mlp), make)
+        model.device_name = weights.device_name
+        names = dict(self.names)
+        with memory_of(weights.device):
+            for layer, hits in counter.count(list(names), progress):
+                yield names[layer], hits.cpu().numpy().astype("<i4").tobytes()
 
 
 @dataclass(frozen=True)
 class FunctionPlan:
     """The function map of some layers of a model for some relations."""
 
-    model: ModelCard
+    card: ModelCard
     relations: tuple[Relation, ...]
-    settings: Settings
+    k_copying: int
+    k_standard: int
+    first_mlp: bool
     layers: tuple[int, ...]
 
     @property
     def key(self) -> str:
         """The name of the finished result."""
-        return f"result/{self.model.fingerprint}/{METHOD}/{self._hash(list(self.layers))}"
+        return f"result/{self.card.fingerprint}/{NAME}/{self._hash(list(self.layers))}"
 
-    def unit(self, layer: int) -> str:
+    @cached_property
+    def pairs_name(self) -> str:
+        """The name of the relations' pairs of single tokens."""
+        return f"unit/{self.card.fingerprint}/{NAME}/{self._hash('pairs')}"
+
+    def layer_name(self, layer: int) -> str:
         """The name of one layer's hits."""
-        return f"unit/{self.model.fingerprint}/{METHOD}/{self._hash(layer)}"
+        return f"unit/{self.card.fingerprint}/{NAME}/{self._hash(layer)}"
+
+    @property
+    def total(self) -> int:
+        """Layers."""
+        return len(self.layers)
+
+    def left(self, store: Store) -> int:
+        """Layers that are not in the store."""
+        return len(self._absent(store))
+
+    def ready(self, store: Store, at_once: int = 1) -> Sequence[PairsStep | LayersStep]:
+        """The pairs, then the layers that are not in the store."""
+        pairs = store.get(self.pairs_name)
+        if pairs is None:
+            return [PairsStep(self.pairs_name, self.relations)]
+        if not any(len(kept) >= MIN_PAIRS for kept in json.loads(pairs)):
+            return []
+        ks = tuple(self.k(relation) for relation in self.relations)
+        absent = self._absent(store)
+        steps = []
+        for start in range(0, len(absent), at_once):
+            names = tuple((layer, self.layer_name(layer)) for layer in absent[start : start + at_once])
+            steps.append(LayersStep(names, pairs, ks, self.first_mlp))
+        return steps
+
+    def keep(self, step: Any, name: str, content: bytes, store: Store) -> None:
+        """Pairs and layers stand under their own names."""
+        store.put(name, content)
+
+    def assembled(self, store: Store, device: str) -> Scores | None:
+        """The scores of the layers that are in the store so far; nothing before the pairs are known."""
+        pairs = store.get(self.pairs_name)
+        if pairs is None:
+            return None
+        kept = [len(of_relation) for of_relation in json.loads(pairs)]
+        shape = (sum(count >= MIN_PAIRS for count in kept), len(KINDS), self.card.heads)
+        hits = {}
+        for layer in self.layers:
+            content = store.get(self.layer_name(layer))
+            if content is not None:
+                hits[layer] = np.frombuffer(content, "<i4").reshape(shape)
+        return Scores.from_hits(hits, self._provenance(kept, device))
+
+    def remarks(self, store: Store) -> tuple[str, ...]:
+        """One's own relations that are of no use for this model."""
+        pairs = store.get(self.pairs_name)
+        if pairs is None:
+            return ()
+        remarks = []
+        for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
+            if relation.category == "custom" and len(kept) < MIN_PAIRS:
+                share = f"{len(kept)} of {len(relation.pairs)} pairs are single tokens of this model"
+                remarks.append(f"{relation.title} is not applicable: {share}")
+        return tuple(remarks)
+
+    def k(self, relation: Relation) -> int:
+        """The relation's k."""
+        return self.k_copying if relation.k == "copying" else self.k_standard
+
+    def _absent(self, store: Store) -> list[int]:
+        return [layer for layer in self.layers if not store.contains(self.layer_name(layer))]
+
+    def _provenance(self, kept: Sequence[int], device: str) -> Provenance:
+        items = []
+        for relation, count in zip(self.relations, kept, strict=True):
+            item = Item(
+                name=relation.name,
+                title=relation.title,
+                category=relation.category,
+                sentence=relation.sentence,
+                hash=relation.hash,
+                pairs=len(relation.pairs),
+                kept=count,
+                applicable=count >= MIN_PAIRS,
+                k=self.k(relation),
+            )
+            items.append(item)
+        settings = {**self._settings, "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(self.layers)}
+        return Provenance.now(self.card, NAME, VERSION, settings, tuple(items), device)
+
+    @property
+    def _settings(self) -> dict[str, int | bool]:
+        return {"k_copying": self.k_copying, "k_standard": self.k_standard, "first_mlp": self.first_mlp}
 
     def _hash(self, part: Any) -> str:
         relations = [(relation.name, relation.hash) for relation in self.relations]
-        content = [self.model.fingerprint, METHOD, FUNCTION_VERSION, asdict(self.settings), relations, part]
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
-
-
-def plan(
-    checkpoint: Checkpoint,
-    relations: tuple[Relation, ...],
-    settings: Settings | None = None,
-    layers: Iterable[int] | None = None,
-) -> FunctionPlan:
-    """The plan for a model, with the published settings and all layers unless told otherwise."""
-    card = checkpoint.card
-    settings = settings or Settings.default(card.vocabulary)
-    for k in (settings.k_copying, settings.k_standard):
-        if not 1 <= k < card.vocabulary:
-            raise SettingError(f"k = {k} makes no sense", f"Choose 1 to {card.vocabulary - 1}.")
-    chosen = card.layers if layers is None else tuple(sorted(set(layers)))
-    for layer in chosen:
-        if layer not in card.layers:
-            raise HeadError(f"{card.id} has no layer {layer}", f"Its layers are {card.layers[0]} to {card.layers[-1]}.")
-    return FunctionPlan(card, relations, settings, chosen)
-
-
-def function_scores(
-    checkpoint: Checkpoint, wanted: FunctionPlan, store: Store, device: str = "auto", progress: Progress = silent
-) -> Scores:
-    """The function map, from the store when it is there; what had to be computed is kept layer by layer."""
-    finished = stored_scores(wanted, store)
-    if finished is not None:
-        return finished
-    vocabulary = Vocabulary.open(checkpoint.folder)
-    kept = [vocabulary.keep(relation, wanted.model.vocabulary) for relation in wanted.relations]
-    usable = [i for i, pairs in enumerate(kept) if len(pairs) >= MIN_PAIRS]
-    query = [(kept[i], wanted.settings.k(wanted.relations[i])) for i in usable]
-    absent = [layer for layer in wanted.layers if store.get(wanted.unit(layer)) is None]
-    used = "stored layers"
-    if absent and usable:
-        from analysis.compute.weights import Weights, open_device
-
-        weights = Weights(checkpoint, open_device(device))
-        used = weights.device_name
-        for layer, content in _computed(weights, query, absent, wanted.settings, progress):
-            store.put(wanted.unit(layer), content)
-    return finish(wanted, [len(pairs) for pairs in kept], store, used)
-
-
-def finish(wanted: FunctionPlan, kept: Sequence[int], store: Store, device: str) -> Scores:
-    """Put a plan's stored layers together, keep the result and list the model."""
-    scores = assembled(wanted, kept, store, device)
-    store.put(wanted.key, scores.to_parquet())
-    remember(store, wanted.model)
-    return scores
-
-
-def assembled(wanted: FunctionPlan, kept: Sequence[int], store: Store, device: str) -> Scores:
-    """The scores of the layers that are in the store so far; `kept` counts each relation's usable pairs."""
-    shape = (sum(count >= MIN_PAIRS for count in kept), len(KINDS), wanted.model.heads)
-    hits = {layer: store.get(wanted.unit(layer)) for layer in wanted.layers}
-    arrays = {layer: _array(content, shape) for layer, content in hits.items() if content is not None}
-    return Scores.from_hits(arrays, _provenance(wanted, kept, device))
-
-
-def stored_scores(wanted: FunctionPlan, store: Store) -> Scores | None:
-    """The finished map if the store has it, under the name by which the model was opened now: content decides."""
-    content = store.get(wanted.key)
-    if content is None:
-        return None
-    try:
-        scores = Scores.from_parquet(content)
-    except StoreError:  # written by another version
-        return None
-    return replace(scores, provenance=replace(scores.provenance, model=wanted.model))
-
-
-def _computed(
-    weights: "Weights", query: Sequence[Any], layers: Sequence[int], settings: Settings, progress: Progress
-) -> Iterator[tuple[int, bytes]]:
-    """Each layer's hits, as they are kept in the store."""
-    from analysis.compute.weights import memory_of
-    from analysis.methods.function.compute import Query, count_hits
-
-    with memory_of(weights.device):
-        for layer, found in count_hits(
-            weights, Query.of(query), layers, first_mlp=settings.first_mlp, progress=progress
-        ):
-            yield layer, found.cpu().numpy().astype("<i4").tobytes()
-
-
-def _array(content: bytes, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    return np.frombuffer(content, "<i4").reshape(shape)
-
-
-def _provenance(wanted: FunctionPlan, kept: Sequence[int], device: str) -> Provenance:
-    items = tuple(
-        {
-            "name": relation.name,
-            "category": relation.category,
-            "title": relation.title,
-            "sentence": relation.sentence,
-            "k": wanted.settings.k(relation),
-            "hash": relation.hash,
-            "pairs": len(relation.pairs),
-            "kept": count,
-            "applicable": count >= MIN_PAIRS,
-        }
-        for relation, count in zip(wanted.relations, kept, strict=True)
-    )
-    return Provenance(
-        model=wanted.model,
-        method=METHOD,
-        version=FUNCTION_VERSION,
-        settings={**asdict(wanted.settings), "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(wanted.layers)},
-        items=items,
-        device=device,
-        libraries=libraries(),
-        date=now(),
-        atlas=__version__,
-    )
-
-
-Salience = list[dict[str, Any]]  # a head's salient tokens, each with what it promotes and suppresses
-
-
-def salience(
-    checkpoint: Checkpoint, head: HeadId, store: Store, device: str = "auto",
-    first_mlp: bool = True, progress: Progress = silent,
-) -> Salience:  # fmt: skip
-    """A head's salient operations with their tokens' texts; the whole layer is computed and kept at once."""
-    return layers_salience(checkpoint, [head.layer], store, device, first_mlp, progress)[head.layer][head.head]
-
-
-def layers_salience(
-    checkpoint: Checkpoint, layers: Sequence[int], store: Store, device: str = "auto",
-    first_mlp: bool = True, progress: Progress = silent,
-) -> dict[int, list[Salience]]:  # fmt: skip
-    """The salient operations of every head of some layers; those that are not stored are computed in one pass."""
-    card = checkpoint.card
-    kept = {layer: store.get(salience_key(card.fingerprint, layer, first_mlp)) for layer in layers}
-    absent = [layer for layer, content in kept.items() if content is None]
-    found = {layer: json.loads(content) for layer, content in kept.items() if content is not None}
-    for layer, content in salience_of(checkpoint, absent, device, first_mlp, progress).items() if absent else ():
-        found[layer] = content
-        store.put(salience_key(card.fingerprint, layer, first_mlp), json.dumps(content).encode())
-        remember(store, card)
-    return {layer: found[layer] for layer in layers}
-
-
-def stored_salience(store: Store, fingerprint: str, head: HeadId, first_mlp: bool = True) -> Salience | None:
-    """A head's salient operations if they were computed before."""
-    content = store.get(salience_key(fingerprint, head.layer, first_mlp))
-    if content is None:
-        return None
-    layer: list[Salience] = json.loads(content)
-    return layer[head.head]
-
-
-def salience_key(fingerprint: str, layer: int, first_mlp: bool) -> str:
-    """The name of one layer's salient tokens in the store."""
-    return f"salience/{fingerprint}/{SALIENCE_VERSION}/{layer}/{int(first_mlp)}"
-
-
-def salience_of(
-    checkpoint: Checkpoint, layers: Sequence[int], device: str, first_mlp: bool, progress: Progress
-) -> dict[int, list[Salience]]:
-    """The salient tokens of every head of some layers, computed now."""
-    from analysis.compute.weights import Weights, memory_of, open_device
-    from analysis.methods.salience.compute import salient_operations
-
-    vocabulary, weights = Vocabulary.open(checkpoint.folder), Weights(checkpoint, open_device(device))
-    with memory_of(weights.device):
-        found = salient_operations(weights, layers, first_mlp=first_mlp, progress=progress)
-
-    def named(entries: Sequence[tuple[int, float]]) -> list[dict[str, Any]]:
-        return [{"token": token, "text": vocabulary.text(token), "value": value} for token, value in entries]
-
-    return {
-        layer: [
-            [
-                {
-                    "token": operation.token,
-                    "text": vocabulary.text(operation.token),
-                    "sigma": operation.sigma,
-                    "promoted": named(operation.promoted),
-                    "suppressed": named(operation.suppressed),
-                }
-                for operation in found[HeadId(layer, head)]
-            ]
-            for head in range(checkpoint.card.heads)
-        ]
-        for layer in layers
-    }
+        return digest([self.card.fingerprint, NAME, VERSION, self._settings, relations, part])

@@ -1,0 +1,117 @@
+"""The Dask cluster that the steps run on: a worker process on this machine, or a scheduler elsewhere."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analysis.errors import DeviceError
+from analysis.jobs.worker import LOW_PRIORITY
+
+RESOURCE = "GPU"  # what a Dask worker must have one of; the local worker has it on any device
+DEATHS = 10  # times that a step's worker, or the local worker as it starts, may die before the job fails
+PATIENCE = 60.0  # seconds after which a local worker that is gone is taken not to come back
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the steps run."""
+
+    scheduler: str = ""  # address of an existing Dask scheduler; empty: a local worker process
+    device: str = "auto"
+    models: Path | None = None  # folders that may be analysed by name
+
+
+class WorkerLost(Exception):
+    """The local worker died while Dask started it again, which Dask does not try twice."""
+
+
+class Cluster:
+    """A connection to Dask that is made when it is first needed, and again when it broke."""
+
+    def __init__(self, place: Place, stopping: threading.Event) -> None:
+        self._place, self._stopping = place, stopping
+        self._client: Any = None
+        self.local: Any = None  # the local cluster, if there is one
+        self._last_seen = 0.0  # when the local worker was there
+
+    def submit(self, work: Callable[..., Any], *arguments: Any, key: str, priority: int = 0) -> Any:
+        """A future of some work, to be done by a worker that has what it takes."""
+        client = self._connected()
+        return client.submit(
+            work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0, priority=priority
+        )
+
+    def cancel(self, futures: list[Any]) -> None:
+        """Let go of futures."""
+        if self._client is not None:
+            self._client.cancel(futures, force=True)
+
+    def has_worker(self) -> bool:
+        """Whether some worker has what a step takes."""
+        workers = self._connected().scheduler_info()["workers"]
+        return any(RESOURCE in worker["resources"] for worker in workers.values())
+
+    def watch(self) -> None:
+        """Begin to look whether the local worker is there."""
+        self._last_seen = time.monotonic()
+
+    def check(self) -> None:
+        """Raise when the local worker has been gone for too long."""
+        if self.local is None or self.local.scheduler.workers:
+            self._last_seen = time.monotonic()
+        elif time.monotonic() - self._last_seen > PATIENCE:
+            raise WorkerLost
+
+    def close(self) -> None:
+        """End the local worker, or leave the scheduler."""
+        for part in (self._client, self.local):
+            if part is not None:
+                try:
+                    part.close(timeout=10)
+                except Exception:  # it may be gone already
+                    _log.debug("closing Dask", exc_info=True)
+        self._client = self.local = None
+
+    def _connected(self) -> Any:
+        if self._client is None or self._client.status != "running":
+            self.close()
+            self._client = self._connect()
+        return self._client
+
+    def _connect(self) -> Any:
+        import dask
+        from distributed import Client
+
+        dask.config.set({"distributed.scheduler.allowed-failures": DEATHS, "distributed.admin.tick.limit": "60s"})
+        if self._place.scheduler:
+            return self._joined(Client)
+        self.local = self._local_cluster()
+        return Client(self.local)
+
+    def _local_cluster(self, deaths: int = 0) -> Any:
+        """A scheduler in this process and a worker process; one that dies while it starts is started again."""
+        from distributed import LocalCluster
+
+        try:
+            return LocalCluster(
+                n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={RESOURCE: 1},
+                host="127.0.0.1", dashboard_address="127.0.0.1:0",  # loopback only
+                scheduler_kwargs={"dashboard": False}, env={LOW_PRIORITY: "1"}, silence_logs=logging.ERROR,
+            )  # fmt: skip
+        except RuntimeError as error:
+            if deaths < DEATHS and not self._stopping.is_set():
+                return self._local_cluster(deaths + 1)
+            raise DeviceError("the worker process does not start", "The server's log says more.") from error
+
+    def _joined(self, client: Any) -> Any:
+        try:
+            return client(self._place.scheduler, timeout="20s", name="head-atlas")
+        except (OSError, ValueError) as error:
+            raise DeviceError(
+                f"the Dask scheduler {self._place.scheduler} does not answer", "Start it, then try again."
+            ) from error

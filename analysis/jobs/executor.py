@@ -1,0 +1,133 @@
+"""Working off a plan: the one loop over its steps, whoever does them.
+
+The command line does the steps in its own process, the engine gives them to Dask's workers. Both hand a `Crew` to
+`work_off`, which keeps what comes back and asks the plan for more until nothing is left.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from analysis.errors import StoreError
+from analysis.methods.method import Method, Plan, Step
+from analysis.models.opened import OpenModel
+from analysis.progress import Progress, silent
+from analysis.results.inventory import add_model
+from analysis.results.scores import Scores
+from analysis.results.store import Store
+
+
+@dataclass(frozen=True)
+class Done:
+    """A piece that a step gave."""
+
+    step: Step
+    name: str
+    content: bytes
+    device: str  # that computed it
+    worker: str = ""  # its address, if it is another process
+
+
+class Crew(Protocol):
+    """Who does the steps."""
+
+    at_once: int  # how many small steps may be joined into one
+
+    def busy(self) -> bool:
+        """Whether some step is still being done."""
+
+    def start(self, step: Step, urgency: int) -> None:
+        """Begin a step, unless it is being done already."""
+
+    def finished(self) -> Iterator[Done]:
+        """What the next step that is done has given."""
+
+
+Told = Callable[[Done, int, int], None]  # a piece that was kept, steps done, steps in all
+
+
+def work_off(plan: Plan, store: Store, crew: Crew, told: Told) -> str:
+    """Do all that the store does not have; says which device computed, or nothing when all was there."""
+    device = ""
+    total = plan.total
+    _start_ready(plan, store, crew)
+    while crew.busy():
+        for done in crew.finished():
+            plan.keep(done.step, done.name, done.content, store)
+            device = done.device
+            told(done, total - plan.left(store), total)
+        _start_ready(plan, store, crew)
+    return device
+
+
+def _start_ready(plan: Plan, store: Store, crew: Crew) -> None:
+    for urgency, step in enumerate(plan.ready(store, crew.at_once)):
+        crew.start(step, -urgency)
+
+
+def finish(plan: Plan, store: Store, device: str) -> Scores:
+    """Put together what the steps gave, keep the whole and list the model."""
+    scores = plan.assembled(store, device)
+    if scores is None:
+        raise StoreError("the steps' results are gone from the store", "Compute them again.")
+    store.put(plan.key, scores.to_parquet())
+    add_model(store, plan.card)
+    return scores
+
+
+def stored_result(method: Method, plan: Plan, store: Store) -> Scores | None:
+    """The finished result if the store has it, under the name by which the model was opened now: content decides."""
+    content = store.get(plan.key)
+    if content is None:
+        return None
+    try:
+        scores = method.read(content)
+    except StoreError:  # written by another version
+        return None
+    return replace(scores, provenance=replace(scores.provenance, model=plan.card))
+
+
+AT_ONCE = 32  # small steps in one, where nobody waits for each of them
+
+
+class OwnProcess:
+    """The steps one after the other, here."""
+
+    at_once = AT_ONCE
+
+    def __init__(self, model: OpenModel, progress: Progress = silent) -> None:
+        self._model, self._progress = model, progress
+        self._step: Step | None = None
+
+    def busy(self) -> bool:
+        """A step is waiting to be done."""
+        return self._step is not None
+
+    def start(self, step: Step, urgency: int) -> None:
+        """The most urgent one is done next; the others come again."""
+        if self._step is None:
+            self._step = step
+
+    def finished(self) -> Iterator[Done]:
+        """Do the step now."""
+        step = self._step
+        self._step = None
+        if step is not None:
+            for name, content in step.run(self._model, self._progress):
+                yield Done(step, name, content, self._model.device_name)
+
+
+def compute(
+    method: Method, plan: Plan, model: OpenModel, store: Store, progress: Progress = silent
+) -> tuple[Scores, bool]:
+    """A plan's result, from the store or computed in this process; and whether it was stored already."""
+    stored = stored_result(method, plan, store)
+    if stored is not None:
+        return stored, True
+
+    def told(done: Done, count: int, total: int) -> None:
+        if done.step.words:
+            progress(done.step.words, count, total)
+
+    device = work_off(plan, store, OwnProcess(model, progress), told)
+    return finish(plan, store, device or "stored steps"), False

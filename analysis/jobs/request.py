@@ -1,0 +1,115 @@
+"""What somebody asked to be analysed: one model that the command line, the API, the form and a job's record share."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, cast
+
+from pydantic import Field, ValidationError, create_model, field_validator
+
+from analysis import methods
+from analysis.errors import SettingError
+from analysis.methods.method import Asked, Method
+from analysis.models import builtin
+from analysis.settings import Settings
+
+ListedName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w./-]+$")]
+
+
+class Request(Settings):
+    """A model, the methods, and every setting of every method. Equal requests are one job."""
+
+    model: Annotated[str, Field(min_length=1, max_length=4096)] = Field(title="Model", examples=[builtin.ID])
+    revision: Annotated[str, Field(max_length=100, pattern=r"^[\w./-]*$")] = Field("", title="Revision")
+    methods: Annotated[list[str], Field(min_length=1, max_length=50)] = Field(
+        default_factory=methods.default_names, title="Methods", description="what to compute"
+    )
+
+    @field_validator("methods")
+    @classmethod
+    def _known(cls, chosen: list[str]) -> list[str]:
+        unknown = [name for name in chosen if name not in methods.names()]
+        if unknown:
+            raise ValueError(f"there is no method {unknown[0][:40]!r}; choose from {', '.join(methods.names())}")
+        return list(dict.fromkeys(chosen))
+
+    @property
+    def chosen(self) -> list[Method]:
+        """The methods themselves, in the order in which they are worked off."""
+        return methods.ordered(self.methods)
+
+    @property
+    def id(self) -> str:
+        """A job's name: the hash of all that is asked."""
+        content = [self.model, self.revision, [[method.name, method.identity(self)] for method in self.chosen]]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+    def asked(self) -> dict[str, Asked]:
+        """What is asked of each method; refuses settings that make no sense together."""
+        return {method.name: method.asked(self) for method in self.chosen}
+
+    def unused_fields(self) -> list[str]:
+        """Settings that somebody made although no chosen method has them."""
+        used = set(Request.model_fields)
+        for method in self.chosen:
+            used |= set(method.settings.model_fields)
+        return [name for name in self.model_fields_set if name not in used]
+
+    def to_record(self) -> str:
+        """As the store keeps it."""
+        return self.model_dump_json(exclude_defaults=True)
+
+
+class NetworkRequest(Request):
+    """The same from somebody over the network, who may name listed models but no path."""
+
+    model: ListedName = Field(title="Model", examples=[builtin.ID])
+
+
+def request_type(base: type[Request] = Request) -> type[Request]:
+    """The class of requests with the settings of all methods that there are."""
+    return _combined(base, tuple(method.settings for method in methods.METHODS))
+
+
+@lru_cache(maxsize=8)
+def _combined(base: type[Request], settings: tuple[type[Settings], ...]) -> type[Request]:
+    own = []
+    for group in dict.fromkeys(settings):
+        inherited = any(issubclass(other, group) for other in settings if other is not group)
+        if not inherited:  # else it comes with the other
+            own.append(group)
+    return cast(type[Request], create_model(base.__name__, __base__=(base, *own), __doc__=base.__doc__))
+
+
+def make_request(values: Mapping[str, Any]) -> Request:
+    """A request from plain values; what makes no sense becomes one error in words."""
+    try:
+        return request_type()(**values)
+    except ValidationError as error:
+        raise setting_error(error) from error
+
+
+def setting_error(error: ValidationError) -> SettingError:
+    """What is wrong with settings, for people."""
+    problems, hints = [], []
+    for problem in error.errors():
+        name = " ".join(str(part) for part in problem["loc"])
+        value = problem["input"]
+        plain = isinstance(value, int | float | str | bool)
+        problems.append(f"{name} = {str(value)[:40]} makes no sense" if plain else f"{name} makes no sense")
+        hints.append(f"{problem['msg'].replace('Input should', 'It should')}.")
+    return SettingError("; ".join(problems), " ".join(dict.fromkeys(hints)))
+
+
+def read_record(content: bytes | str) -> Request:
+    """The inverse of `Request.to_record`; raises ValueError when another version wrote something else."""
+    return request_type().model_validate_json(content)
+
+
+def fields_of(method: Method) -> Iterator[tuple[str, Any]]:
+    """The fields of a method's settings that a form offers, in their order."""
+    for name, field in method.settings.model_fields.items():
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        if extra.get("form", True):
+            yield name, field

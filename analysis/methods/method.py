@@ -1,0 +1,202 @@
+"""What a method is: one question about every head, as settings, a plan of steps, and a result.
+
+A method is one package under `analysis/methods/` and one entry in the list of `analysis.methods`. The engine, the
+command line, the API, the form and the catalogue go over that list and name none of them.
+"""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol
+
+from analysis.models.card import HeadId, ModelCard
+from analysis.models.opened import OpenModel
+from analysis.progress import Progress
+from analysis.results.merging import merge
+from analysis.results.provenance import Plain, Provenance
+from analysis.results.scores import OLDER, Missing, Scores
+from analysis.results.store import Store
+from analysis.settings import Settings
+
+
+class Step(Protocol):
+    """A piece of work: small, so that little is lost when a worker dies. It travels to the worker as it is."""
+
+    @property
+    def key(self) -> str:
+        """Equal keys are the same work."""
+
+    @property
+    def words(self) -> str:
+        """What is being done, for people; may be empty."""
+
+    def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
+        """Compute; gives what is to be kept, each piece under its name, as soon as it is there."""
+
+
+class Plan(Protocol):
+    """A method for a model with settings, cut into steps. Names are hashes of all that a result depends on."""
+
+    @property
+    def card(self) -> ModelCard:
+        """The model."""
+
+    @property
+    def key(self) -> str:
+        """The name of the finished result in the store."""
+
+    @property
+    def total(self) -> int:
+        """How many steps there are in all."""
+
+    def left(self, store: Store) -> int:
+        """How many are still to be done."""
+
+    def ready(self, store: Store, at_once: int = 1) -> Sequence[Step]:
+        """Those that can be done now; none when all are done. Steps of one kind may be joined, `at_once` in one."""
+
+    def keep(self, step: Step, name: str, content: bytes, store: Store) -> None:
+        """Store one piece of what a step gave."""
+
+    def assembled(self, store: Store, device: str) -> Scores | None:
+        """What is there so far."""
+
+    def remarks(self, store: Store) -> tuple[str, ...]:
+        """What the person who asked should know, such as a relation that is of no use for this model."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A method on the command line."""
+
+    name: str
+    help: str
+    fields: tuple[str, ...]  # of the settings, offered as options
+    position: str = ""  # a field that stands after the model instead
+    flags: tuple[tuple[str, str, Plain], ...] = ()  # option, help, the settings that it stands for
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What of a method a request is about, as far as an address needs it."""
+
+    items: tuple[str, ...] = ()  # names of relations or tasks
+    choice: str = ""  # the short name of its result
+    variant: str = ""  # a declared variant of the method, if it is not the plain one
+    words: str = ""  # all of it for people; empty when it is the default
+
+
+class Method(ABC):
+    """One question about every head. The defaults suit a method whose results need no merging of their own."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    sentence: ClassVar[str]  # for people who choose what to compute
+    version: ClassVar[str]  # raise whenever a score may come out differently
+    settings: ClassVar[type[Settings]] = Settings
+    by_default: ClassVar[bool] = False  # part of an analysis when nobody chose methods
+    commands: ClassVar[tuple[Command, ...]] = ()
+    outputs: ClassVar[tuple[str, ...]] = (".parquet", ".csv")  # endings of files that --out takes
+
+    @abstractmethod
+    def plan(self, card: ModelCard, settings: Any) -> Plan:
+        """What is to be done for a model; refuses what makes no sense."""
+
+    # ---- Requests --------------------------------------------------------------------------------------------------
+
+    def asked(self, settings: Any) -> Asked:
+        """What a request is about."""
+        return Asked()
+
+    def identity(self, settings: Any) -> Any:
+        """All that the result depends on, as JSON can hold it: equal requests are one job."""
+        fields = {name: getattr(settings, name) for name in self.settings.model_fields}
+        return self.settings(**fields).model_dump(mode="json")
+
+    def for_head(self, settings: Any, head: HeadId) -> Any:
+        """The settings under which enough is computed to tell of one head."""
+        return settings
+
+    # ---- Results ---------------------------------------------------------------------------------------------------
+
+    def read(self, content: bytes) -> Scores:
+        """A result from the bytes of a file, of this version or an older one."""
+        return self.upgraded(Scores.from_parquet(content))
+
+    def recovered(self, card: ModelCard, store: Store) -> Scores | None:
+        """What the store has of a model although no result was finished."""
+        return None
+
+    def upgraded(self, scores: Scores) -> Scores:
+        """A result that an older version wrote, as this version writes it."""
+        records = {name: value for name, value in scores.records.items() if name != OLDER}
+        return replace(scores, records=records)
+
+    def rank(self, scores: Scores) -> Any:
+        """Of several results the one with the largest rank goes first: more scores, then the newer one."""
+        present = int((scores.missing == Missing.PRESENT).sum())
+        return present > 0, present, scores.provenance.date
+
+    def mergeable(self, provenance: Provenance) -> Any:
+        """What must be equal for two results to stand in one map."""
+        return provenance.version, json.dumps(dict(provenance.settings), sort_keys=True)
+
+    def merged(self, results: Sequence[Scores], first: Scores | None = None) -> Scores:
+        """One map from all results of a model: the best, and the items that only others have."""
+        ordered = sorted(results, key=self.rank, reverse=True)
+        best = first or ordered[0]
+        alike = [other for other in ordered if self.mergeable(other.provenance) == self.mergeable(best.provenance)]
+        return merge(best, alike)
+
+    def choice(self, provenance: Provenance) -> str:
+        """A short name of a result that a person can choose; empty when there is nothing to choose."""
+        return ""
+
+    def words(self, provenance: Provenance) -> str:
+        """What a result covers, in a few words."""
+        count = len(provenance.items)
+        return f"{count} {'item' if count == 1 else 'items'}"
+
+    # ---- The terminal ----------------------------------------------------------------------------------------------
+
+    def report(self, scores: Scores) -> dict[str, Any]:
+        """A summary as plain data."""
+        return {
+            "model": scores.provenance.model.to_dict(),
+            "settings": dict(scores.provenance.settings),
+            "items": [item.to_plain() for item in scores.provenance.items],
+        }
+
+    def report_text(self, scores: Scores) -> str:
+        """The same for a terminal."""
+        card = scores.provenance.model
+        titles = ", ".join(item.title for item in scores.provenance.items)
+        return f"{self.title} of {card.id}, {len(card.layers)} layers × {card.heads} heads: {titles}"
+
+    def head(self, scores: Scores, head: HeadId) -> dict[str, Any]:
+        """What the result says of one head as plain data: fields of the answer about a head."""
+        values = scores.score.sel(layer=head.layer, head=head.head).mean("sample")
+        listed = {}
+        for item in scores.provenance.items:
+            of_item = values.sel(item=item.name)
+            listed[item.name] = {str(kind): float(of_item.sel(kind=kind)) for kind in of_item.kind.values}
+        return {self.name: listed}
+
+    def head_text(self, scores: Scores, head: HeadId) -> list[str]:
+        """The same for a terminal, line by line."""
+        lines = [self.title]
+        for item, kinds in self.head(scores, head)[self.name].items():
+            numbers = ", ".join(f"{kind} {value:.2f}" for kind, value in kinds.items())
+            lines.append(f"  {scores.item(item).title}: {numbers}")
+        return lines
+
+    def exported(self, scores: Scores, ending: str) -> bytes:
+        """A file of the result, by its ending."""
+        return scores.to_csv().encode() if ending == ".csv" else scores.to_parquet()
+
+
+def digest(content: Any) -> str:
+    """The hash under which something is kept that depends on this content."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,118 @@
+"""Salient tokens as a method: its settings, its file, what it says of a head."""
+
+import gzip
+import json
+from typing import Any
+
+from analysis.data.printable import printable
+from analysis.methods.method import Command, Method
+from analysis.methods.salience.plan import SaliencePlan
+from analysis.methods.salience.tokens import NAME, TITLE, VERSION, salience_scores, salient_tokens
+from analysis.methods.weights_settings import WeightsSettings
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.provenance import Item, Provenance
+from analysis.results.scores import Missing, Scores
+from analysis.results.store import Store
+
+JSON = ".json.gz"
+
+
+class SalienceMethod(Method):
+    """The tokens on which a head acts most strongly, and what it then promotes and suppresses."""
+
+    name = NAME
+    title = TITLE
+    sentence = "The tokens on which each head acts most: a minute or two."
+    version = VERSION
+    settings = WeightsSettings
+    by_default = True
+    commands = (Command("salience", "the tokens on which every head acts most", ("first_mlp", "layers")),)
+    outputs = (JSON, ".parquet", ".csv")
+
+    def plan(self, card: ModelCard, settings: WeightsSettings) -> SaliencePlan:
+        """For a model."""
+        return SaliencePlan(card, settings.first_mlp, settings.chosen_layers(card))
+
+    def for_head(self, settings: WeightsSettings, head: HeadId) -> WeightsSettings:
+        """The head's own layer is enough."""
+        return settings.model_copy(update={"layers": [head.layer]})
+
+    def recovered(self, card: ModelCard, store: Store) -> Scores | None:
+        """Layers that were computed alone, or by a version that wrote no result of the whole."""
+        if next(store.names(f"{NAME}/{card.fingerprint}/"), None) is None:
+            return None
+        return SaliencePlan(card, True, card.layers).assembled(store, "")
+
+    def rank(self, scores: Scores) -> Any:
+        """Any at all, then with the first MLP, then more layers, then the newer result."""
+        present = int((scores.missing == Missing.PRESENT).sum())
+        return present > 0, bool(scores.provenance.settings.get("first_mlp")), present, scores.provenance.date
+
+    def words(self, provenance: Provenance) -> str:
+        """There is one kind only."""
+        return "of every head"
+
+    def report(self, scores: Scores) -> dict[str, Any]:
+        """How many heads."""
+        card = scores.provenance.model
+        return {"model": card.to_dict(), "heads": len(card.layers) * card.heads}
+
+    def report_text(self, scores: Scores) -> str:
+        """The same in words."""
+        card = scores.provenance.model
+        return f"salient tokens of {len(card.layers) * card.heads} heads of {card.id}"
+
+    def head(self, scores: Scores, head: HeadId) -> dict[str, Any]:
+        """A head's salient tokens."""
+        listed = []
+        for token in salient_tokens(scores, head) or ():
+            promoted = [{"text": text} for text in token.promoted]
+            suppressed = [{"text": text} for text in token.suppressed]
+            entry = {"text": token.text, "sigma": token.sigma, "promoted": promoted, "suppressed": suppressed}
+            listed.append(entry)
+        return {"salient": listed}
+
+    def head_text(self, scores: Scores, head: HeadId) -> list[str]:
+        """The same for a terminal."""
+        lines = ["salient tokens (σ)  → promotes | suppresses"]
+        for token in salient_tokens(scores, head) or ():
+            promoted, suppressed = (" ".join(map(printable, part)) for part in (token.promoted, token.suppressed))
+            lines.append(f"{printable(token.text):>18} {token.sigma:6.2f}  → {promoted} | {suppressed}")
+        return lines
+
+    def exported(self, scores: Scores, ending: str) -> bytes:
+        """As compressed JSON: the same bytes each time they are made of the same numbers."""
+        if ending != JSON:
+            return super().exported(scores, ending)
+        layers: dict[str, Any] = {}
+        for layer in scores.provenance.model.layers:
+            if str(layer) in scores.records[NAME]:
+                layers[str(layer)] = [
+                    _short(scores, HeadId(layer, head)) for head in range(scores.provenance.model.heads)
+                ]
+        content = {"model": scores.provenance.model.to_dict(), "layers": layers}
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        return gzip.compress(text.encode(), mtime=0)
+
+    def read(self, content: bytes) -> Scores:
+        """A file that `exported` wrote as JSON, or any other of ours."""
+        if content[:2] != b"\x1f\x8b":
+            return super().read(content)
+        values = json.loads(gzip.decompress(content))
+        card = ModelCard.from_dict(values["model"])
+        texts = {int(layer): json.dumps(heads, ensure_ascii=False) for layer, heads in values["layers"].items()}
+        item = Item(NAME, TITLE, NAME)
+        made = Provenance(card, NAME, VERSION, {"first_mlp": True}, (item,), "", {}, "", "")
+        return salience_scores(card, texts, True, "", made)
+
+
+def _short(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
+    """A head's tokens with three decimals."""
+    listed = []
+    for token in salient_tokens(scores, head) or ():
+        promoted = [{"text": text} for text in token.promoted]
+        suppressed = [{"text": text} for text in token.suppressed]
+        listed.append(
+            {"text": token.text, "sigma": round(token.sigma, 3), "promoted": promoted, "suppressed": suppressed}
+        )
+    return listed

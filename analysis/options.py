@@ -1,0 +1,127 @@
+"""Settings as options of the command line: one option per field, with its limits, default and help from the field."""
+
+import argparse
+import types
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from analysis.data.files import OwnFile
+from analysis.methods.method import Command, Method
+
+
+def add_options(parser: argparse.ArgumentParser, method: Method, command: Command) -> None:
+    """The options of a method's command."""
+    if command.position:
+        field = method.settings.model_fields[command.position]
+        metavar = str(_extra(field).get("metavar", command.position.upper()))
+        parser.add_argument(command.position, type=Path, metavar=metavar, help=_help(field))
+    for name in command.fields:
+        _add(parser, name, method.settings.model_fields[name])
+    for option, words, _ in command.flags:
+        parser.add_argument(f"--{option}", action="store_true", help=words)
+
+
+def chosen_settings(options: argparse.Namespace, method: Method, command: Command) -> dict[str, Any]:
+    """The settings that the options ask for, with files read; what was not chosen is left out."""
+    values: dict[str, Any] = {}
+    for name in command.fields:
+        value = getattr(options, name)
+        if value is not None:
+            values[name] = value
+    if command.position:
+        values[command.position] = OwnFile.read(getattr(options, command.position))
+    for option, _, settings in command.flags:
+        if getattr(options, option):
+            values |= settings
+    files = []
+    for name in command.fields:
+        if _extra(method.settings.model_fields[name]).get("files") and name in values:
+            values[name], own = _names_and_files(values[name])
+            files += own
+    return {**values, "files": files} if files else values
+
+
+def _names_and_files(values: Sequence[str]) -> tuple[list[str], list[OwnFile]]:
+    """Names, and the content of values that are files: a name with an ending or a folder is one."""
+    names, files = [], []
+    for value in values:
+        path = Path(value)
+        if path.suffix in {".csv", ".json", ".jsonl"} or path.is_file():
+            files.append(OwnFile.read(path))
+        else:
+            names.append(value)
+    return names, files
+
+
+def _add(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
+    option = name.replace("_", "-")
+    kind = _plain_type(field.annotation)
+    extra = _extra(field)
+    if kind is bool:
+        negated = bool(field.default)
+        flag = f"--no-{option}" if negated else f"--{option}"
+        action: Any = "store_false" if negated else "store_true"
+        parser.add_argument(flag, dest=name, action=action, default=None, help=_help(field))
+        return
+    settings: dict[str, Any] = {"dest": name, "help": _help(field), "default": None}
+    if "metavar" in extra:
+        settings["metavar"] = extra["metavar"]
+    if extra.get("ranges"):
+        settings["type"] = layer_ranges
+    elif get_origin(kind) is list:
+        settings["type"] = _plain_type(get_args(kind)[0])
+        settings["nargs"] = _length(field) or "+"
+        settings.setdefault("metavar", "N")
+    else:
+        settings["type"] = kind
+        settings.setdefault("metavar", "N")
+    parser.add_argument(f"--{option}", **settings)
+
+
+def _help(field: FieldInfo) -> str:
+    return (field.description or field.title or "").replace("%", "%%")
+
+
+def _extra(field: FieldInfo) -> dict[str, Any]:
+    return dict(field.json_schema_extra) if isinstance(field.json_schema_extra, dict) else {}
+
+
+def _plain_type(annotation: Any) -> Any:
+    """int, float, str, bool or list[…] behind `… | None` and `Annotated`."""
+    if get_origin(annotation) is Annotated:
+        return _plain_type(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, types.UnionType):
+        return _plain_type(next(part for part in get_args(annotation) if part is not type(None)))
+    return annotation
+
+
+def _length(field: FieldInfo) -> int | None:
+    """How many values a list must have, when that is fixed."""
+    lengths: dict[str, int] = {}
+    parts = [field.annotation, *get_args(field.annotation)]
+    limits = list(field.metadata)
+    for part in parts:
+        limits += list(getattr(part, "__metadata__", ()))
+    for limit in limits:
+        for inner in (limit, *getattr(limit, "metadata", ())):
+            for name in ("min_length", "max_length"):
+                if getattr(inner, name, None) is not None:
+                    lengths[name] = getattr(inner, name)
+    least, most = lengths.get("min_length"), lengths.get("max_length")
+    return least if least == most else None
+
+
+def layer_ranges(text: str) -> list[int]:
+    """Numbers such as 0-5,10."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        if not first.strip().isdecimal() or not (last or first).strip().isdecimal() or len(part) > 9:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a list of layers such as 0-5,10")
+        numbers.update(range(int(first), int(last or first) + 1))
+    if not numbers:
+        raise argparse.ArgumentTypeError(f"{text!r} names no layer")
+    return sorted(numbers)

@@ -1,5 +1,6 @@
 """The HTTP API: models, scores, heads, jobs, health. Documented at /api/docs."""
 
+import json
 import time
 from collections import deque
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pandas as pd
 from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
@@ -213,6 +215,8 @@ def create_api(library: Library, engine: Engine, access: Access, models: Path | 
     )  # fmt: skip
     api.mount("/docs/files", StaticFiles(directory=str(swagger_ui_path)))
     api.add_exception_handler(HeadAtlasError, _answer)
+    api.add_exception_handler(RequestValidationError, _invalid)
+    api.add_exception_handler(400, _unreadable)
     api.add_api_route("/docs", lambda: HTMLResponse(_DOCS), include_in_schema=False)
     shown = {"openapi": "3.0.3"}  # the newest that the packaged Swagger UI takes
     api.add_api_route("/docs/openapi.json", lambda: JSONResponse(api.openapi() | shown), include_in_schema=False)
@@ -332,6 +336,25 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
         status = 507
     told = {"error": type(error).__name__, "message": str(error), "hint": getattr(error, "hint", "")}
     return JSONResponse(told, status)
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    """FastAPI's answer to a wrong request, without the input: JSON cannot repeat a NaN or half a character."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    problems = []
+    for problem in error.errors():
+        problems.append({key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem})
+    return Response(json.dumps({"detail": problems}, default=str), 422, media_type="application/json")
+
+
+def _unreadable(request: Request, error: Exception) -> Response:
+    """FastAPI's answer to a body that it cannot read; 422, as for any wrong body, where it is no JSON for Python.
+
+    That is text that is not UTF-8, an integer of more than 4,300 digits, or ten thousand brackets.
+    """
+    status = 422 if isinstance(error.__cause__, ValueError | RecursionError) else 400
+    return JSONResponse({"detail": "There was an error parsing the body"}, status)
 
 
 _DOCS = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Head Atlas API</title>

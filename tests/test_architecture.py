@@ -1,9 +1,11 @@
-"""The import fence: the web side must stay small, the analysis side must not know of it."""
+"""The rules of the house that a script can check: who imports what, and that every test says what it proves."""
 
 import ast
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 
@@ -63,3 +65,26 @@ def test_analysis_never_imports_the_dashboard():
             )
             for name in names:
                 assert name.split(".")[0] not in {"dash", "plotly", "dashboard"}, path
+
+
+def test_every_test_has_a_sentence():
+    """The docstring of each test function states in a sentence what it proves."""
+    silent = []
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            is_test = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_")
+            if is_test and not _is_sentence(ast.get_docstring(node)):
+                silent.append(f"{path.relative_to(ROOT)}: {node.name}")
+    assert silent == []
+
+
+def _is_sentence(docstring):
+    """One paragraph of more than a word that ends as sentences do."""
+    return docstring is not None and " " in docstring and "\n\n" not in docstring and docstring.endswith(".")
+
+
+@pytest.mark.parametrize("docstring", [None, "", "Works.", "It works", "It works.\n\nMore of it."])
+def test_what_is_no_sentence_is_found(docstring):
+    """Nothing, one word, no full stop and an essay are not the sentence of a test."""
+    assert not _is_sentence(docstring)
+    assert _is_sentence("It works.")

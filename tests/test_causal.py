@@ -69,6 +69,7 @@ def built(checkpoint, tmp_path_factory):
 
 
 def test_every_seed_finds_the_head_that_solves_the_one_that_spoils_and_those_that_do_nothing(built):
+    """In all five seeds the solver facilitates, the spoiler interferes and idle heads that can move are irrelevant."""
     _, scores, _ = built
     f, n, r = scores.score.sel(item="next").values
     assert (f[:, *SOLVER] > 0.9).all()
@@ -84,6 +85,7 @@ def test_every_seed_finds_the_head_that_solves_the_one_that_spoils_and_those_tha
 
 
 def test_heads_that_do_nothing_are_more_open_when_pushed_open_than_when_pushed_shut(built):
+    """An idle head's gate is never less open when pushed open, and by far more open on average."""
     _, scores, _ = built
     f, n, _ = scores.score.sel(item="next").values
     idle = np.ones((2, 4), bool)
@@ -94,6 +96,7 @@ def test_heads_that_do_nothing_are_more_open_when_pushed_open_than_when_pushed_s
 
 
 def test_toggling_in_order_of_the_scores_is_negative_flat_and_positive(built):
+    """Without the solver targets are less likely, without the spoiler more, without an idle head as likely."""
     _, scores, _ = built
     effect = np.array(scores.provenance.items[0]["effect"])
     assert effect[SOLVER] < -1
@@ -104,6 +107,7 @@ def test_toggling_in_order_of_the_scores_is_negative_flat_and_positive(built):
 
 
 def test_the_preview_has_the_sign_of_the_fitted_role(built):
+    """The gradient at open gates is negative for the solver on every prompt and positive for the spoiler."""
     _, scores, _ = built
     preview = scores.provenance.items[0]["preview"]
     assert np.array(preview["mean"])[SOLVER] < 0
@@ -112,6 +116,7 @@ def test_the_preview_has_the_sign_of_the_fitted_role(built):
 
 
 def test_a_causal_map_survives_its_file_and_its_summary_counts_the_roles(built):
+    """A map read from Parquet has the same scores, and its summary counts one facilitating head of eight."""
     _, scores, _ = built
     again = Scores.from_parquet(scores.to_parquet())
     np.testing.assert_array_equal(again.score.values, scores.score.values)
@@ -122,6 +127,7 @@ def test_a_causal_map_survives_its_file_and_its_summary_counts_the_roles(built):
 
 
 def test_a_finished_plan_has_nothing_left_to_do_and_more_seeds_keep_the_finished_ones(built):
+    """A plan of seven seeds after one of five fits the sixth and the seventh only."""
     wanted, _, store = built
     assert wanted.ready(store) == []
     more = CausalPlan(wanted.model, wanted.tasks, 7, SETTINGS)
@@ -157,6 +163,7 @@ def test_a_run_that_was_stopped_anywhere_ends_with_the_same_map(built, checkpoin
 
 
 def test_no_seed_is_the_preview_alone_and_it_is_kept(checkpoint, store):
+    """A plan without seeds measures the untouched model and the preview, stores both and fits nothing."""
     wanted = CausalPlan(checkpoint.card, (built_task(),), seeds=0)
     scores = causal_scores(checkpoint, wanted, store, "cpu", silent)
     assert (wanted.total, wanted.left(store)) == (2, 0)
@@ -177,6 +184,7 @@ def test_a_small_task_that_the_model_can_do_is_not_flagged(checkpoint):
 
 
 def test_a_damaged_fit_begins_anew(built, checkpoint, store):
+    """A stored fit that cannot be read is started again from its first update."""
     wanted, _, _ = built
     fewer = CausalPlan(wanted.model, wanted.tasks, 1, SETTINGS)
     (step,) = [step for step in fewer.ready(store) if step.what == "fit"]
@@ -217,6 +225,7 @@ def test_pairs_are_contrasted_on_the_command_line(checkpoint, tmp_path, monkeypa
 
 
 def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoint, store):
+    """In every seed the head that says what is to be forgotten closes most, and the other stays open."""
     wanted = ContrastPlan(checkpoint.card, built_contrast(), 2, SETTINGS)
     scores = causal_scores(checkpoint, wanted, store, "cpu", silent)
     closed = scores.score.sel(item="swap", kind="facilitation").values
@@ -226,6 +235,7 @@ def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoi
 
 
 def test_settings_that_make_no_sense_are_refused(checkpoint):
+    """No updates, a negative number of seeds and the same task twice are named errors."""
     with pytest.raises(SettingError):
         GateSettings(free_updates=0)
     with pytest.raises(SettingError):
@@ -235,6 +245,7 @@ def test_settings_that_make_no_sense_are_refused(checkpoint):
 
 
 def test_the_command_line_fits_a_task_of_ones_own_and_writes_it(checkpoint, tmp_path, monkeypatch, capsys):
+    """`gates` with a JSONL file prints the roles, writes Parquet and JSON, and exits with 9 for an unknown task."""
     monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
     task = built_task()
     file, out = tmp_path / "next.jsonl", tmp_path / "causal.parquet"
@@ -250,6 +261,7 @@ def test_the_command_line_fits_a_task_of_ones_own_and_writes_it(checkpoint, tmp_
 
 
 def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
+    """The gated model holds the checkpoint's own weights, bit for bit, and none of them is trained."""
     from analysis.compute.gated_model import GatedModel
 
     gated = GatedModel(checkpoint)

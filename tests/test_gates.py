@@ -69,6 +69,7 @@ def plain_log_probs(model, tiny, checkpoint, item, gates):
 
 
 def test_gated_batches_of_every_family_equal_one_prompt_and_one_variant_at_a_time(family):
+    """A padded batch under two sets of gates equals transformers' forward pass, prompt by prompt."""
     gated, model, tiny, checkpoint = family
     items = random_items(3)
     shape = (2, len(gated.card.layers), gated.card.heads)
@@ -119,6 +120,7 @@ def test_prompts_go_through_in_pieces_that_have_room(lengths, tokens):
 
 
 def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
+    """With all gates at 1 the model equals transformers' own; with one gate at 0 its log-probabilities change."""
     items = random_items(2)
     ones = torch.ones(1, 3, 4)
     closed = ones.clone()
@@ -133,6 +135,7 @@ def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
 
 
 def test_the_gradient_of_the_loss_equals_differences_of_the_loss(tiny):
+    """For both pushes, the gradient by a gate's logit equals the central difference of the loss in float64."""
     batch, push = Batch.of(random_items(4)), torch.tensor([0.1, -0.1])
     tiny.module.double()
     logits = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -151,6 +154,7 @@ def test_the_gradient_of_the_loss_equals_differences_of_the_loss(tiny):
 
 
 def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
+    """The first stage ends at the logits that torch.optim.Adam reaches with the same batches, rates and clipping."""
     items, seeds = random_items(40), (0, 1)
     fit = Fit.begin(seeds, 3, 4)
     ours = advance(tiny, items, FAST, fit, 100)
@@ -169,6 +173,7 @@ def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
 
 
 def test_the_pushes_equal_torchs_adam_begun_anew_where_the_first_stage_ended(tiny):
+    """Both pushed stages equal a fresh torch.optim.Adam that starts from the logits of the first stage."""
     items = random_items(40)
     fit = advance(tiny, items, FAST, Fit.begin((0,), 3, 4), 100)
     ours = advance(tiny, items, FAST, fit, 100)
@@ -187,6 +192,7 @@ def test_the_pushes_equal_torchs_adam_begun_anew_where_the_first_stage_ended(tin
 
 
 def test_a_fit_stopped_and_resumed_after_any_update_equals_one_that_was_not(tiny):
+    """A fit in pieces of three updates, each stored and read back, equals an uninterrupted one bit for bit."""
     items = random_items(40)
     whole = Fit.begin((0, 1), 3, 4)
     while whole.update < FAST.total:
@@ -199,6 +205,7 @@ def test_a_fit_stopped_and_resumed_after_any_update_equals_one_that_was_not(tiny
 
 
 def test_a_seed_does_not_notice_which_others_share_its_batch(tiny):
+    """A seed fitted together with two others ends where it ends when fitted alone."""
     items = random_items(40)
     together, alone = Fit.begin((0, 1, 2), 3, 4), Fit.begin((1,), 3, 4)
     while together.update < FAST.total:
@@ -209,6 +216,7 @@ def test_a_seed_does_not_notice_which_others_share_its_batch(tiny):
 
 @given(arrays.arrays(np.float64, (2, 3, 4), elements=unit))
 def test_the_three_roles_are_shares_that_obey_their_law(gates):
+    """For any gates F, N and R lie between 0 and 1 and sum to 1 + F·N."""
     opened, shut = gates
     f, n, r = Gates(opened, shut, {}).roles()
     for role in (f, n, r):
@@ -217,12 +225,14 @@ def test_the_three_roles_are_shares_that_obey_their_law(gates):
 
 
 def test_every_prompt_comes_once_before_any_comes_twice():
+    """Five batches of four visit all twenty prompts once, and the next round has another order."""
     seen = [at for number in range(5) for at in batch_order(20, 4, number)]
     assert sorted(seen) == list(range(20))
     assert batch_order(20, 4, 0) != batch_order(20, 4, 5)
 
 
 def test_the_preview_of_a_prompt_is_the_slope_of_its_loss_at_open_gates(tiny):
+    """The preview of each prompt equals the central difference of that prompt's loss by the gate at 1."""
     items = random_items(3)
     gradient = gate_gradients(tiny, items)
     assert gradient.shape == (3, 3, 4)
@@ -236,6 +246,7 @@ def test_the_preview_of_a_prompt_is_the_slope_of_its_loss_at_open_gates(tiny):
 
 
 def test_toggling_a_head_gives_the_change_of_its_targets_log_probability(tiny):
+    """A head's effect equals the difference of two forward passes, with its gate at 0 and at 1."""
     items, gates = random_items(4), np.random.default_rng(0).uniform(size=(3, 4))
     found = toggled(tiny, items, gates, layer=1)
     for head in range(4):
@@ -246,6 +257,7 @@ def test_toggling_a_head_gives_the_change_of_its_targets_log_probability(tiny):
 
 
 def test_the_contrast_of_equal_sides_is_nothing_and_its_push_alone_moves_the_gates(tiny):
+    """When both sides are the same prompts the loss is 0 and the gradient is that of the push."""
     batch = Batch.of(random_items(4))
     logits = torch.zeros(1, 3, 4)
     loss, gradient = contrast_and_gradient(tiny, batch, batch, logits, torch.tensor([0.1]))
@@ -264,6 +276,7 @@ def test_a_pair_far_from_forgotten_still_moves_the_gates_and_a_forgotten_one_doe
 
 
 def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny):
+    """Each item's loss and whether all its target tokens are the most likely ones equal transformers' logits."""
     items = random_items(6)
     nll, right = untouched(tiny, items, at_once=24)
     for at, item in enumerate(items):
@@ -275,6 +288,7 @@ def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny
 
 
 def test_rank_correlation_is_one_for_any_rising_function_and_shares_equal_ranks():
+    """It is 1 for a rising and -1 for a falling function, also with ties, and undefined for constants."""
     values = np.array([3.0, 1.0, 2.0, 2.0])
     assert rank_correlation(values, np.exp(values)) == pytest.approx(1)
     assert rank_correlation(values, -values) == pytest.approx(-1)
@@ -299,6 +313,7 @@ def test_loss_and_gradient_equal_the_published_way_on_padded_batches(family):
 
 
 def test_a_batch_in_two_parts_has_every_target_once():
+    """Short prompts apart from long ones need fewer tokens, and each target is found in its part where it was."""
     items = random_items(6) + [Encoded(item.ids * 4, item.targets) for item in random_items(3, seed=1)]
     batch = Batch.of(items)
     parts = batch.parts()

@@ -103,11 +103,15 @@ def test_json_and_csv_mean_the_same():
         (b"hot,cold\nbig,small,tiny", "r.csv", "line 2: expected two columns, found 3"),
         (b"hot,cold\nbig,", "r.csv", "line 2: an empty word"),
         (b"hot,cold\nup,down\nhot,cold", "r.csv", "line 3: repeats line 1"),
-        (b'[["a","b"],\n["c"]]', "r.json", "line 2: expected two columns, found 1"),
-        (b'[["a","b"],\n["c",3]]', "r.json", "line 2: both must be text"),
-        (b'[["a","b"],\n"cd"]', "r.json", "line 2: not a pair"),
+        (b'[["a","b"],\n["c"]]', "r.json", "r.json, pair 2: expected two columns, found 1"),
+        (b'[["a","b"],\n["c",3]]', "r.json", "pair 2: both must be text"),
+        (b'[["a","b"],\n"cd"]', "r.json", "pair 2: not a pair"),
+        (b'[["a","b"], ["c","d"], ["a","b"]]', "r.json", "pair 3: repeats pair 1"),
+        (b'[["a","b"], ["c","d"], [NaN,"b"]]', "r.json", "pair 3: both must be text"),
+        (b'[["a","b"], [' + b"1" * 4_301 + b',"c"]]', "r.json", "a number of too many digits"),
         (b'[["a","b"]\n["c","d"]]', "r.json", "line 2: ',' is missing"),
         (b'[["a","b"],\n["c","d]]', "r.json", "line 2: broken JSON"),
+        (b'[["a","b"],\n["c"\n"d"]]', "r.json", "line 3: ',' is missing"),
         (b'[["a","b"]]\nx', "r.json", "line 2: text after the list"),
         (b'{"a": "b"}', "r.json", "line 1: '[' is missing"),
         (b"hot,cold\n\xff,x", "r.csv", "line 2: not UTF-8"),
@@ -115,11 +119,11 @@ def test_json_and_csv_mean_the_same():
         (b"[]", "r.json", "holds no pairs"),
         (b"x," + b"y" * 101, "r.csv", "more than 100 characters"),
         (b'"hot,cold', "r.csv", "line 1"),
-        (b'[["\\ud800", "b"]]', "r.json", "line 1: half of a character"),
+        (b'[["\\ud800", "b"]]', "r.json", "pair 1: half of a character"),
     ],
 )
-def test_malformed_relations_name_line_and_reason(content, filename, message):
-    """Bad input gets the line and the reason."""
+def test_malformed_relations_name_place_and_reason(content, filename, message):
+    """Bad input gets the reason and its place: the line, or the number of the pair in a JSON list."""
     with pytest.raises(RelationError) as caught:
         parse(content, filename)
     assert message in str(caught.value)
@@ -127,11 +131,13 @@ def test_malformed_relations_name_line_and_reason(content, filename, message):
 
 
 def test_all_bad_lines_at_once():
-    """A file with several broken lines is mended in one go, not line by line."""
+    """All problems of a file are listed together, so that it is fixed in one go and not line by line."""
     with pytest.raises(RelationError) as caught:
         parse(b"a\nb,c\nd\n", "r.csv")
     assert "line 1" in str(caught.value)
     assert "line 3" in str(caught.value)
+    with pytest.raises(RelationError, match="pair 1: both must be text\nr.json, pair 3: an empty word"):
+        parse(b'[["a", 1], ["b", "c"], ["d", ""]]', "r.json")
 
 
 def test_size_limits(tmp_path):

@@ -1,6 +1,9 @@
 import sqlite3
 
 import pytest
+from diskcache import Disk
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from analysis.errors import StoreError
 from analysis.results.store import Store, cache_folder
@@ -64,3 +67,78 @@ def test_cache_folder_can_be_chosen(monkeypatch, tmp_path):
     monkeypatch.delenv("HEAD_ATLAS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "head-atlas"
+
+
+def test_contains_says_what_is_there_without_reading_it(tmp_path, monkeypatch):
+    """Small and large values are found by their name alone: neither disk nor database gives out a value."""
+    store = Store(tmp_path)
+    store.put("small", b"x")
+    store.put("large", b"x" * 500_000)
+    statements = []
+    store._cache._con.set_trace_callback(statements.append)
+
+    def fetch(*arguments):
+        raise AssertionError("a value was read")
+
+    monkeypatch.setattr(Disk, "fetch", fetch)
+    assert store.contains("small")
+    assert store.contains("large")
+    assert not store.contains("absent")
+    assert not store.contains("smal")
+    assert not store.contains("\ud800")
+    store.delete("small")
+    assert not store.contains("small")
+    selects = [statement for statement in statements if statement.startswith("SELECT rowid FROM Cache")]
+    assert len(selects) == 5
+    assert not any("value" in statement for statement in statements)
+
+
+def test_a_store_that_fails_is_named_by_every_question(tmp_path):
+    """Once the database is gone, `get`, `contains` and `names` all raise the same named error."""
+    store = Store(tmp_path)
+    store.put("a", b"x")
+    store._cache._sql("DROP TABLE Cache")
+    for question in (store.get, store.contains, lambda prefix: list(store.names(prefix))):
+        with pytest.raises(StoreError, match="cannot be used"):
+            question("a")
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """One store for all examples of a law."""
+    store = Store(tmp_path_factory.mktemp("store"))
+    yield store
+    store.close()
+
+
+# Few characters, so that keys share prefixes: at both ends of Unicode, around the gap of the surrogates, LIKE's
+# wildcards, upper and lower case, and NUL.
+edges = st.text(st.sampled_from("aA/%_\0\ud7ff\ue000\U0010ffff"), max_size=4)
+keys = edges | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+
+
+@settings(deadline=None)
+@given(st.lists(keys, unique=True, max_size=12), edges | st.text(max_size=3))
+def test_names_are_those_that_start_with_the_prefix(shared, keys, prefix):
+    """For any keys and any prefix: what a look at every key finds, in the order in which they were put."""
+    for key in keys:
+        shared.put(key, b"x")
+    shared._cache.set(b"bytes", b"x")  # other kinds of keys are no names
+    shared._cache.set(7, b"x")
+    shared._cache.set(("a", 1), b"x")
+    try:
+        assert list(shared.names(prefix)) == [key for key in keys if key.startswith(prefix)]
+        assert all(shared.contains(key) for key in keys)
+    finally:
+        shared._cache.clear()
+
+
+def test_names_are_looked_up_in_the_index(tmp_path):
+    """SQLite searches the index of keys, so that a prefix costs what it finds and not what the store holds."""
+    store = Store(tmp_path)
+    statements = []
+    store._cache._con.set_trace_callback(statements.append)
+    assert list(store.names("job/")) == []
+    (statement,) = [statement for statement in statements if "ORDER BY" in statement]
+    plan = store._cache._sql(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+    assert any("SEARCH Cache USING" in step and "(key>? AND key<?)" in step for *_, step in plan)

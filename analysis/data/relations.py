@@ -137,89 +137,64 @@ def _from_object(fields: dict[str, Any]) -> Relation:
     return Relation(**{**fields, "pairs": tuple((source, target) for source, target in fields["pairs"])})
 
 
-def _csv_rows(text: str, filename: str) -> Iterator[tuple[int, Any]]:
+Row = tuple[str, Any]  # its place in the file ("line 3" of a CSV, "pair 3" of a JSON list), and what stands there
+
+
+def _csv_rows(text: str, filename: str) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text), strict=True)
     try:
         for number, row in enumerate(reader):
-            header = number == 0 and [cell.strip().lower() for cell in row] == ["source", "target"]
-            if any(cell.strip() for cell in row) and not header:
-                yield reader.line_num, [cell.strip() for cell in row]
+            cells = [cell.strip() for cell in row]
+            header = number == 0 and [cell.lower() for cell in cells] == ["source", "target"]
+            if any(cells) and not header:
+                yield f"line {reader.line_num}", cells
     except csv.Error as error:
         raise RelationError(f"{filename}, line {reader.line_num}: {error}", "Give two columns.") from error
 
 
-def _json_rows(text: str, filename: str) -> Iterator[tuple[int, Any]]:
-    """The items of a JSON list, each with its line; read one by one because `json` forgets where an item stood."""
-    decoder, cursor = json.JSONDecoder(), _Cursor(text, filename)
-    cursor.expect("[")
-    while cursor.peek() != "]":
-        try:
-            item, end = decoder.raw_decode(text, cursor.at)
-        except json.JSONDecodeError as error:
-            cursor.move(error.pos)
-            raise cursor.error("broken JSON") from error
-        except RecursionError as error:
-            raise cursor.error("nested too deeply") from error
-        yield cursor.line, item
-        cursor.move(end)
-        if cursor.peek() != "]":
-            cursor.expect(",")
-    cursor.expect("]")
-    if cursor.peek():
-        raise cursor.error("text after the list")
+_JSON_HINT = 'Give a list of pairs such as [["France", "Paris"], ["Italy", "Rome"]].'
+_JSON_REASONS = {"Extra data": "text after the list", "Expecting ',' delimiter": "',' is missing"}
 
 
-class _Cursor:
-    """A place in a text that knows its line without counting from the start each time."""
-
-    def __init__(self, text: str, filename: str) -> None:
-        self.text, self.filename, self.at, self.line = text, filename, 0, 1
-
-    def move(self, to: int) -> None:
-        self.line += self.text.count("\n", self.at, to)
-        self.at = to
-
-    def peek(self) -> str:
-        """The next character that is not white space, or nothing at the end."""
-        to = self.at
-        while to < len(self.text) and self.text[to].isspace():
-            to += 1
-        self.move(to)
-        return self.text[to : to + 1]
-
-    def expect(self, character: str) -> None:
-        if self.peek() != character:
-            raise self.error(f"{character!r} is missing")
-        self.move(self.at + 1)
-        self.peek()
-
-    def error(self, reason: str) -> RelationError:
-        hint = 'Give a list of pairs such as [["France", "Paris"], ["Italy", "Rome"]].'
-        return RelationError(f"{self.filename}, line {self.line}: {reason}", hint)
+def _json_rows(text: str, filename: str) -> Iterator[Row]:
+    """The items of a JSON list."""
+    try:
+        items = json.loads(text)
+    except json.JSONDecodeError as error:
+        reason = _JSON_REASONS.get(error.msg, "broken JSON")
+        raise RelationError(f"{filename}, line {error.lineno}: {reason}", _JSON_HINT) from error
+    except RecursionError as error:
+        raise RelationError(f"{filename}: nested too deeply", _JSON_HINT) from error
+    except ValueError as error:  # Python reads no integer of more than 4,300 digits
+        raise RelationError(f"{filename}: a number of too many digits", _JSON_HINT) from error
+    if not isinstance(items, list):
+        raise RelationError(f"{filename}, line 1: '[' is missing", _JSON_HINT)
+    for number, item in enumerate(items, 1):
+        yield f"pair {number}", item
 
 
-def _checked(rows: Iterator[tuple[int, Any]], filename: str) -> tuple[Pair, ...]:
-    """The pairs of a file, or one error that lists what is wrong on which line."""
-    first_line: dict[Pair, int] = {}
+def _checked(rows: Iterator[Row], filename: str) -> tuple[Pair, ...]:
+    """The pairs of a file, or one error that lists what is wrong and where."""
+    first_place: dict[Pair, str] = {}
     problems: list[str] = []
-    for line, row in rows:
+    for place, row in rows:
         pair, problem = _pair(row)
-        if pair is not None and pair in first_line:
-            problem = f"repeats line {first_line[pair]}"
+        if pair is not None and pair in first_place:
+            problem = f"repeats {first_place[pair]}"
         if problem:
-            problems.append(f"{filename}, line {line}: {problem}")
+            problems.append(f"{filename}, {place}: {problem}")
         elif pair is not None:
-            first_line[pair] = line
-        if len(first_line) > MAX_PAIRS:
+            first_place[pair] = place
+        if len(first_place) > MAX_PAIRS:
             raise RelationError(f"{filename} has more than {MAX_PAIRS:,} pairs", "Keep the most common ones.")
         if len(problems) == _SHOWN_PROBLEMS:
             problems.append("… and perhaps more")
             break
     if problems:
-        raise RelationError("\n".join(problems), "Mend or remove these lines; nothing was computed.")
-    if not first_line:
-        raise RelationError(f"{filename} holds no pairs", "Give one source and one target word a line.")
-    return tuple(first_line)
+        raise RelationError("\n".join(problems), "Fix or remove these; nothing was computed.")
+    if not first_place:
+        raise RelationError(f"{filename} holds no pairs", "Give one source and one target word per line.")
+    return tuple(first_place)
 
 
 def _pair(row: Any) -> tuple[Pair | None, str]:

@@ -3,15 +3,17 @@
 import hashlib
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import diskcache
 
 from analysis.errors import StoreError
 
 _DIGEST = 16  # bytes of SHA-256 before each value, so that damage is noticed
+_AFTER_ALL_TEXT: Final = b""  # SQLite orders every text before every blob, and this is the least blob
 
 
 def cache_folder() -> Path:
@@ -77,13 +79,28 @@ class Store:
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             raise _unusable(self.folder, error) from error
 
-    def names(self, prefix: str = "") -> Iterator[str]:
-        """The names in the store."""
+    def contains(self, key: str) -> bool:
+        """Whether there is an entry of this name; its value is not read, so damage goes unnoticed."""
+        if not _storable(key):
+            return False
         try:
-            keys = list(self._cache)
+            return key in self._cache
         except (OSError, sqlite3.Error, diskcache.Timeout) as error:
             raise _unusable(self.folder, error) from error
-        yield from (key for key in keys if isinstance(key, str) and key.startswith(prefix))
+
+    def names(self, prefix: str = "") -> Iterator[str]:
+        """The names that start with the prefix, in the order in which they were first put."""
+        if not _storable(prefix):
+            return
+        # diskcache has no call for a range of keys. Text keys are stored as they are, marked raw; SQLite compares their
+        # UTF-8 bytes, which is the order of code points, so the names with a prefix are one range of the index of keys.
+        query = "SELECT key FROM Cache WHERE key >= ? AND key < ? AND raw = 1 ORDER BY rowid"
+        try:
+            rows = self._cache._sql(query, (prefix, _successor(prefix))).fetchall()
+        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
+            raise _unusable(self.folder, error) from error
+        for (name,) in rows:
+            yield name
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -92,6 +109,22 @@ class Store:
     def close(self) -> None:
         """Let go of the files."""
         self._cache.close()
+
+
+def _storable(text: str) -> bool:
+    """Whether SQLite can hold the text: a lone surrogate has no UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _successor(prefix: str) -> str | bytes:
+    """The least key after all texts that start with the prefix."""
+    shortened = prefix.rstrip(chr(sys.maxunicode))  # the last character of all has no next one
+    if not shortened:
+        return _AFTER_ALL_TEXT
+    next_code = ord(shortened[-1]) + 1
+    if next_code == 0xD800:
+        next_code = 0xE000  # surrogates are not characters
+    return shortened[:-1] + chr(next_code)
 
 
 def _unusable(folder: Path, error: Exception) -> StoreError:

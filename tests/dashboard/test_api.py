@@ -28,6 +28,7 @@ def ask(client, **more):
 
 
 def test_a_causal_map_is_asked_for_with_tasks_seeds_and_updates(client):
+    """Equal settings are one job, another number of seeds is another job, and matched pairs are taken too."""
     first = ask(client, tasks=["math"], seeds=2, updates=[10, 20], batch=4)
     assert first.status_code == 202
     assert ask(client, tasks=["math"], seeds=2, updates=[10, 20], batch=4).json()["id"] == first.json()["id"]
@@ -47,6 +48,7 @@ def test_how_gates_are_fitted_can_be_chosen_and_each_choice_is_another_job(clien
 
 
 def test_a_task_of_ones_own_is_uploaded_and_one_broken_line_is_named(client):
+    """A JSONL file becomes a task of the job; one wrong line refuses the file with its number and reason."""
     assert ask(client, files=[{"name": "own.jsonl", "content": ITEMS}]).status_code == 202
     broken = ask(client, files=[{"name": "own.jsonl", "content": ITEMS + '\n{"prompt": "no target"}'}])
     assert broken.status_code == 422
@@ -54,6 +56,7 @@ def test_a_task_of_ones_own_is_uploaded_and_one_broken_line_is_named(client):
 
 
 def test_what_makes_no_sense_is_refused(client):
+    """Unknown tasks, impossible numbers and files for another method get 422."""
     assert ask(client, tasks=["dancing"]).status_code == 422
     assert ask(client, tasks=[]).status_code == 422
     assert ask(client, seeds=-1).status_code == 422
@@ -68,6 +71,7 @@ def test_what_makes_no_sense_is_refused(client):
 
 
 def test_causal_scores_are_data_too(client):
+    """Scores are filtered by task, role and layer; a head lists every seed; an unknown task gets the known ones."""
     address = f"/api/scores.csv?model={synthetic.ODD}&method=causal&item=math&kind=facilitation&layer=1"
     frame = pd.read_csv(io.StringIO(client.get(address).text))
     assert set(frame["sample"]) == {f"seed {seed}" for seed in range(5)}

@@ -43,6 +43,7 @@ def result(store):
 
 
 def test_a_causal_job_gives_the_same_map_as_the_command_line(engine, store, built, direct):
+    """Scores and provenance of a job equal, bit for bit, those computed in this process."""
     job = wait(engine, engine.submit(REQUEST))
     assert (job.state, job.message, job.done) == ("done", "", job.total)
     found = result(store)
@@ -51,6 +52,7 @@ def test_a_causal_job_gives_the_same_map_as_the_command_line(engine, store, buil
 
 
 def test_a_running_fit_shows_its_finished_seeds_and_the_loss_of_the_others(engine, store, built):
+    """While a job runs, its map holds the fitted seeds and the loss curve of the one under way."""
     job = engine.submit(REQUEST)
     first = wait(engine, job, lambda job: job.fingerprint and list(store.names("unit/")) and job.done >= 4)
     scores = engine.partial_causal(first)
@@ -61,6 +63,7 @@ def test_a_running_fit_shows_its_finished_seeds_and_the_loss_of_the_others(engin
 
 
 def test_a_killed_worker_loses_one_piece_of_a_fit_at_most(engine, store, built, direct):
+    """When all workers are killed in mid-fit, the job counts each piece once and gives the same map."""
     job = engine.submit(REQUEST)
     wait(engine, job, lambda job: job.done >= 4)
     workers = [c for c in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(c.cmdline())]
@@ -74,6 +77,7 @@ def test_a_killed_worker_loses_one_piece_of_a_fit_at_most(engine, store, built, 
 
 
 def test_a_cancelled_fit_goes_on_where_it_was(engine, store, built, direct):
+    """A cancelled job that is asked for again computes only what is missing and gives the same map."""
     job = engine.submit(REQUEST)
     wait(engine, job, lambda job: job.done >= 4)
     engine.cancel(job.id)
@@ -110,6 +114,7 @@ def test_a_result_that_is_gone_is_computed_again(engine, store, built):
 
 
 def test_a_request_survives_the_store(built):
+    """A request with own tasks, built-in tasks or pairs comes back from its plain form equal, with the same id."""
     items = built_task().train[:8]
     for causal in (CAUSAL, CausalRequest(), CausalRequest(contrast=Contrast("c", "C", "", items, items))):
         request = Request("built", methods=("causal",), causal=causal)

@@ -221,12 +221,17 @@ def test_a_store_that_fails_for_a_moment_does_not_end_the_engine(engine, store, 
     """The engine looks for jobs while the list of entries cannot be read; later it runs what is asked for."""
     failed = threading.Event()
 
-    def fails(cache):
-        failed.set()
-        raise sqlite3.OperationalError("disk I/O error")
+    def sql(cache):
+        def execute(statement, *arguments):
+            if statement.startswith("SELECT key FROM Cache WHERE key >="):
+                failed.set()
+                raise sqlite3.OperationalError("disk I/O error")
+            return cache._con.execute(statement, *arguments)
+
+        return execute
 
     with monkeypatch.context() as broken:
-        broken.setattr(type(store._cache), "__iter__", fails)
+        broken.setattr(type(store._cache), "_sql", property(sql))
         engine._wake.set()
         assert failed.wait(10)
         with pytest.raises(StoreError):

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import struct
+from collections import Counter
 
 import pytest
 import schemathesis
@@ -14,13 +15,15 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from analysis.data.relations import parse
+from analysis.data.tasks import read_task
 from analysis.errors import ModelError
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
 from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Library
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
-from dashboard.api import CLIENTS, SUBMISSIONS, _limit
+from dashboard.api import CLIENTS, SUBMISSIONS, Submission, _limit
 from dashboard.app import create_app
 from dashboard.guard import MAX_BODY, Guard
 from dashboard.live import Watch
@@ -39,9 +42,17 @@ def client(store):
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
+def shared_store(tmp_path_factory):
+    """The store of the shared server."""
+    store = Store(tmp_path_factory.mktemp("store"))
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def shared(shared_store):
     """For properties: one server for all examples."""
-    return client_of(Store(tmp_path_factory.mktemp("store")))
+    return client_of(shared_store)
 
 
 PROPERTY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
@@ -75,13 +86,156 @@ def unlimited_store(client, monkeypatch):
     return client
 
 
-@PROPERTY
-@given(st.text(max_size=400), st.sampled_from(["a.csv", "a.json", "a.jsonl", "../a.csv", "<b>.csv", "a.exe"]))
-def test_no_upload_breaks_the_server(unlimited, content, name):
-    """Any text as a relation file; most are refused with their line."""
-    body = {"model": "a/b", "files": [{"name": name, "content": content}]}
-    answer = unlimited.post("/api/jobs", content=json.dumps(body))
-    assert answer.status_code in {202, 422, 503}
+JSON = {"Content-Type": "application/json"}
+DIGITS = "<digits>"  # stands for an integer of so many digits that Python itself refuses to write it
+
+
+def body_of(fields):
+    """A request's body, with NaN, halves of characters and very long integers as JSON can have them."""
+    return json.dumps(fields).replace(json.dumps(DIGITS), "9" * 5_000).encode()
+
+
+def understood(answer):
+    """The fields of an answer that is a success or a refusal in one of the two forms that the API has."""
+    assert 200 <= answer.status_code < 300 or 400 <= answer.status_code < 500, answer.text
+    told = json.loads(answer.content, parse_constant=pytest.fail)  # NaN and Infinity are no JSON
+    if answer.status_code >= 400:
+        assert set(told) in ({"error", "message", "hint"}, {"detail"})
+    return told
+
+
+plain_words = st.sampled_from(["hot", "cold", "", " ", '"', ",", "é", "=1+1", "<b>", "\0", "\u2028", "a" * 101, "NaN"])
+any_words = plain_words | st.text(max_size=8) | st.just("\ud800")
+json_values = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | any_words | st.just(DIGITS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(any_words, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def json_text(value):
+    return body_of(value).decode()
+
+
+def csv_text(rows):
+    return "\n".join(",".join(row) for row in rows)
+
+
+def jsonl_text(rows):
+    return "\n".join(json_text(row) for row in rows)
+
+
+def tables(word):
+    """Rows that are mostly pairs."""
+    return st.lists(st.tuples(word, word) | st.lists(word, max_size=3), min_size=1, max_size=12)
+
+
+questions = st.fixed_dictionaries({"prompt": st.text(max_size=8).map("{} is".format), "target": st.text(max_size=8)})
+files = st.one_of(
+    st.tuples(st.just("a.csv"), st.text(max_size=400) | tables(plain_words | st.text(max_size=8)).map(csv_text)),
+    st.tuples(st.just("a.json"), tables(any_words).map(json_text) | json_values.map(json_text) | st.text(max_size=400)),
+    st.tuples(
+        st.just("a.jsonl"), st.lists(questions | json_values, max_size=20).map(jsonl_text) | st.text(max_size=400)
+    ),
+)
+
+
+def test_no_upload_breaks_the_server(unlimited, shared_store):
+    """A thousand files reach their parser and are taken as they are or refused by name; nothing else is stored."""
+    seen = Counter()
+
+    @PROPERTY
+    @given(files)
+    def post(file):
+        name, content = file
+        body = {"model": "a/b", "methods": ["function", "causal"], "files": [{"name": name, "content": content}]}
+        answer = unlimited.post("/api/jobs", content=body_of(body), headers=JSON)
+        told = understood(answer)
+        seen["sent"] += 1
+        if answer.status_code == 202:
+            seen["taken"] += 1
+            assert list(shared_store.names()) == [f"job/{told['id']}"]
+            request = Engine(shared_store).job(told["id"]).request
+            shared_store.delete(f"job/{told['id']}")
+            read = read_task if name == "a.jsonl" else lambda name, content: parse(content, name)
+            assert [own for own in (*request.relations, *request.causal.tasks) if own.name == "a"] == [
+                read(name, content.encode())
+            ]
+        else:
+            assert answer.status_code == 422
+            assert list(shared_store.names()) == []
+            seen["refused by a parser"] += told.get("message", "").startswith(name)
+
+    post()
+    assert seen["sent"] >= 1000
+    assert seen["taken"] + seen["refused by a parser"] > 0.9 * seen["sent"]
+    assert seen["taken"] > 20
+
+
+@pytest.mark.parametrize("name", ["../a.csv", "<b>.csv", "a.exe", "a.csv\0", "", "\ud800.csv", "a" * 80 + ".csv"])
+def test_files_of_other_names_are_refused(unlimited, shared_store, name):
+    """A name with a path, markup or another ending gets 422 before its content is read."""
+    body = {"model": "a/b", "files": [{"name": name, "content": "hot,cold"}]}
+    answer = unlimited.post("/api/jobs", content=body_of(body), headers=JSON)
+    assert answer.status_code == 422
+    assert understood(answer)["detail"][0]["loc"] == ["body", "files", 0, "name"]
+    assert list(shared_store.names()) == []
+
+
+FIELDS = sorted(Submission.model_fields)
+INSIDE = {
+    "files name": lambda value: {"files": [{"name": value, "content": "hot,cold"}]},
+    "files content": lambda value: {"files": [{"name": "a.csv", "content": value}]},
+    "files other": lambda value: {"files": [{"name": "a.csv", "content": "hot,cold", "other": value}]},
+    "contrast name": lambda value: {"methods": ["causal"], "contrast": {"name": value, "content": ""}},
+    "contrast content": lambda value: {"methods": ["causal"], "contrast": {"name": "a.jsonl", "content": value}},
+    "other": lambda value: {"other": value},
+    **{f"one of {field}": lambda value, field=field: {field: [value]} for field in ("methods", "relations", "tasks")},
+    "first rate": lambda value: {"methods": ["causal"], "rates": [value, 0.1, 0.5, 0.1]},
+    "first updates": lambda value: {"methods": ["causal"], "updates": [value, 5]},
+}
+WRONG = {
+    "NaN": float("nan"),
+    "Infinity": float("inf"),
+    "-Infinity": float("-inf"),
+    "half a character": "\ud800",
+    "a key of half a character": {"\udfff": 1},
+    "5,000 digits": DIGITS,
+    "nested": json.loads("[" * 300 + "]" * 300),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_values_that_json_has_and_python_lacks_are_refused_wherever_they_stand(unlimited, shared_store, wrong):
+    """NaN, infinities, lone surrogates and very long integers get 422 in every field of a submission."""
+    bodies = {field: {"model": "a/b", field: wrong} for field in FIELDS}
+    bodies |= {place: {"model": "a/b", **made(wrong)} for place, made in INSIDE.items()}
+    codes = {}
+    for place, body in bodies.items():
+        answer = unlimited.post("/api/jobs", content=body_of(body), headers=JSON)
+        understood(answer)
+        codes[place] = answer.status_code
+    assert codes == dict.fromkeys(bodies, 422)
+    assert list(shared_store.names()) == []
+
+
+@settings(PROPERTY, max_examples=300)
+@given(st.dictionaries(st.sampled_from(FIELDS) | any_words, json_values, max_size=5) | json_values)
+def test_no_body_breaks_the_server(unlimited, shared_store, fields):
+    """Any JSON is a job or a refusal in a known form."""
+    told = understood(unlimited.post("/api/jobs", content=body_of(fields), headers=JSON))
+    assert list(shared_store.names()) == ([f"job/{told['id']}"] if "id" in told else [])
+    for name in list(shared_store.names()):  # a full queue would refuse the next one
+        shared_store.delete(name)
+
+
+@pytest.mark.parametrize("headers", [{}, JSON, {"Content-Type": "text/plain"}], ids=["none", "json", "text"])
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b"\x00" * 100, b'{"model": "a/b"} x'])
+def test_bodies_that_are_no_json_are_refused(unlimited, body, headers):
+    """Broken, binary, endless or unnamed bytes get 422, whatever they are said to be."""
+    answer = unlimited.post("/api/jobs", content=body, headers=headers)
+    assert answer.status_code == 422
+    understood(answer)
 
 
 def test_the_api_keeps_to_its_own_description(store, monkeypatch):

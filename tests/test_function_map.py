@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
-from analysis.methods.function import compute as function_map
-from analysis.methods.function.compute import Query, count_hits
+from analysis.methods.function.compute import HitCounter, Query, count_hits, counter, counting, unembedding
 from analysis.methods.function.plan import Settings, function_scores, plan
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
@@ -93,8 +92,10 @@ def test_layers_are_independent_of_grouping(monkeypatch):
     model = HandMade.random(7, layers=5)
     relations = [(random_pairs(7, 300, 600), 10)]
     together = hits_of(model, relations)
-    monkeypatch.setattr(function_map, "_GROUP_BYTES", 1)
-    monkeypatch.setattr(function_map, "_TILE", 37)
+    monkeypatch.setattr(counter, "GROUP_BYTES", 1)
+    monkeypatch.setattr(unembedding, "TILE", 37)
+    monkeypatch.setattr(counting, "_ROWS", 37)
+    monkeypatch.setattr(counting, "_FACTORS", 9)
     alone = hits_of(model, relations)
     assert all(torch.equal(together[layer], alone[layer]) for layer in range(5))
 
@@ -158,6 +159,55 @@ def test_equals_a_naive_loop_on_tiny_models(tmp_path, family):
     for layer in weights.card.layers:
         for head in range(weights.card.heads):
             assert found[layer][:, :, head].tolist() == [list(h) for h in naive_hits(weights, relations, layer, head)]
+
+
+class OtherSources:
+    """X given by hand, another one for every layer."""
+
+    def __init__(self, x):
+        self._x = x  # [L, S, d]
+
+    def x(self, layer):
+        return self._x[layer]
+
+
+class OtherUnembedding:
+    """U given by hand."""
+
+    def __init__(self, u):
+        self._u = u  # [V, d]
+
+    @property
+    def vocabulary(self):
+        return len(self._u)
+
+    def unembed(self, ids):
+        return self._u[ids]
+
+    def unembed_span(self, start, stop):
+        return self._u[start:stop]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_other_sources_and_another_unembedding_equal_a_naive_loop_on_them(ties):
+    """X by layer and a reweighted U instead of the model's own, near ties included; the model's are not read."""
+    model = HandMade.random(13, vocabulary=400)
+    g = torch.Generator().manual_seed(13)
+    relations = [(random_pairs(13, 80, 400), 1), (random_pairs(14, 80, 400), 10)]
+    query = Query.of(relations)
+    x = torch.randn(2, len(query.sources), model.card.width, generator=g)
+    u = model.u * torch.rand(model.card.width, generator=g)
+    if ties:
+        u[200:] = u[:200] * (1 + 2e-7 * torch.randint(-1, 2, (200, 1), generator=g))
+    replaced = HitCounter(model, query, sources=OtherSources(x), unembedding=OtherUnembedding(u))
+    model.e = model.later = model.u = None
+    for layer, found in replaced.count(model.card.layers):
+        by_token = torch.zeros(400, model.card.width)
+        by_token[query.sources] = x[layer]
+        twin = HandMade(by_token, u, model.w_v, model.w_o)
+        for head in range(model.card.heads):
+            expected = naive_hits(twin, relations, layer, head, first_mlp=False)
+            assert found[:, :, head].tolist() == [list(hits) for hits in expected]
 
 
 # Planted ------------------------------------------------------------------------------------------------------------

@@ -2,10 +2,19 @@
 
 The model is transformers' own, its weights frozen. The family rows say which module is each layer's output projection;
 a hook before it applies the gates. Several *variants* of the gates run in one batch on the same prompts. What no gate
-can change, the embedding and the first layer's attention, is then computed once for all of them. Logits are computed
-only where a target token is predicted.
+can change, the embedding and the first layer's attention, is computed once for all of them:
+
+    embedding, first layer's attention    [B, T, ·]        the prompts once
+    first output projection, first MLP    [V, B, T, ·]     one copy per variant, made by `_Variants.branch`
+    second layer and all after it         [V · B, T, ·]    the copies as rows of one batch, made by `_Variants.as_rows`
+
+In between the variants need an axis of their own, so that the first layer's residual, which is still [B, T, d], is
+added to each of them by broadcasting. Logits are computed only where a target token is predicted.
 """
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -22,16 +31,12 @@ class GatedModel:
     """Runs prompts under gates and tells how well their targets are predicted."""
 
     def __init__(self, checkpoint: Checkpoint, device: torch.device | str = "cpu") -> None:
-        self.card, self.device = checkpoint.card, torch.device(device)
+        self.card = checkpoint.card
+        self.device = torch.device(device)
         self.module = _load(checkpoint, self.device)
         self._softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
-        self._gates: Tensor | None = None  # [V, L, H] while a batch runs
-        self._shared = False
-        layers, outputs = _blocks(self.module, checkpoint), attention_outputs(self.module, checkpoint)
-        for index, output in enumerate(outputs):
-            output.register_forward_pre_hook(lambda _, args, at=index: (self._gated(args[0], at), *args[1:]))
-        for layer in layers[1:]:
-            layer.register_forward_pre_hook(self._flattened, with_kwargs=True)
+        self._variants: _Variants | None = None  # of the batch that is running
+        self._add_hooks(_blocks(self.module, checkpoint), attention_outputs(self.module, checkpoint))
 
     @property
     def device_name(self) -> str:
@@ -40,68 +45,124 @@ class GatedModel:
 
     def log_probs(self, batch: Batch, gates: Tensor) -> Tensor:  # gates [V, L, H] → [V, n]
         """The log-probability of each of the batch's target tokens, for every variant of the gates."""
-        parts, targets = zip(*batch.parts(), strict=True)
-        found = torch.cat([self._log_probs(part, gates) for part in parts], 1)
-        return found[:, torch.as_tensor(np.concatenate(targets).argsort(), device=self.device)]
-
-    def _log_probs(self, batch: Batch, gates: Tensor) -> Tensor:
-        logits = self._target_logits(batch, gates, shared=True)
-        tokens = torch.as_tensor(batch.tokens, device=self.device).expand(len(gates), -1)
-        return -F.cross_entropy(logits.flatten(0, 1), tokens.flatten(), reduction="none").view(len(gates), -1)
+        log_probs = []
+        targets = []
+        for part, targets_of_part in batch.parts():
+            log_probs.append(self._log_probs(part, _Variants.of_all_prompts(gates)))
+            targets.append(targets_of_part)
+        order = torch.as_tensor(np.concatenate(targets).argsort(), device=self.device)
+        return torch.cat(log_probs, 1)[:, order]
 
     def own_log_probs(self, batch: Batch, gates: Tensor) -> Tensor:  # gates [B, L, H] → [n]
         """The same with gates of its own for every prompt."""
-        logits = self._target_logits(batch, gates, shared=False)
-        return -F.cross_entropy(logits, torch.as_tensor(batch.tokens, device=self.device), reduction="none")
+        return self._log_probs(batch, _Variants.of_each_prompt(gates))[0]
 
     def untouched(self, batch: Batch) -> tuple[Tensor, Tensor]:  # [n], [n] bool
         """With all gates open: each target token's log-probability, and whether it is the likeliest of all."""
         gates = torch.ones(1, len(self.card.layers), self.card.heads, device=self.device)
-        logits = self._target_logits(batch, gates, shared=True)[0]
+        logits = self._target_logits(batch, _Variants.of_all_prompts(gates))[0]  # [n, vocabulary]
         tokens = torch.as_tensor(batch.tokens, device=self.device)
-        return -F.cross_entropy(logits, tokens, reduction="none"), logits.argmax(-1) == tokens
+        nll = F.cross_entropy(logits, tokens, reduction="none")
+        return -nll, logits.argmax(-1) == tokens
 
-    def _target_logits(self, batch: Batch, gates: Tensor, shared: bool) -> Tensor:  # [V, n, vocabulary] or [n, …]
+    def _log_probs(self, batch: Batch, variants: "_Variants") -> Tensor:  # [V, n]
+        logits = self._target_logits(batch, variants)
+        tokens = torch.as_tensor(batch.tokens, device=self.device).expand(variants.count, -1)  # [V, n]
+        nll = F.cross_entropy(logits.flatten(0, 1), tokens.flatten(), reduction="none")
+        return -nll.view(variants.count, -1)
+
+    def _target_logits(self, batch: Batch, variants: "_Variants") -> Tensor:  # [V, n, vocabulary]
+        """The logits at the positions where the batch's target tokens are predicted."""
         ids = torch.as_tensor(batch.ids, device=self.device)
-        rows, positions = (torch.as_tensor(part, device=self.device) for part in (batch.rows, batch.positions))
-        self._gates, self._shared = gates, shared
+        rows = torch.as_tensor(batch.rows, device=self.device)
+        positions = torch.as_tensor(batch.positions, device=self.device)
+        self._variants = variants
         try:
-            hidden = _rows(self.module.base_model(input_ids=ids, use_cache=False).last_hidden_state)
+            hidden = self.module.base_model(input_ids=ids, use_cache=False).last_hidden_state
         finally:
-            self._gates = None
-        wanted = hidden.unflatten(0, (-1, len(ids)))[:, rows, positions] if shared else hidden[rows, positions]
-        logits: Tensor = self.module.get_output_embeddings()(wanted)
+            self._variants = None
+        hidden = hidden.reshape(variants.count, *ids.shape, -1)  # [V, B, T, d], whether they were rows or not
+        logits: Tensor = self.module.get_output_embeddings()(hidden[:, rows, positions])
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-        return logits if self._softcap is None else torch.tanh(logits / self._softcap) * self._softcap
+        if self._softcap is None:
+            return logits
+        return torch.tanh(logits / self._softcap) * self._softcap
 
-    def _gated(self, z: Tensor, index: int) -> Tensor:  # [rows, T, H · d_head]
-        """A layer's head outputs times their gates; the first layer makes one copy for each variant."""
-        if self._gates is None:
-            return z
-        gates = self._gates[:, index].to(z.dtype)  # [V, H]
-        first = self._shared and index == 0
-        apart = z.unflatten(-1, (self.card.heads, -1)).unflatten(0, (1 if first else len(gates), -1))
-        product: Tensor = (apart * gates[:, None, None, :, None]).flatten(-2)
-        return product if first else product.flatten(0, 1)
+    def _add_hooks(self, layers: list[nn.Module], outputs: list[nn.Module]) -> None:
+        """Let the running batch's variants act on what enters the layers and their output projections."""
+        for index, output in enumerate(outputs):
+            output.register_forward_pre_hook(self._gate_hook(index))
+        for index, layer in enumerate(layers[1:], start=1):
+            layer.register_forward_pre_hook(self._layer_hook(layer, index), with_kwargs=True)
 
-    def _flattened(self, _: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        """From the second layer on the variants are rows of one batch, under the mask that all rows share."""
-        if self._gates is None or not self._shared:
-            return args, kwargs
-        if args:
-            return (_rows(args[0]), *(_one_row(part) for part in args[1:])), {n: _one_row(p) for n, p in kwargs.items()}
-        kwargs = {name: _rows(part) if name == "hidden_states" else _one_row(part) for name, part in kwargs.items()}
-        return args, kwargs
+    def _gate_hook(self, index: int) -> Callable[..., Any]:
+        """Apply the gates of a layer, given by its index, to what enters its output projection."""
+
+        def hook(_: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
+            if self._variants is None:
+                return args
+            z, *others = args  # z [rows, T, H · d_head], the heads' outputs side by side
+            apply = self._variants.branch if index == 0 else self._variants.gate
+            return apply(z, index, self.card.heads), *others
+
+        return hook
+
+    def _layer_hook(self, layer: nn.Module, index: int) -> Callable[..., Any]:
+        """Prepare what enters a later layer, given by its index, for variants that are rows of one batch."""
+        signature = inspect.signature(layer.forward)
+
+        def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+            if self._variants is None:
+                return args, kwargs
+            call = signature.bind(*args, **kwargs)  # by name: some families pass the mask by position, others do not
+            if index == 1:
+                call.arguments["hidden_states"] = self._variants.as_rows(call.arguments["hidden_states"])
+            mask = call.arguments.get("attention_mask")
+            if isinstance(mask, Tensor):
+                call.arguments["attention_mask"] = mask[:1]  # made for B rows; all are alike, so one serves V · B
+            return call.args, call.kwargs
+
+        return hook
 
 
-def _rows(hidden: Tensor) -> Tensor:
-    """Hidden states [V, B, T, d] as rows [V · B, T, d]; they are so already unless the first layer made them."""
-    return hidden.flatten(0, 1) if hidden.dim() == 4 else hidden
+@dataclass(frozen=True)
+class _Variants:
+    """V variants of the gates that run on the same B prompts."""
 
+    gates: Tensor  # [V, B, L, H], or [V, 1, L, H] where all prompts of a variant have the same gates
 
-def _one_row(part: Any) -> Any:
-    """Of a mask [B, 1, T, T] one row, for all are alike; anything else as it is."""
-    return part[:1] if isinstance(part, Tensor) and part.dim() == 4 else part
+    @classmethod
+    def of_all_prompts(cls, gates: Tensor) -> "_Variants":  # [V, L, H]
+        """Every variant's gates act on all prompts."""
+        return cls(gates[:, None])
+
+    @classmethod
+    def of_each_prompt(cls, gates: Tensor) -> "_Variants":  # [B, L, H]
+        """A single variant, in which every prompt has gates of its own."""
+        return cls(gates[None])
+
+    @property
+    def count(self) -> int:
+        """V."""
+        return len(self.gates)
+
+    def branch(self, z: Tensor, layer: int, heads: int) -> Tensor:  # [B, T, H · d_head] → [V, B, T, H · d_head]
+        """The heads' outputs on the prompts, which all variants still share, times each variant's gates."""
+        return self._product(z[None], layer, heads)
+
+    def gate(self, z: Tensor, layer: int, heads: int) -> Tensor:  # [V · B, T, H · d_head], and so is the result
+        """The heads' outputs on the rows of all variants times their gates."""
+        return self.as_rows(self._product(z.unflatten(0, (self.count, -1)), layer, heads))
+
+    def as_rows(self, hidden: Tensor) -> Tensor:  # [V, B, T, ·] → [V · B, T, ·]
+        """All variants' prompts as rows of one batch."""
+        return hidden.flatten(0, 1)
+
+    def _product(self, z: Tensor, layer: int, heads: int) -> Tensor:  # z [1 or V, B, T, H · d_head]
+        gates = self.gates[:, :, layer].to(z.dtype)  # [V, B or 1, H]
+        by_head = z.unflatten(-1, (heads, -1))  # [1 or V, B, T, H, d_head]
+        gated: Tensor = by_head * gates[:, :, None, :, None]
+        return gated.flatten(-2)
 
 
 def _load(checkpoint: Checkpoint, device: torch.device) -> Any:
@@ -129,11 +190,12 @@ def attention_outputs(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Modul
 
 def _blocks(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
     """The layers that have attention."""
-    family, names = checkpoint.family, dict(model.named_modules())
+    family = checkpoint.family
+    modules = dict(model.named_modules())
     layers = [family.layer.format(layer=layer).rstrip(".") for layer in checkpoint.card.layers]
     for prefix in (*family.prefixes, "model.language_model."):
-        if f"{prefix}{layers[0]}.{family.output}" in names:
-            return [names[f"{prefix}{layer}"] for layer in layers]
+        if f"{prefix}{layers[0]}.{family.output}" in modules:
+            return [modules[f"{prefix}{layer}"] for layer in layers]
     raise UnknownFamily(
         f"transformers keeps the layers of {checkpoint.card.id} elsewhere", "The function map may still work."
     )

@@ -1,17 +1,27 @@
-"""A fit of gates as a value: what it is after so many updates, and how it is kept. Nothing here loads torch."""
+"""A fit of gates as a value: its gates after a number of updates, and its file format. Nothing here loads torch.
+
+A fit goes through two stages. In the *free* stage every seed has one set of gates, without a push. In the *pushed*
+stage every seed has two: a copy that is pushed open (G⁺) and a copy that is pushed shut (G⁻), each with an optimiser of
+its own. A contrastive fit has a single stage and stays *free*: one set of gates per seed throughout.
+"""
 
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
+from zipfile import BadZipFile
 
 import numpy as np
 
 from analysis.errors import StoreError
 
 Floats = np.ndarray[Any, np.dtype[Any]]
+Stage = Literal["free", "pushed"]
 
 LIMIT = 4.0  # the push ends where a gate's logit is beyond it
+
+_SEED_BASE = 20250514  # with the seed's number it determines the random initialisation
+_GATE_MARGIN = 0.001  # initial gates stay this far from 0 and 1, so that their logits are finite
 
 
 @dataclass(frozen=True)
@@ -24,63 +34,96 @@ class Gates:
 
     def roles(self) -> Floats:  # [role, L, H]
         """F, N and R of every head."""
-        return np.stack([self.shut, 1 - self.open, self.open * (1 - self.shut)])
+        facilitation = self.shut
+        interference = 1 - self.open
+        irrelevance = self.open * (1 - self.shut)
+        return np.stack([facilitation, interference, irrelevance])
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Some seeds' gates after a number of updates."""
+    """The gates of S seeds after a number of updates, with the state of their optimiser.
 
-    seeds: tuple[int, ...]
-    update: int  # done so far, over both stages
-    logits: Floats  # [V, L, H]: a seed each, then the seeds pushed open followed by the seeds pushed shut
-    mean: Floats  # Adam's running mean of the gradient
-    square: Floats  # and of its square
-    free_nll: Floats  # [updates of the first stage, S]
-    push_nll: Floats  # [updates of the second stage, 2 S]
+    The first axis of `logits`, `mean` and `square` is the *variant*. There are V = S variants in the free stage, one
+    per seed, and V = 2 S in the pushed stage: all seeds pushed open, then all seeds pushed shut.
+    """
+
+    seeds: tuple[int, ...]  # S of them
+    stage: Stage
+    update: int  # updates done so far, over both stages
+    logits: Floats  # [V, L, H]
+    mean: Floats  # [V, L, H] Adam's running mean of the gradient
+    square: Floats  # [V, L, H] Adam's running mean of the squared gradient
+    free_nll: Floats  # [updates of the free stage, S]
+    push_nll: Floats  # [updates of the pushed stage, 2 S]
 
     @classmethod
     def begin(cls, seeds: Sequence[int], layers: int, heads: int) -> Self:
-        """Gates drawn uniformly, each seed's from its own generator."""
-        drawn = [np.random.default_rng([20250514, seed]).uniform(size=(layers, heads)) for seed in seeds]
-        gates = np.clip(np.stack(drawn), 0.001, 0.999)
+        """A random initialisation: gates drawn uniformly, each seed's from its own generator."""
+        drawn = []
+        for seed in seeds:
+            generator = np.random.default_rng([_SEED_BASE, seed])
+            drawn.append(generator.uniform(size=(layers, heads)))
+        gates = np.clip(np.stack(drawn), _GATE_MARGIN, 1 - _GATE_MARGIN)
         logits = np.log(gates / (1 - gates)).astype(np.float32)
-        zero = np.zeros_like(logits)
-        nothing = (np.zeros((0, len(seeds)), np.float32), np.zeros((0, 2 * len(seeds)), np.float32))
-        return cls(tuple(seeds), 0, logits, zero, zero, *nothing)
-
-    @property
-    def second(self) -> bool:
-        """Whether the gates are being pushed."""
-        return len(self.logits) > len(self.seeds)
+        return cls(
+            seeds=tuple(seeds),
+            stage="free",
+            update=0,
+            logits=logits,
+            mean=np.zeros_like(logits),
+            square=np.zeros_like(logits),
+            free_nll=np.zeros((0, len(seeds)), np.float32),
+            push_nll=np.zeros((0, 2 * len(seeds)), np.float32),
+        )
 
     def pushed(self) -> Self:
-        """Every seed twice, with a new optimiser: the start of the second stage."""
+        """The start of the pushed stage: every seed's gates twice, with a new optimiser."""
         twice = np.concatenate([self.logits, self.logits])
-        return replace(self, logits=twice, mean=np.zeros_like(twice), square=np.zeros_like(twice))
+        return replace(self, stage="pushed", logits=twice, mean=np.zeros_like(twice), square=np.zeros_like(twice))
 
-    def of_seed(self, at: int) -> Self:
-        """One of the seeds alone."""
-        both = [at, at + len(self.seeds)] if self.second else [at]
-        parts = {name: getattr(self, name)[both] for name in ("logits", "mean", "square")}
-        pushes = self.push_nll[:, [at, at + len(self.seeds)]]
-        return replace(self, seeds=(self.seeds[at],), free_nll=self.free_nll[:, [at]], push_nll=pushes, **parts)
+    def of_seed(self, index: int) -> Self:
+        """The fit of one seed alone, given by its position among the seeds."""
+        pushes = [index, index + len(self.seeds)]  # its copy that is pushed open, its copy that is pushed shut
+        variants = pushes if self.stage == "pushed" else [index]
+        return replace(
+            self,
+            seeds=(self.seeds[index],),
+            logits=self.logits[variants],
+            mean=self.mean[variants],
+            square=self.square[variants],
+            free_nll=self.free_nll[:, [index]],
+            push_nll=self.push_nll[:, pushes],
+        )
 
     def gates(self) -> Iterator[tuple[int, Gates]]:
-        """Each seed's gates as they are now; before the second stage nothing is known of them."""
-        count = len(self.seeds)
+        """Each seed with its gates as they are now; none in the free stage, which has neither G⁺ nor G⁻."""
+        if self.stage == "free":
+            return
         values = 1 / (1 + np.exp(-self.logits.astype(np.float64)))
-        for at, seed in enumerate(self.seeds if self.second else ()):
-            curves = (self.free_nll[:, at], self.push_nll[:, at], self.push_nll[:, at + count])
-            rounded = [np.round(curve.astype(np.float64), 4).tolist() for curve in curves]
-            named = dict(zip(("free", "open", "shut"), rounded, strict=True))
-            yield seed, Gates(values[at], values[at + count], named)
+        for index, seed in enumerate(self.seeds):
+            pushed_open, pushed_shut = index, index + len(self.seeds)
+            curves = {
+                "free": _curve(self.free_nll[:, index]),
+                "open": _curve(self.push_nll[:, pushed_open]),
+                "shut": _curve(self.push_nll[:, pushed_shut]),
+            }
+            yield seed, Gates(values[pushed_open], values[pushed_shut], curves)
 
     def to_bytes(self) -> bytes:
-        """A file of plain arrays."""
+        """A compressed file of plain arrays, one per field."""
         sink = io.BytesIO()
-        arrays: dict[str, Any] = {name: np.asarray(getattr(self, name)) for name in self.__dataclass_fields__}
-        np.savez_compressed(sink, **arrays)
+        np.savez_compressed(
+            sink,
+            seeds=np.asarray(self.seeds),
+            stage=np.asarray(self.stage),
+            update=np.asarray(self.update),
+            logits=self.logits,
+            mean=self.mean,
+            square=self.square,
+            free_nll=self.free_nll,
+            push_nll=self.push_nll,
+        )
         return sink.getvalue()
 
     @classmethod
@@ -88,7 +131,36 @@ class Fit:
         """The inverse of `to_bytes`."""
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                fields = {name: arrays[name] for name in cls.__dataclass_fields__}
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise StoreError("a stored fit cannot be read", "It begins anew.") from error
-        return cls(**{**fields, "seeds": tuple(fields["seeds"].tolist()), "update": int(fields["update"])})
+                seeds = tuple(arrays["seeds"].tolist())
+                logits = arrays["logits"]
+                return cls(
+                    seeds=seeds,
+                    stage=_stored_stage(arrays, len(seeds), len(logits)),
+                    update=int(arrays["update"]),
+                    logits=logits,
+                    mean=arrays["mean"],
+                    square=arrays["square"],
+                    free_nll=arrays["free_nll"],
+                    push_nll=arrays["push_nll"],
+                )
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise StoreError("a stored fit cannot be read", "It is fitted again from the start.") from error
+
+
+def _stored_stage(arrays: Any, seeds: int, variants: int) -> Stage:
+    """The stage of a stored fit; older files do not name it, but only the pushed stage has more variants than seeds."""
+    if "stage" not in arrays:
+        return "pushed" if variants > seeds else "free"
+    match str(arrays["stage"]):
+        case "free":
+            return "free"
+        case "pushed":
+            return "pushed"
+        case other:
+            raise ValueError(f"a fit has no stage {other}")
+
+
+def _curve(nll: Floats) -> list[float]:
+    """A loss curve in the precision that is shown and stored."""
+    rounded: list[float] = np.round(nll.astype(np.float64), 4).tolist()
+    return rounded

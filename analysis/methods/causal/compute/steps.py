@@ -1,12 +1,14 @@
-"""The work behind a causal map, one step at a time: what a worker, or the command line's own process, computes."""
+"""The steps of a causal map: what a worker, or the command line's own process, computes at a time."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from analysis.compute.gated_model import GatedModel
 from analysis.compute.weights import memory_of, open_device
@@ -14,7 +16,7 @@ from analysis.data.prompts import Encoded, encode, within
 from analysis.data.tasks import Contrast, Item, Task
 from analysis.errors import TaskError
 from analysis.methods.causal.compute.fitting import advance, advance_contrast, untouched
-from analysis.methods.causal.fits import Fit
+from analysis.methods.causal.fits import Fit, Floats
 from analysis.methods.causal.plan import CHANCE, CHUNK, Step
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
@@ -26,114 +28,188 @@ _UNUSABLE = "Prompt and target must not share a token: begin the target with a s
 
 
 class CausalWorker:
-    """A model kept open, and the tasks as it reads them."""
+    """A model kept open, with the prompts of the task that it works on."""
 
     def __init__(self, checkpoint: Checkpoint, device: str = "auto") -> None:
         self._vocabulary = Vocabulary.open(checkpoint.folder)
-        with memory_of(chosen := open_device(device)):
+        chosen = open_device(device)
+        with memory_of(chosen):
             self.model = GatedModel(checkpoint, chosen)
-        self._encoded: dict[str, tuple[list[Encoded | None], list[Encoded | None]]] = {}
+        self._encoded: dict[str, _Prompts] = {}  # of the last task, by its hash
 
     def do(self, step: Step) -> bytes:
-        """The step's result, as it is kept."""
-        work = {"untouched": self._untouched, "preview": self._preview, "fit": self._fit, "effect": self._effect}
+        """The step's result in the form in which it is stored."""
         with memory_of(self.model.device), torch.no_grad():
             if isinstance(step.task, Contrast):
                 return self._contrast(step, step.task)
-            return work[step.what](step, step.task)
+            match step.what:
+                case "untouched":
+                    return _json(self._untouched(step.task))
+                case "preview":
+                    return _json(self._preview(step.task))
+                case "fit":
+                    return self._fit(step, step.task)
+                case "effect":
+                    return _json(self._effect(step, step.task))
+        raise ValueError(f"a causal map has no step {step.what}")
 
-    def _items(self, task: Task) -> tuple[list[Encoded | None], list[Encoded | None]]:
-        """The task's prompts for training and validation as tokens."""
+    def _prompts(self, task: Task) -> "_Prompts":
+        """The task's prompts as tokens, encoded once."""
         if task.hash not in self._encoded:
-            train, validation = self._encode(task.train), self._encode(task.validation)
-            if not any(train) or not any(validation):
+            prompts = _Prompts(self._encode(task.train), self._encode(task.validation))
+            if not _usable(prompts.train) or not _usable(prompts.validation):
                 raise TaskError(f"no prompt of {task.name} can be used with this model", _UNUSABLE)
-            self._encoded = {task.hash: (train, validation)}
+            self._encoded = {task.hash: prompts}
         return self._encoded[task.hash]
 
     def _encode(self, items: Sequence[Item]) -> list[Encoded | None]:
         return encode(items, self._vocabulary, self.model.card.vocabulary)
 
     def _fit(self, step: Step, task: Task) -> bytes:
-        card = self.model.card
-        fit = Fit.from_bytes(step.content) if step.content else Fit.begin(step.seeds, len(card.layers), card.heads)
-        train = [item for item in self._items(task)[0] if item]
-        return advance(self.model, train, step.settings, fit, CHUNK).to_bytes()
+        """The fit of some seeds a few updates further."""
+        train = _usable(self._prompts(task).train)
+        return advance(self.model, train, step.settings, self._fit_so_far(step), CHUNK).to_bytes()
 
     def _contrast(self, step: Step, contrast: Contrast) -> bytes:
-        card = self.model.card
-        fit = Fit.from_bytes(step.content) if step.content else Fit.begin(step.seeds, len(card.layers), card.heads)
-        sides = zip(self._encode(contrast.forget), self._encode(contrast.retain), strict=True)
+        """The contrastive fit a few updates further."""
         pairs = []
+        sides = zip(self._encode(contrast.forget), self._encode(contrast.retain), strict=True)
         for number, (forget, retain) in enumerate(sides, start=1):
             if forget is None or retain is None:
                 raise TaskError(f"pair {number} of {contrast.name} cannot be used with this model", _UNUSABLE)
             pairs.append((forget, retain))
-        return advance_contrast(self.model, pairs, step.settings, fit, CHUNK).to_bytes()
+        return advance_contrast(self.model, pairs, step.settings, self._fit_so_far(step), CHUNK).to_bytes()
 
-    def _untouched(self, step: Step, task: Task) -> bytes:
-        """How well the model does the task, in all and for each kind."""
-        train, validation = self._items(task)
-        kept = [(item.kind, tokens) for item, tokens in zip(task.validation, validation, strict=True) if tokens]
-        nll, right = untouched(self.model, [tokens for _, tokens in kept], AT_ONCE)
-        by_kind: dict[str, list[int]] = defaultdict(list)
-        for at, (kind, _) in enumerate(kept):
-            by_kind[kind].append(at)
-        targets = [tokens.targets for _, tokens in kept]
-        kinds = [{"kind": kind, **_summary(nll, right, targets, at)} for kind, at in by_kind.items()]
-        whole = _summary(nll, right, targets, range(len(kept)))
-        usable = [tokens for tokens in train if tokens]
-        answers = Counter(tokens.ids[-tokens.targets :] for tokens in (*usable, *(tokens for _, tokens in kept)))
-        guess = max(answers.values()) / answers.total()
-        flagged = whole["accuracy"] < min(guess + CHANCE, 1 - CHANCE)  # hardly better than always saying the same
-        return _json({**whole, "kinds": kinds, "kept": len(usable), "flagged": flagged})
+    def _fit_so_far(self, step: Step) -> Fit:
+        if step.content:
+            return Fit.from_bytes(step.content)
+        card = self.model.card
+        return Fit.begin(step.seeds, len(card.layers), card.heads)
 
-    def _preview(self, step: Step, task: Task) -> bytes:
+    def _untouched(self, task: Task) -> dict[str, Any]:
+        """How well the model does the task with all gates open, overall and for each kind of item."""
+        prompts = self._prompts(task)
+        kinds: list[str] = []
+        validation: list[Encoded] = []
+        for item, tokens in zip(task.validation, prompts.validation, strict=True):
+            if tokens is not None:
+                kinds.append(item.kind)
+                validation.append(tokens)
+        nll, right = untouched(self.model, validation, AT_ONCE)
+        answers = _Answers(nll, right, [tokens.targets for tokens in validation])
+        overall = answers.summary(range(len(validation)))
+        by_kind = []
+        for kind in dict.fromkeys(kinds):  # each once, in order
+            of_kind = [index for index, other in enumerate(kinds) if other == kind]
+            by_kind.append({"kind": kind, **asdict(answers.summary(of_kind))})
+        train = _usable(prompts.train)
+        chance = _commonest_answer([*train, *validation])
+        flagged = overall.accuracy < min(chance + CHANCE, 1 - CHANCE)  # hardly better than always the same answer
+        return {**asdict(overall), "kinds": by_kind, "kept": len(train), "flagged": flagged}
+
+    def _preview(self, task: Task) -> dict[str, Any]:
         """The gradient of each prompt's loss by every gate, all gates being 1; facilitating where it is negative."""
-        prompts = [item for item in self._items(task)[1] if item][:PREVIEW_PROMPTS]
-        gradient = gate_gradients(self.model, prompts)
-        summary = {"mean": gradient.mean(0), "least": gradient.min(0), "most": gradient.max(0)}
-        summary["share"] = (gradient < 0).mean(0)
-        return _json({"prompts": len(prompts), **{name: np.round(part, 6).tolist() for name, part in summary.items()}})
+        prompts = _usable(self._prompts(task).validation)[:PREVIEW_PROMPTS]
+        gradient = gate_gradients(self.model, prompts)  # [prompt, L, H]
+        return {
+            "prompts": len(prompts),
+            "mean": _rounded(gradient.mean(0)),
+            "least": _rounded(gradient.min(0)),
+            "most": _rounded(gradient.max(0)),
+            "share": _rounded((gradient < 0).mean(0)),
+        }
 
-    def _effect(self, step: Step, task: Task) -> bytes:
+    def _effect(self, step: Step, task: Task) -> list[float]:  # [H]
         """For each head of a layer: how the targets' log-probability changes when its gate goes from 1 to 0."""
-        prompts = [item for item in self._items(task)[1] if item][:EFFECT_PROMPTS]
+        prompts = _usable(self._prompts(task).validation)[:EFFECT_PROMPTS]
         ((_, gates),) = Fit.from_bytes(step.content).gates()
-        return _json(np.round(toggled(self.model, prompts, gates.open, step.layer), 6).tolist())
+        change: list[float] = _rounded(toggled(self.model, prompts, gates.open, step.layer))
+        return change
 
 
-def gate_gradients(model: GatedModel, prompts: Sequence[Encoded]) -> Any:  # [prompt, L, H]
+@dataclass(frozen=True)
+class _Prompts:
+    """A task's prompts as tokens, in the order of its items; None where an item cannot be used."""
+
+    train: list[Encoded | None]
+    validation: list[Encoded | None]
+
+
+def _usable(prompts: Sequence[Encoded | None]) -> list[Encoded]:
+    return [prompt for prompt in prompts if prompt is not None]
+
+
+@dataclass(frozen=True)
+class _Summary:
+    """How well some items are answered. Its fields are keys of the stored JSON."""
+
+    items: int
+    accuracy: float
+    nll: float
+
+
+@dataclass(frozen=True)
+class _Answers:
+    """What the untouched model does on each item."""
+
+    nll: list[float]  # mean over the item's target tokens
+    right: list[bool]  # whether all of them are predicted
+    targets: list[int]  # how many there are
+
+    def summary(self, chosen: Sequence[int]) -> _Summary:
+        """Of some items: the share that is entirely right, and the mean NLL of all target tokens, as in a fit."""
+        accuracy = np.mean([self.right[index] for index in chosen])
+        nll = [self.nll[index] for index in chosen]
+        targets = [self.targets[index] for index in chosen]
+        mean_nll = np.average(nll, weights=targets)
+        return _Summary(len(chosen), round(float(accuracy), 4), round(float(mean_nll), 4))
+
+
+def _commonest_answer(prompts: Sequence[Encoded]) -> float:
+    """The share of prompts that the commonest target answers: the accuracy of saying always the same."""
+    answers = Counter(prompt.ids[-prompt.targets :] for prompt in prompts)
+    return max(answers.values()) / answers.total()
+
+
+def gate_gradients(model: GatedModel, prompts: Sequence[Encoded]) -> Floats:  # [prompt, L, H]
     """∂ (mean NLL of its target) / ∂ gate at gates of 1, for every prompt: one backward pass."""
     parts = []
     for batch in within(prompts, AT_ONCE):
         with torch.enable_grad():
             gates = torch.ones(len(batch.ids), len(model.card.layers), model.card.heads, device=model.device)
             gates.requires_grad_()
-            rows = torch.as_tensor(batch.rows, device=model.device)
-            each = torch.bincount(rows).to(torch.float32)
-            nll = -(model.own_log_probs(batch, gates) / each[rows]).sum()
-            parts.append(torch.autograd.grad(nll, gates)[0].cpu().numpy())
+            rows = torch.as_tensor(batch.rows, device=model.device)  # [n]
+            targets = torch.bincount(rows).to(torch.float32)  # [B] how many target tokens each prompt has
+            log_probs = model.own_log_probs(batch, gates)  # [n]
+            nll = -(log_probs / targets[rows]).sum()  # each prompt has gates of its own, so the sum mixes nothing
+            (gradient,) = torch.autograd.grad(nll, gates)
+        parts.append(gradient.cpu().numpy())
     return np.concatenate(parts)
 
 
-def toggled(model: GatedModel, prompts: Sequence[Encoded], gates: Any, layer: int) -> Any:  # gates [L, H] → [H]
+def toggled(model: GatedModel, prompts: Sequence[Encoded], gates: Floats, layer: int) -> Floats:  # gates [L, H] → [H]
     """The change of the mean log-probability of the target tokens when one head of a layer goes from 1 to 0."""
-    heads, at = model.card.heads, model.card.layers.index(layer)
-    variants = torch.tensor(gates, dtype=torch.float32, device=model.device).repeat(2 * heads, 1, 1)
+    heads = model.card.heads
+    index = model.card.layers.index(layer)
+    fitted = torch.tensor(gates, dtype=torch.float32, device=model.device)
+    with_head = fitted.repeat(heads, 1, 1)  # [H, L, H]: variant h has the gate of head h at 1 …
+    without_head = fitted.repeat(heads, 1, 1)  # … and here at 0
     for head in range(heads):
-        variants[head, at, head], variants[heads + head, at, head] = 1, 0
-    found = torch.cat([model.log_probs(batch, variants) for batch in within(prompts, AT_ONCE // (2 * heads))], 1).mean(
-        1
-    )
-    return (found[heads:] - found[:heads]).cpu().numpy().astype(float)
+        with_head[head, index, head] = 1
+        without_head[head, index, head] = 0
+    variants = torch.cat([with_head, without_head])
+    parts: list[Tensor] = []
+    for batch in within(prompts, AT_ONCE // len(variants)):
+        parts.append(model.log_probs(batch, variants))
+    mean = torch.cat(parts, 1).mean(1)  # [2 H]
+    change = mean[heads:] - mean[:heads]
+    return change.cpu().numpy().astype(float)
 
 
-def _summary(nll: Sequence[float], right: Sequence[bool], targets: Sequence[int], at: Sequence[int]) -> dict[str, Any]:
-    """The share of items that are wholly right, and the mean NLL of their target tokens: what a fit minimises."""
-    accuracy = np.mean([right[i] for i in at])
-    mean = np.average([nll[i] for i in at], weights=[targets[i] for i in at])
-    return {"items": len(at), "accuracy": round(float(accuracy), 4), "nll": round(float(mean), 4)}
+def _rounded(values: Floats) -> list[Any]:
+    """As nested lists, in the precision that is stored."""
+    rounded: list[Any] = np.round(values, 6).tolist()
+    return rounded
 
 
 def _json(content: Any) -> bytes:

@@ -1,0 +1,94 @@
+"""The three passes together: hits of every head, layer by layer."""
+
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from analysis.compute.weights import Weights
+from analysis.methods.function.compute.comparison import Compare
+from analysis.methods.function.compute.counting import count_larger
+from analysis.methods.function.compute.elimination import Elimination
+from analysis.methods.function.compute.inputs import Inputs
+from analysis.methods.function.compute.near_ties import resolve
+from analysis.methods.function.compute.query import Query
+from analysis.methods.function.compute.sources import Sources, TokenSources
+from analysis.methods.function.compute.survivors import Survivors
+from analysis.methods.function.compute.unembedding import Unembedding
+from analysis.progress import Progress, silent
+
+GROUP_LAYERS = 32  # layers whose survivors are counted together; not all, so that a stopped run has something to keep
+GROUP_BYTES = 400_000_000  # survivors that are held before they are counted
+
+_DOUBTFUL = 4096  # claims resolved at once
+
+
+def count_hits(
+    weights: Weights,
+    query: Query,
+    layers: Sequence[int],
+    *,
+    first_mlp: bool = True,
+    progress: Progress = silent,
+) -> Iterator[tuple[int, Tensor]]:
+    """For each layer the hits of every relation: [relation, promoted | suppressed, head].
+
+    Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no
+    pair) to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary).
+    """
+    yield from HitCounter(weights, query, first_mlp).count(layers, progress)
+
+
+class HitCounter:
+    """A model and a query, prepared once: counting one more layer repeats nothing.
+
+    By default X is what the weights alone say of the query's sources, and U is the model's. Another `sources` or
+    `unembedding` replaces them; `first_mlp` is about the default sources only.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        query: Query,
+        first_mlp: bool = True,
+        *,
+        sources: Sources | None = None,
+        unembedding: Unembedding | None = None,
+    ) -> None:
+        torch.set_float32_matmul_precision("highest")  # the margins assume real float32 products
+        if sources is None:
+            sources = TokenSources.of(weights, query.sources, first_mlp)
+        if unembedding is None:
+            unembedding = weights
+        self._inputs = Inputs.of(weights, query, sources, unembedding)
+        self._compare = Compare(weights.device)
+        self._elimination = Elimination.of(self._inputs, self._compare)
+
+    def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Tensor]]:
+        """Look through some layers, count their survivors over the vocabulary, go on with the next."""
+        group_layers: list[int] = []
+        group: list[Survivors] = []
+        for done, layer in enumerate(layers, start=1):
+            group.append(self._elimination.survivors(layer, len(group)))
+            group_layers.append(layer)
+            progress("looking through layers", done, len(layers))
+            held = sum(survivors.bytes for survivors in group)
+            if done == len(layers) or len(group) == GROUP_LAYERS or held > GROUP_BYTES:
+                hits = self._hits(Survivors.join(group), group_layers, progress)
+                for index, layer_of_group in enumerate(group_layers):
+                    yield layer_of_group, self._inputs.query.by_relation(hits[:, index])
+                group_layers, group = [], []
+
+    def _hits(self, survivors: Survivors, layers: Sequence[int], progress: Progress) -> Tensor:  # [2, layer, H, P] bool
+        """Which pairs each head of a group of layers promotes and suppresses."""
+        survivors = count_larger(self._inputs.unembedding, self._compare, survivors, progress)
+        holds = survivors.above + survivors.near < survivors.k  # whatever the near entries turn out to be
+        doubtful = (~holds).nonzero().squeeze(1)
+        if len(doubtful):
+            for some in doubtful.split(_DOUBTFUL):  # few, unless a model has many equal tokens
+                holds[some] = resolve(self._inputs, self._compare, survivors.take(some), layers)
+        heads, pairs = self._inputs.weights.card.heads, len(self._inputs.query.k)
+        hits = torch.zeros(2, len(layers) * heads, pairs, dtype=torch.bool)
+        hits[survivors.way.cpu(), survivors.owner.cpu(), survivors.pair.cpu()] = holds.cpu()
+        hits[survivors.tied.cpu().unbind(1)] = True
+        return hits.view(2, len(layers), heads, pairs)

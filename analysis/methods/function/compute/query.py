@@ -1,0 +1,51 @@
+"""The token pairs that are asked of every head."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Query:
+    """The token pairs of all relations: S sources, T targets and P pairs, each of them once.
+
+    A pair that several relations share is counted once for each k that they ask it with.
+    """
+
+    sources: Tensor  # [S] token ids
+    targets: Tensor  # [T] token ids, in random order so that the first few are a fair sample
+    source_of: Tensor  # [P] index into sources
+    target_of: Tensor  # [P] index into targets
+    k: Tensor  # [P]
+    members: tuple[Tensor, ...]  # a relation's pairs, as indices into P
+
+    @classmethod
+    def of(cls, relations: Sequence[tuple[Sequence[tuple[int, int]], int]]) -> Self:
+        """From each relation's kept token pairs and its k."""
+        pairs: dict[tuple[int, int, int], int] = {}  # (source, target, k) → its index
+        members = []
+        for kept, k in relations:
+            indices = []
+            for source, target in kept:
+                index = pairs.setdefault((source, target, k), len(pairs))
+                indices.append(index)
+            members.append(torch.tensor(indices, dtype=torch.long))
+        source_ids, target_ids, k_of = torch.tensor(list(pairs), dtype=torch.long).view(-1, 3).unbind(1)
+        sources, source_of = source_ids.unique(return_inverse=True)
+        targets, target_of = target_ids.unique(return_inverse=True)
+        order = torch.randperm(len(targets), generator=torch.Generator().manual_seed(0))
+        position = order.argsort()  # where each target is in that order
+        return cls(sources, targets[order], source_of, position[target_of], k_of, tuple(members))
+
+    def to(self, device: torch.device) -> Self:
+        """The same with the indices that every head needs on a device."""
+        return replace(
+            self, source_of=self.source_of.to(device), target_of=self.target_of.to(device), k=self.k.to(device)
+        )
+
+    def by_relation(self, hits: Tensor) -> Tensor:  # [2, H, P] bool → [R, 2, H]
+        """How many of each relation's pairs are hits."""
+        return torch.stack([hits[:, :, members].sum(-1) for members in self.members])

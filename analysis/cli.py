@@ -1,7 +1,9 @@
 """The command line: compute a map, inspect a head, list models, look after the cache.
 
-Every method brings its own commands; this module names none of them. Exit codes: 0 done · 1 unexpected · 2 wrong usage ·
-3 model · 4 relation · 5 head · 6 device · 7 store · 130 interrupted (3 to 9 stand beside the errors in `analysis.errors`).
+Every method brings its own commands; this module names none of them.
+
+Exit codes: 0 done · 1 unexpected · 2 wrong usage · 3 model · 4 relation · 5 head · 6 device · 7 store · 130 interrupted
+(the numbers 3 to 9 stand beside the errors in `analysis.errors`).
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Works off jobs, one after the other: cuts them into steps that Dask's workers compute and the store keeps.
 
-What is in the store is not computed again, so a job that was stopped, by a person, a crash or a power cut, goes on where
-it was; what two jobs share is computed once.
+What is in the store is not computed again, so a job that was stopped, by a person, a crash or a power cut, goes on
+where it was; what two jobs share is computed once.
 """
 
 import hashlib

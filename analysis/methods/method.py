@@ -57,7 +57,7 @@ class Plan(Protocol):
     def ready(self, store: Store, at_once: int = 1) -> Sequence[Step]:
         """Those that can be done now; none when all are done. Steps of one kind may be joined, `at_once` in one."""
 
-    def keep(self, step: Step, name: str, content: bytes, store: Store) -> None:
+    def keep(self, step: Any, name: str, content: bytes, store: Store) -> None:
         """Store one piece of what a step gave."""
 
     def assembled(self, store: Store, device: str) -> Scores | None:

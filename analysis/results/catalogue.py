@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis import methods
-from analysis.errors import ModelNotFound, StoreError
+from analysis.errors import ModelNotFound, SettingError, StoreError
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.methods.method import Method
@@ -189,7 +189,7 @@ class Catalogue:
         try:
             scores = Scores.from_parquet(content)
             self._read[key] = methods.method(scores.provenance.method).upgraded(scores)
-        except (StoreError, methods.SettingError):
+        except (StoreError, SettingError):
             return None
         return self._read[key]
 

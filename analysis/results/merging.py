@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -40,20 +41,20 @@ def only(scores: Scores, names: Sequence[str]) -> Scores:
 
 def _joined(results: Sequence[Scores]) -> Scores:
     """Results of different items, one after the other."""
-    score, hits, missing = (
-        _stacked([getattr(result, name) for result in results], fill) for name, fill in _FILL.items()
-    )
+    arrays = {}
+    for name, fill in _FILL.items():
+        arrays[name] = _stacked([getattr(result, name) for result in results], fill)
     items = tuple(item for result in results for item in result.provenance.items)
-    records = {}
+    records: dict[str, Any] = {}
     for result in results:
         records.update(result.records)
     return Scores(
-        score,
-        hits,
-        missing.astype("int8"),
-        replace(results[0].provenance, items=items),
-        _joined_parts(results),
-        records,
+        score=arrays["score"],
+        hits=arrays["hits"],
+        missing=arrays["missing"].astype("int8"),
+        provenance=replace(results[0].provenance, items=items),
+        parts=_joined_parts(results),
+        records=records,
     )
 
 

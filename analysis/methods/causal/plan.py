@@ -1,7 +1,7 @@
 """The gates of a model for some tasks as steps: the untouched model, the preview, the fits, the effect of each head.
 
-A fit is a chain of small steps, ten updates each, so that a killed worker loses little; every step's result is kept under
-the hash of all that it depends on.
+A fit is a chain of small steps, ten updates each, so that a killed worker loses little; every step's result is kept
+under the hash of all that it depends on.
 """
 
 import json

@@ -21,7 +21,7 @@ from torch import Tensor
 from analysis.compute.gated_model import GatedModel
 from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
 from analysis.methods.causal.fits import LIMIT, Fit, Floats
-from analysis.methods.causal.plan import GateSettings
+from analysis.methods.causal.settings import GateSettings
 
 CONTRAST = 5.0  # a pair whose forget side is less likely by this many nats counts as forgotten
 

@@ -17,10 +17,11 @@ from analysis.data.tasks import Contrast, Item, Task
 from analysis.errors import TaskError
 from analysis.methods.causal.compute.fitting import advance, advance_contrast, untouched
 from analysis.methods.causal.fits import Fit, Floats
-from analysis.methods.causal.plan import CHANCE, CHUNK, Step
+from analysis.methods.causal.plan import CHUNK, GateStep
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
 
+CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 PREVIEW_PROMPTS = 64
 EFFECT_PROMPTS = 32
 AT_ONCE = 16_384  # tokens that go through the model at once where no batch is chosen
@@ -37,7 +38,7 @@ class CausalWorker:
             self.model = GatedModel(checkpoint, chosen)
         self._encoded: dict[str, _Prompts] = {}  # of the last task, by its hash
 
-    def do(self, step: Step) -> bytes:
+    def do(self, step: GateStep) -> bytes:
         """The step's result in the form in which it is stored."""
         with memory_of(self.model.device), torch.no_grad():
             if isinstance(step.task, Contrast):
@@ -65,12 +66,12 @@ class CausalWorker:
     def _encode(self, items: Sequence[Item]) -> list[Encoded | None]:
         return encode(items, self._vocabulary, self.model.card.vocabulary)
 
-    def _fit(self, step: Step, task: Task) -> bytes:
+    def _fit(self, step: GateStep, task: Task) -> bytes:
         """The fit of some seeds a few updates further."""
         train = _usable(self._prompts(task).train)
         return advance(self.model, train, step.settings, self._fit_so_far(step), CHUNK).to_bytes()
 
-    def _contrast(self, step: Step, contrast: Contrast) -> bytes:
+    def _contrast(self, step: GateStep, contrast: Contrast) -> bytes:
         """The contrastive fit a few updates further."""
         pairs = []
         sides = zip(self._encode(contrast.forget), self._encode(contrast.retain), strict=True)
@@ -80,7 +81,7 @@ class CausalWorker:
             pairs.append((forget, retain))
         return advance_contrast(self.model, pairs, step.settings, self._fit_so_far(step), CHUNK).to_bytes()
 
-    def _fit_so_far(self, step: Step) -> Fit:
+    def _fit_so_far(self, step: GateStep) -> Fit:
         if step.content:
             return Fit.from_bytes(step.content)
         card = self.model.card
@@ -119,7 +120,7 @@ class CausalWorker:
             "share": _rounded((gradient < 0).mean(0)),
         }
 
-    def _effect(self, step: Step, task: Task) -> list[float]:  # [H]
+    def _effect(self, step: GateStep, task: Task) -> list[float]:  # [H]
         """For each head of a layer: how the targets' log-probability changes when its gate goes from 1 to 0."""
         prompts = _usable(self._prompts(task).validation)[:EFFECT_PROMPTS]
         ((_, gates),) = Fit.from_bytes(step.content).gates()

@@ -7,12 +7,14 @@ import numpy as np
 
 from analysis.data.tasks import builtin as builtin_tasks
 from analysis.methods.causal.fits import Gates
-from analysis.methods.causal.plan import GateSettings, causal_result, task_item
-from analysis.methods.function.plan import SALIENCE_VERSION
+from analysis.methods.causal.plan import curves_of
+from analysis.methods.causal.result import TASK, TaskRecord, TaskResult, Untouched, causal_scores, settled_share
+from analysis.methods.causal.settings import GateSettings
+from analysis.methods.salience.tokens import VERSION as SALIENCE_VERSION
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Provenance
+from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import Scores
-from analysis.results.shipped import shipped
+from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -23,25 +25,22 @@ ODD = "synthetic-odd"
 def big_scores(layers: int = 80, heads: int = 64) -> Scores:
     """Sparse scores in bands of layers, one relation set after the other, as real maps look."""
     rng = np.random.default_rng(0)
-    (real,) = shipped()
-    items = tuple({**item, "kept": max(item["kept"], 100), "applicable": True} for item in real.provenance.items)
+    (real,) = shipped_scores("function")
+    items = tuple(replace(item, kept=max(item.kept, 100), applicable=True) for item in real.provenance.items)
     card = replace(_card(BIG, layers, heads), layers=tuple(range(layers)))
     centre = rng.uniform(0.3, 1, (len(items), 1, 1, 1)) * layers
     near = np.exp(-(((np.arange(layers)[None, None, :, None] - centre) / (layers / 10)) ** 2))
     share = rng.beta(0.25, 3, (len(items), 2, layers, heads)) * near
-    kept = np.array([item["kept"] for item in items])[:, None, None]
+    kept = np.array([item.kept for item in items])[:, None, None]
     hits = {layer: np.floor(share[:, :, layer] * kept) for layer in range(layers)}
     return Scores.from_hits(hits, replace(real.provenance, model=card, items=items))
 
 
 def odd_scores() -> Scores:
     """A relation whose every text is markup, one layer not computed, layers that are not numbered in a row."""
-    (real,) = shipped()
-    texts = {"name": "odd", "category": "custom", "title": HOSTILE, "sentence": HOSTILE, "k": 10, "hash": "0"}
-    items = (
-        {**texts, "pairs": 40, "kept": 40, "applicable": True},
-        {**texts, "name": "few", "pairs": 40, "kept": 2, "applicable": False},
-    )
+    (real,) = shipped_scores("function")
+    odd = Item("odd", HOSTILE, "custom", HOSTILE, "0", pairs=40, kept=40, k=10)
+    items = (odd, replace(odd, name="few", kept=2, applicable=False))
     card = replace(_card(ODD, 4, 4), layers=(1, 3, 5, 8), kv_heads=1)
     hits = {1: np.array([[[30, 0, 3, 0], [0, 20, 0, 0]]]), 3: np.zeros((1, 2, 4)), 5: np.full((1, 2, 4), 4)}
     provenance: Provenance = replace(real.provenance, model=card, items=items)
@@ -49,7 +48,7 @@ def odd_scores() -> Scores:
 
 
 def _card(name: str, layers: int, heads: int) -> ModelCard:
-    (real,) = shipped()
+    (real,) = shipped_scores("function")
     fingerprint = (name.encode().hex() * 4)[:64]
     return replace(
         real.provenance.model, id=name, fingerprint=fingerprint, revision=fingerprint[:12], layers=tuple(range(layers)),
@@ -61,24 +60,31 @@ def causal_scores_of(card: ModelCard, seeds: int = 5) -> Scores:
     """Gates of two tasks as fits leave them: most near 0 or 1, some heads alike in all seeds, most not."""
     rng = np.random.default_rng(1)
     shape = (len(card.layers), card.heads)
-    tasks = tuple(builtin_tasks()[name] for name in ("math", "syntax"))
-    fitted, items = {}, []
-    for task in tasks:
+    results = []
+    for task in (builtin_tasks()["math"], builtin_tasks()["syntax"]):
         needed, harmful = rng.uniform(size=shape) < 0.1, rng.uniform(size=shape) < 0.02
         gates = {seed: _gates(rng, needed, harmful) for seed in range(seeds)}
-        fitted[task.name] = {seed: found.roles() for seed, found in gates.items()}
         kinds = [{"kind": kind, "items": 40, "accuracy": 0.5, "nll": 0.8} for kind in task.kinds]
         gradient = rng.normal(size=shape) * 0.02 - needed * 0.1
-        preview = {"prompts": 64, "mean": gradient, "least": gradient - 0.2, "most": gradient + 0.2}
-        preview["share"] = 1 / (1 + np.exp(gradient * 50))
-        facts = {
-            "accuracy": 0.5, "nll": 0.8, "kinds": kinds, "kept": len(task.train), "flagged": False,
-            "preview": {key: value if key == "prompts" else value.round(4).tolist() for key, value in preview.items()},
-            "agreement": {"facilitation": 0.4, "interference": -0.3},
-            "effect": (rng.normal(size=shape) * 0.02 - needed * 0.5 + harmful * 0.2).round(4).tolist(),
-        }  # fmt: skip
-        items.append(task_item(task, gates, facts))
-    return causal_result(card, fitted, tuple(items), {**asdict(GateSettings()), "seeds": seeds}, "cpu")
+        statistics = {"mean": gradient, "least": gradient - 0.2, "most": gradient + 0.2}
+        statistics["share"] = 1 / (1 + np.exp(gradient * 50))
+        record = TaskRecord(
+            untouched=Untouched(accuracy=0.5, nll=0.8, kinds=kinds),
+            prompts=64,
+            agreement={"facilitation": 0.4, "interference": -0.3},
+            settled={
+                "open": tuple(settled_share(of_seed.open) for of_seed in gates.values()),
+                "shut": tuple(settled_share(of_seed.shut) for of_seed in gates.values()),
+            },
+            curves=curves_of(gates, ()),
+        )
+        item = Item(
+            task.name, task.title, TASK.name, task.sentence, task.hash, pairs=len(task.train), kept=len(task.train)
+        )
+        roles = {seed: of_seed.roles() for seed, of_seed in gates.items()}
+        effect = rng.normal(size=shape) * 0.02 - needed * 0.5 + harmful * 0.2
+        results.append(TaskResult(item, roles, record, effect, statistics))
+    return causal_scores(card, results, {**asdict(GateSettings()), "seeds": seeds}, "cpu")
 
 
 def _gates(rng: np.random.Generator, needed: np.ndarray, harmful: np.ndarray) -> Gates:

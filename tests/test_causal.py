@@ -14,14 +14,16 @@ from analysis.errors import SettingError
 from analysis.methods.causal.compute.steps import CausalWorker
 from analysis.methods.causal.contrast import ContrastPlan
 from analysis.methods.causal.fits import LIMIT, Fit
-from analysis.methods.causal.plan import CausalPlan, GateSettings, Step, causal_scores
+from analysis.methods.causal.plan import GateStep, TaskPlan
 from analysis.methods.causal.report import causal_data, causal_text, shares
+from analysis.methods.causal.result import record_of
+from analysis.methods.causal.settings import GateSettings
 from analysis.models.checkpoint import Checkpoint
-from analysis.progress import silent
 from analysis.results.scores import Missing, Scores
-from analysis.results.shipped import shipped_causal
+from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store
 from tests import tiny_models
+from tests.computing import causal_map
 
 SOURCES = 6
 SOLVER, SPOILER = (1, 2), (0, 1)
@@ -63,8 +65,8 @@ def built(checkpoint, tmp_path_factory):
     from analysis.results.store import Store
 
     store = Store(tmp_path_factory.mktemp("store"))
-    wanted = CausalPlan(checkpoint.card, (built_task(),), 5, SETTINGS, together=5)
-    yield wanted, causal_scores(checkpoint, wanted, store, "cpu", silent), store
+    wanted = TaskPlan(checkpoint.card, (built_task(),), 5, SETTINGS, together=5)
+    yield wanted, causal_map(checkpoint, wanted, store, "cpu"), store
     store.close()
 
 
@@ -80,7 +82,7 @@ def test_every_seed_finds_the_head_that_solves_the_one_that_spoils_and_those_tha
     movable = idle & (np.abs(drawn) <= LIMIT)  # beyond the limit nothing moves a head that does nothing, as published
     assert movable.sum() > 25
     assert (r[movable] > 0.9).all()
-    settled = scores.provenance.items[0]["settled"]
+    settled = record_of(scores, "next").settled
     assert min(settled["open"] + settled["shut"]) == 1
 
 
@@ -98,7 +100,7 @@ def test_heads_that_do_nothing_are_more_open_when_pushed_open_than_when_pushed_s
 def test_toggling_in_order_of_the_scores_is_negative_flat_and_positive(built):
     """Without the solver targets are less likely, without the spoiler more, without an idle head as likely."""
     _, scores, _ = built
-    effect = np.array(scores.provenance.items[0]["effect"])
+    effect = scores.part("effect", "next")
     assert effect[SOLVER] < -1
     assert effect[SPOILER] > 1
     others = np.ones((2, 4), bool)
@@ -109,10 +111,9 @@ def test_toggling_in_order_of_the_scores_is_negative_flat_and_positive(built):
 def test_the_preview_has_the_sign_of_the_fitted_role(built):
     """The gradient at open gates is negative for the solver on every prompt and positive for the spoiler."""
     _, scores, _ = built
-    preview = scores.provenance.items[0]["preview"]
-    assert np.array(preview["mean"])[SOLVER] < 0
-    assert np.array(preview["mean"])[SPOILER] > 0
-    assert np.array(preview["share"])[SOLVER] == 1
+    assert scores.part("gradient", "next", "mean")[SOLVER] < 0
+    assert scores.part("gradient", "next", "mean")[SPOILER] > 0
+    assert scores.part("gradient", "next", "share")[SOLVER] == 1
 
 
 def test_a_causal_map_survives_its_file_and_its_summary_counts_the_roles(built):
@@ -120,9 +121,12 @@ def test_a_causal_map_survives_its_file_and_its_summary_counts_the_roles(built):
     _, scores, _ = built
     again = Scores.from_parquet(scores.to_parquet())
     np.testing.assert_array_equal(again.score.values, scores.score.values)
-    assert again.provenance.items[0]["curves"]["open"][4][-1] < 0.1
+    assert record_of(again, "next") == record_of(scores, "next")
+    assert record_of(again, "next").curves.open[4][-1] < 0.1
+    for name, part in scores.parts.items():
+        np.testing.assert_array_equal(again.parts[name].values, part.values)
     assert shares(again, "next", "facilitation")["always"] == 0.125
-    (task,) = causal_data(again, None)["tasks"]
+    (task,) = causal_data(again)["tasks"]
     assert task["interference"]["heads"][0]["head"] == "L0H1"
 
 
@@ -130,14 +134,14 @@ def test_a_finished_plan_has_nothing_left_to_do_and_more_seeds_keep_the_finished
     """A plan of seven seeds after one of five fits the sixth and the seventh only."""
     wanted, _, store = built
     assert wanted.ready(store) == []
-    more = CausalPlan(wanted.model, wanted.tasks, 7, SETTINGS)
+    more = TaskPlan(wanted.card, wanted.tasks, 7, SETTINGS)
     assert [step.seeds for step in more.ready(store) if step.what == "fit"] == [(5,), (6,)]
 
 
 def test_a_run_that_was_stopped_anywhere_ends_with_the_same_map(built, checkpoint, store, tmp_path):
     """Before the fits, in each of their stages, between two seeds, among the effects: bit by bit the same."""
     wanted, scores, _ = built
-    fewer = CausalPlan(wanted.model, wanted.tasks, 2, SETTINGS)
+    fewer = TaskPlan(wanted.card, wanted.tasks, 2, SETTINGS)
 
     class Stop(Exception):
         pass
@@ -152,25 +156,28 @@ def test_a_run_that_was_stopped_anywhere_ends_with_the_same_map(built, checkpoin
     assert fewer.total == 2 + 2 * (8 + 12) + 2
     for limit in (1, 5, 11, 14, 22, 27, 41, 43):
         with pytest.raises(Stop):
-            causal_scores(checkpoint, fewer, store, "cpu", stop_at(limit))
-    resumed = causal_scores(checkpoint, fewer, store, "cpu", silent)
+            causal_map(checkpoint, fewer, store, "cpu", stop_at(limit))
+    resumed = causal_map(checkpoint, fewer, store, "cpu")
     other = Store(tmp_path / "other")
-    whole = causal_scores(checkpoint, fewer, other, "cpu", silent)
+    whole = causal_map(checkpoint, fewer, other, "cpu")
     other.close()
     np.testing.assert_array_equal(resumed.score.values, whole.score.values)
     assert resumed.provenance.items == whole.provenance.items
+    assert resumed.records == whole.records
     np.testing.assert_allclose(resumed.score.values, scores.score.values[:, :, :2], atol=2e-3)
 
 
 def test_no_seed_is_the_preview_alone_and_it_is_kept(checkpoint, store):
     """A plan without seeds measures the untouched model and the preview, stores both and fits nothing."""
-    wanted = CausalPlan(checkpoint.card, (built_task(),), seeds=0)
-    scores = causal_scores(checkpoint, wanted, store, "cpu", silent)
+    wanted = TaskPlan(checkpoint.card, (built_task(),), seeds=0)
+    scores = causal_map(checkpoint, wanted, store, "cpu")
     assert (wanted.total, wanted.left(store)) == (2, 0)
     assert np.isnan(scores.score.values).all()
-    assert np.array(scores.item("next")["preview"]["mean"])[SOLVER] < 0
-    assert Scores.from_parquet(store.get(wanted.key)).item("next")["accuracy"] == scores.item("next")["accuracy"]
-    assert "nothing fitted yet" in causal_text(causal_data(scores, None))
+    assert scores.part("gradient", "next", "mean")[SOLVER] < 0
+    assert (
+        record_of(Scores.from_parquet(store.get(wanted.key)), "next").untouched == record_of(scores, "next").untouched
+    )
+    assert "nothing fitted yet" in causal_text(scores)
 
 
 def test_a_small_task_that_the_model_can_do_is_not_flagged(checkpoint):
@@ -179,14 +186,14 @@ def test_a_small_task_that_the_model_can_do_is_not_flagged(checkpoint):
     for target, right in ((" w101", 1.0), (" w150", 0.0)):  # the louder of the two heads says 101 after 0
         items = tuple(Item("few", f"w{filler} w0", target) for filler in range(200, 209))
         task = Task("few", "Few", "", items[:8], items[8:])
-        found = json.loads(worker.do(Step("untouched", "", task, SETTINGS)))
+        found = json.loads(worker.do(GateStep("untouched", "", task, SETTINGS)))
         assert (found["accuracy"], found["flagged"]) == (right, not right)
 
 
 def test_a_damaged_fit_begins_anew(built, checkpoint, store):
     """A stored fit that cannot be read is started again from its first update."""
     wanted, _, _ = built
-    fewer = CausalPlan(wanted.model, wanted.tasks, 1, SETTINGS)
+    fewer = TaskPlan(wanted.card, wanted.tasks, 1, SETTINGS)
     (step,) = [step for step in fewer.ready(store) if step.what == "fit"]
     store.put(step.key, b"not a fit")
     (again,) = [step for step in fewer.ready(store) if step.what == "fit"]
@@ -227,7 +234,7 @@ def test_pairs_are_contrasted_on_the_command_line(checkpoint, tmp_path, monkeypa
 def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoint, store):
     """In every seed the head that says what is to be forgotten closes most, and the other stays open."""
     wanted = ContrastPlan(checkpoint.card, built_contrast(), 2, SETTINGS)
-    scores = causal_scores(checkpoint, wanted, store, "cpu", silent)
+    scores = causal_map(checkpoint, wanted, store, "cpu")
     closed = scores.score.sel(item="swap", kind="facilitation").values
     assert (closed.reshape(2, -1).argmax(1) == SOLVER[0] * 4 + SOLVER[1]).all()
     assert (closed[:, *SOLVER] > 0.3).all()
@@ -239,9 +246,9 @@ def test_settings_that_make_no_sense_are_refused(checkpoint):
     with pytest.raises(SettingError):
         GateSettings(free_updates=0)
     with pytest.raises(SettingError):
-        CausalPlan(checkpoint.card, (built_task(),), seeds=-1)
+        TaskPlan(checkpoint.card, (built_task(),), seeds=-1)
     with pytest.raises(SettingError):
-        CausalPlan(checkpoint.card, (built_task(), built_task()))
+        TaskPlan(checkpoint.card, (built_task(), built_task()))
 
 
 def test_the_command_line_fits_a_task_of_ones_own_and_writes_it(checkpoint, tmp_path, monkeypatch, capsys):
@@ -271,20 +278,21 @@ def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
 
 def test_the_shipped_map_is_of_todays_tasks_and_settings_and_its_facts_can_be_measured_again(default_checkpoint):
     """The gates took an hour and a half; what the untouched model does and the preview take seconds."""
-    (scores,) = shipped_causal()
+    (scores,) = shipped_scores("causal")
     facts = scores.provenance
-    wanted = CausalPlan(default_checkpoint.card, tuple(builtin()[name] for name in ("math", "syntax")))
-    assert facts.model.fingerprint == wanted.model.fingerprint
-    assert [item["hash"] for item in facts.items] == [task.hash for task in wanted.tasks]
+    wanted = TaskPlan(default_checkpoint.card, tuple(builtin()[name] for name in ("math", "syntax")))
+    assert facts.model.fingerprint == wanted.card.fingerprint
+    assert [item.hash for item in facts.items] == [task.hash for task in wanted.tasks]
     assert facts.settings["free_updates"] == wanted.settings.free_updates
     assert facts.settings["push_updates"] == wanted.settings.push_updates
     assert not np.isnan(scores.score.values).any()
     assert len(scores.score.sample) == 5
     worker = CausalWorker(default_checkpoint, "cpu")
-    for item, task in zip(facts.items, wanted.tasks, strict=True):
-        again = json.loads(worker.do(Step("untouched", "", task, wanted.settings)))
-        assert again["nll"] == pytest.approx(item["nll"], abs=2e-3)
-        assert again["accuracy"] == pytest.approx(item["accuracy"], abs=0.02)
-        preview = json.loads(worker.do(Step("preview", "", task, wanted.settings)))
-        np.testing.assert_allclose(preview["mean"], item["preview"]["mean"], atol=1e-3)
-        assert np.array(item["effect"]).shape == scores.score.shape[-2:]
+    for task in wanted.tasks:
+        record = record_of(scores, task.name)
+        again = json.loads(worker.do(GateStep("untouched", "", task, wanted.settings)))
+        assert again["nll"] == pytest.approx(record.untouched.nll, abs=2e-3)
+        assert again["accuracy"] == pytest.approx(record.untouched.accuracy, abs=0.02)
+        preview = json.loads(worker.do(GateStep("preview", "", task, wanted.settings)))
+        np.testing.assert_allclose(preview["mean"], scores.part("gradient", task.name, "mean"), atol=1e-3)
+        assert scores.part("effect", task.name).shape == scores.score.shape[-2:]

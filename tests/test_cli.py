@@ -11,10 +11,12 @@ import pytest
 
 from analysis.cli import main
 from analysis.data.relations import parse
-from analysis.methods.function.plan import FunctionPlan, Settings, stored_salience
+from analysis.methods.function.plan import FunctionPlan
+from analysis.methods.salience.plan import SaliencePlan
+from analysis.methods.salience.tokens import salient_tokens
 from analysis.models import builtin as default_model
 from analysis.models import sources
-from analysis.models.card import HeadId
+from analysis.models.card import HeadId, ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.results.provenance import Provenance
 from analysis.results.scores import COLUMNS, Scores
@@ -52,7 +54,7 @@ def test_map_writes_every_score_and_finds_it_again(run, tiny_folder, relation, t
     assert len(frame) == 2 * 3 * 4
     assert set(frame["item"]) == {"mine"}
     assert set(frame["kind"]) == {"promote", "suppress"}
-    assert Provenance.from_json((tmp_path / "s.provenance.json").read_text()).items[0]["kept"] == 40
+    assert Provenance.from_json((tmp_path / "s.provenance.json").read_text()).items[0].kept == 40
     code, second, _ = run("map", tiny_folder, "--relations", relation, "--out", tmp_path / "s.parquet", "--json")
     assert (json.loads(first)["from_store"], json.loads(second)["from_store"]) == (False, True)
     assert pq.read_table(tmp_path / "s.parquet").num_rows == len(frame)
@@ -98,14 +100,14 @@ def test_head_shows_scores_tokens_and_group_mates(run, tiny_folder, relation):
 def test_models_and_cache(run, tiny_folder, relation):
     """What the store knows, how large it is, and how to empty it."""
     (shipped,) = (line for line in run("models")[1].splitlines() if line.startswith(default_model.ID))
-    assert shipped.endswith("1 result")
+    assert shipped.endswith("3 results")
     run("map", tiny_folder, "--relations", relation)
     listed = json.loads(run("models", "--json")[1])
     assert [m["results"] for m in listed if m["id"] == tiny_folder.name] == [1]
     assert tiny_folder.name in run("models")[1]
-    assert json.loads(run("cache", "--json")[1])["entries"] == 5
-    assert "MB in 5 entries" in run("cache", "size")[1]
-    assert json.loads(run("cache", "prune", "--json")[1])["pruned"] == 3  # layers whose result is finished
+    assert json.loads(run("cache", "--json")[1])["entries"] == 6
+    assert "MB in 6 entries" in run("cache", "size")[1]
+    assert json.loads(run("cache", "prune", "--json")[1])["pruned"] == 4  # pairs and layers whose result is finished
     for model in ("nobody", ""):
         assert run("cache", "prune", "--model", model)[0] == 2
     assert run("cache", "--all")[0] == 2
@@ -231,7 +233,7 @@ def test_names_do_not_decide_results(tiny_folder):
     mine = parse(b"a,b", "mine.csv")
     one = Checkpoint.open(tiny_folder, "one").card
     two = Checkpoint.open(tiny_folder, "two").card
-    plans = [FunctionPlan(card, (mine,), Settings(1, 10), card.layers) for card in (one, two)]
+    plans = [FunctionPlan(card, (mine,), 1, 10, True, card.layers) for card in (one, two)]
     assert plans[0].key == plans[1].key
 
 
@@ -294,8 +296,9 @@ def test_salience_of_all_heads_to_a_file(run, tiny_folder, tmp_path):
     assert [len(heads) for heads in content["layers"].values()] == [model["heads"]] * len(model["layers"])
     assert json.loads(text)["out"] == str(out)
     with closing(Store(tmp_path / "cache" / "store")) as store:
-        kept = stored_salience(store, model["fingerprint"], HeadId(1, 0))
-    assert [operation["text"] for operation in kept] == [op["text"] for op in content["layers"]["1"][0]]
+        card = ModelCard.from_dict(model)
+        kept = salient_tokens(SaliencePlan(card, True, card.layers).assembled(store, ""), HeadId(1, 0))
+    assert [token.text for token in kept] == [op["text"] for op in content["layers"]["1"][0]]
 
 
 def test_salience_goes_to_json_only(run, tiny_folder):

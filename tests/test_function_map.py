@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.methods.function.compute import HitCounter, Query, count_hits, counter, counting, unembedding
-from analysis.methods.function.plan import Settings, function_scores, plan
+from analysis.methods.function.settings import default_ks
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from tests import tiny_models
+from tests.computing import function_plan, function_scores
 from tests.hand_made import HandMade, naive_hits
 
 
@@ -268,7 +269,7 @@ def test_planted_heads_are_found_and_no_others(tmp_path, store, name):
     plant(folder, family, 3, last, pairs, -1)
     checkpoint = Checkpoint.open(folder)
     relation = parse("\n".join(f"w{s},w{t}" for s, t in pairs).encode(), "planted.csv")
-    scores = function_scores(checkpoint, plan(checkpoint, (relation,), Settings(1, 3)), store)
+    scores = function_scores(checkpoint, function_plan(checkpoint, (relation,), (1, 3)), store)
     above = scores.score > 0.15
     found = [tuple(int(i) for i in row) for row in np.argwhere(above.values[0, :, 0])]
     assert found == [(0, 1, 0), (1, 3, last)]  # kind, layer, head
@@ -282,8 +283,9 @@ def test_planted_heads_are_found_and_no_others(tmp_path, store, name):
 def real_query(checkpoint):
     vocabulary = Vocabulary.open(checkpoint.folder)
     kept = {relation: vocabulary.keep(relation) for relation in builtin().values()}
-    chosen = Settings.default(checkpoint.card.vocabulary)
-    return [(pairs, chosen.k(relation)) for relation, pairs in kept.items() if len(pairs) >= MIN_PAIRS]
+    copying, standard = default_ks(checkpoint.card.vocabulary)
+    k = {"copying": copying, "standard": standard}
+    return [(pairs, k[relation.k]) for relation, pairs in kept.items() if len(pairs) >= MIN_PAIRS]
 
 
 def real_twin(weights, relations, layer, head):

@@ -14,7 +14,8 @@ from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
 from analysis.methods.causal.compute.fitting import advance, contrast_and_gradient, loss_and_gradient, untouched
 from analysis.methods.causal.compute.steps import gate_gradients, toggled
 from analysis.methods.causal.fits import Fit, Gates
-from analysis.methods.causal.plan import GateSettings, rank_correlation
+from analysis.methods.causal.result import rank_correlation
+from analysis.methods.causal.settings import GateSettings
 from analysis.models.checkpoint import Checkpoint
 from tests import tiny_models
 from tests.benchmarks.published_gates import published_update

@@ -6,13 +6,17 @@ import pytest
 from analysis.compute.weights import Weights
 from analysis.data.relations import parse
 from analysis.errors import DeviceError, HeadError, SettingError
-from analysis.methods.function import compute as function_map
+from analysis.jobs.request import make_request
 from analysis.methods.function import plan as plans
-from analysis.methods.function.plan import Settings, function_scores, plan, salience
+from analysis.methods.function.compute import counter, unembedding
+from analysis.methods.function.compute.elimination import Elimination
+from analysis.methods.function.method import FunctionMethod
+from analysis.methods.function.settings import FunctionSettings, default_ks
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.results.inventory import forget, forget_stray_jobs, known_models
+from analysis.results.inventory import forget_model, forget_stray_jobs, stored_models
 from analysis.results.scores import Missing
+from tests.computing import function_plan, function_scores, salience
 
 RELATION = parse("\n".join(f"w{i},w{i + 100}" for i in range(50)).encode(), "shift.csv")
 FEW = parse("\n".join(f"w{i},w{i + 1}" for i in range(29)).encode(), "few.csv")
@@ -27,25 +31,25 @@ def checkpoint(tiny_folder):
 def computed(monkeypatch):
     """The layers that were really computed."""
     layers = []
-    original = function_map._eliminate
+    original = Elimination.survivors
 
-    def spy(weights, query, look, layer, position):
+    def spy(self, layer, position):
         layers.append(layer)
-        return original(weights, query, look, layer, position)
+        return original(self, layer, position)
 
-    monkeypatch.setattr(function_map, "_eliminate", spy)
+    monkeypatch.setattr(Elimination, "survivors", spy)
     return layers
 
 
 def test_published_values_of_k():
     """1 and 10; from a vocabulary of 100,000 on, 3 and 25."""
-    assert Settings.default(99_999) == Settings(1, 10)
-    assert Settings.default(100_000) == Settings(3, 25)
+    assert default_ks(99_999) == (1, 10)
+    assert default_ks(100_000) == (3, 25)
 
 
 def test_the_second_time_comes_from_the_store(checkpoint, store, computed):
     """The same plan is computed once; another k, relation or MLP setting is another plan."""
-    wanted = plan(checkpoint, (RELATION,))
+    wanted = function_plan(checkpoint, (RELATION,))
     first = function_scores(checkpoint, wanted, store)
     assert computed == [0, 1, 2]
     again = function_scores(checkpoint, wanted, store)
@@ -53,18 +57,18 @@ def test_the_second_time_comes_from_the_store(checkpoint, store, computed):
     assert again.score.equals(first.score)
     assert again.provenance == first.provenance
     others = [
-        plan(checkpoint, (RELATION,), Settings(1, 11)),
-        plan(checkpoint, (RELATION,), Settings(1, 10, first_mlp=False)),
-        plan(checkpoint, (RELATION, FEW)),
-        plan(checkpoint, (RELATION,), layers=[1]),
+        function_plan(checkpoint, (RELATION,), (1, 11)),
+        function_plan(checkpoint, (RELATION,), first_mlp=False),
+        function_plan(checkpoint, (RELATION, FEW)),
+        function_plan(checkpoint, (RELATION,), layers=[1]),
     ]
     assert len({wanted.key, *(other.key for other in others)}) == 5
 
 
 def test_a_stopped_run_goes_on_where_it_was(checkpoint, store, computed, monkeypatch):
     """Layers that were finished before the stop are not computed again."""
-    monkeypatch.setattr(function_map, "_GROUP_BYTES", 1)
-    wanted = plan(checkpoint, (RELATION,))
+    monkeypatch.setattr(counter, "GROUP_BYTES", 1)
+    wanted = function_plan(checkpoint, (RELATION,))
 
     def stop(stage, done, total):
         if stage == "looking through layers" and done == 3:
@@ -75,18 +79,18 @@ def test_a_stopped_run_goes_on_where_it_was(checkpoint, store, computed, monkeyp
     assert computed == [0, 1, 2]
     resumed = function_scores(checkpoint, wanted, store)
     assert computed == [0, 1, 2, 2]
-    forget(store, checkpoint.card.fingerprint)
+    forget_model(store, checkpoint.card.fingerprint)
     assert function_scores(checkpoint, wanted, store).score.equals(resumed.score)
 
 
 @pytest.mark.parametrize("how", ["damaged", "of another version"])
 def test_a_result_that_cannot_be_read_is_put_together_again(checkpoint, store, computed, how):
     """Damage in the store costs time, not truth; layers that are whole are not computed again."""
-    wanted = plan(checkpoint, (RELATION,))
+    wanted = function_plan(checkpoint, (RELATION,))
     first = function_scores(checkpoint, wanted, store)
     if how == "damaged":
         store._cache.set(wanted.key, b"damaged")
-        store._cache.set(wanted.unit(1), b"damaged too")
+        store._cache.set(wanted.layer_name(1), b"damaged too")
     else:
         store.put(wanted.key, b"something else")
     assert function_scores(checkpoint, wanted, store).score.equals(first.score)
@@ -95,14 +99,14 @@ def test_a_result_that_cannot_be_read_is_put_together_again(checkpoint, store, c
 
 def test_layers_that_are_known_are_not_computed_again(checkpoint, store, computed):
     """Two of three layers first, then all: the third is what is left to do."""
-    function_scores(checkpoint, plan(checkpoint, (RELATION,), layers=[0, 2]), store)
-    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    function_scores(checkpoint, function_plan(checkpoint, (RELATION,), layers=[0, 2]), store)
+    function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store)
     assert computed == [0, 2, 1]
 
 
 def test_relations_with_too_few_pairs_are_not_applicable(checkpoint, store, computed):
     """29 kept pairs say too little; with no relation left nothing is computed at all."""
-    scores = function_scores(checkpoint, plan(checkpoint, (FEW,)), store)
+    scores = function_scores(checkpoint, function_plan(checkpoint, (FEW,)), store)
     assert (scores.missing == Missing.NOT_APPLICABLE).all()
     assert scores.categories() == []
     assert computed == []
@@ -110,34 +114,36 @@ def test_relations_with_too_few_pairs_are_not_applicable(checkpoint, store, comp
 
 def test_only_some_layers(checkpoint, store):
     """Layers that were not asked for are *not computed*."""
-    scores = function_scores(checkpoint, plan(checkpoint, (RELATION,), layers=[2, 0]), store)
+    scores = function_scores(checkpoint, function_plan(checkpoint, (RELATION,), layers=[2, 0]), store)
     assert scores.missing.values[0, 0, 0].tolist() == [[0] * 4, [Missing.NOT_COMPUTED] * 4, [0] * 4]
 
 
 def test_what_makes_no_sense_is_refused(checkpoint, store):
     """A layer the model lacks, a k of nothing, a device that is not there."""
     with pytest.raises(HeadError, match="no layer 7"):
-        plan(checkpoint, (RELATION,), layers=[7])
-    for k in (0, -1, 300):
+        FunctionMethod().plan(checkpoint.card, FunctionSettings(layers=[7]))
+    for k in (0, -1):
         with pytest.raises(SettingError, match=f"k = {k}"):
-            plan(checkpoint, (RELATION,), Settings(1, k))
+            make_request({"model": "any", "k": k})
+    with pytest.raises(SettingError, match="k = 300"):
+        FunctionMethod().plan(checkpoint.card, FunctionSettings(k=300))
     for device in ("cuda:7", "nonsense", "meta"):
         with pytest.raises(DeviceError):
-            function_scores(checkpoint, plan(checkpoint, (RELATION,)), store, device)
+            function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store, device)
 
 
 def test_models_are_remembered_and_forgotten(checkpoint, store):
     """The store lists a model once it has a result, and forgets all of it at once."""
-    assert known_models(store) == []
-    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
-    assert known_models(store) == [checkpoint.card]
-    assert forget(store, checkpoint.card.fingerprint) == 5  # the card, the result and its three layers
+    assert stored_models(store) == []
+    function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store)
+    assert stored_models(store) == [checkpoint.card]
+    assert forget_model(store, checkpoint.card.fingerprint) == 6  # the card, the result, its pairs and its three layers
     assert list(store.names()) == []
 
 
 def test_jobs_go_with_their_model(checkpoint, store):
     """Those that are over; one that waits or runs stays, and so do all of other models."""
-    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store)
     mine = checkpoint.card.fingerprint
     for name, state, model in (("a", "done", mine), ("b", "running", mine), ("c", "failed", "other")):
         store.put(f"job/{name}", json.dumps({"state": state, "fingerprint": model}).encode())
@@ -145,19 +151,19 @@ def test_jobs_go_with_their_model(checkpoint, store):
     store.put("job/d", b'{"state": "queued"}')
     store.put("job/e", b'{"state": "failed"}')
     assert forget_stray_jobs(store) == 3  # c with its card, and e
-    assert forget(store, mine) == 8  # what a result is made of, two cards, one job
+    assert forget_model(store, mine) == 9  # what a result is made of, two cards, one job
     assert set(store.names()) == {"job/b", "job/d"}
 
 
 def test_provenance_names_all_that_a_result_depends_on(checkpoint, store):
     """Model, method, k, MLP, relation with hash and kept pairs, device, libraries and date."""
-    provenance = function_scores(checkpoint, plan(checkpoint, (RELATION,)), store, "cpu").provenance
+    provenance = function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store, "cpu").provenance
     assert provenance.model == checkpoint.card
     assert (provenance.method, provenance.version, provenance.device) == ("function", "1", "cpu")
     assert provenance.settings["k_standard"] == 10
     assert provenance.settings["first_mlp"] is True
     (item,) = provenance.items
-    assert (item["name"], item["hash"], item["pairs"], item["kept"]) == ("shift", RELATION.hash, 50, 50)
+    assert (item.name, item.hash, item.pairs, item.kept) == ("shift", RELATION.hash, 50, 50)
     assert {"torch", "transformers"} <= set(provenance.libraries)
     assert provenance.date.endswith("Z")
 
@@ -165,18 +171,18 @@ def test_provenance_names_all_that_a_result_depends_on(checkpoint, store):
 def test_thirty_pairs_are_enough(checkpoint, store):
     """The limit itself is applicable."""
     thirty = parse("\n".join(f"w{i},w{i + 1}" for i in range(30)).encode(), "thirty.csv")
-    assert function_scores(checkpoint, plan(checkpoint, (thirty,)), store).items() == ["thirty"]
+    assert function_scores(checkpoint, function_plan(checkpoint, (thirty,)), store).items() == ["thirty"]
 
 
 def test_keys_name_everything_a_result_depends_on(checkpoint, monkeypatch):
     """Other pairs under the same name, another version of the method or another model: another key."""
     other = parse("\n".join(f"w{i},w{i + 99}" for i in range(50)).encode(), "shift.csv")
-    keys = [plan(checkpoint, (RELATION,)).key, plan(checkpoint, (other,)).key]
-    monkeypatch.setattr(plans, "FUNCTION_VERSION", "next")
-    keys.append(plan(checkpoint, (RELATION,)).key)
+    keys = [function_plan(checkpoint, (RELATION,)).key, function_plan(checkpoint, (other,)).key]
+    monkeypatch.setattr(plans, "VERSION", "next")
+    keys.append(function_plan(checkpoint, (RELATION,)).key)
     assert len(set(keys)) == 3
-    wanted = plan(checkpoint, (RELATION,))
-    assert len({wanted.unit(0), wanted.unit(1), wanted.key}) == 3
+    wanted = function_plan(checkpoint, (RELATION,))
+    assert len({wanted.layer_name(0), wanted.layer_name(1), wanted.key}) == 3
 
 
 def test_copying_is_another_question_than_mapping():
@@ -187,17 +193,17 @@ def test_copying_is_another_question_than_mapping():
 def test_a_result_is_found_under_another_name(tiny_folder, store, computed):
     """The same checkpoint under another name has the same result, shown under that name."""
     one, two = Checkpoint.open(tiny_folder, "one"), Checkpoint.open(tiny_folder, "two")
-    function_scores(one, plan(one, (RELATION,)), store)
-    again = function_scores(two, plan(two, (RELATION,)), store)
+    function_scores(one, function_plan(one, (RELATION,)), store)
+    again = function_scores(two, function_plan(two, (RELATION,)), store)
     assert again.provenance.model.id == "two"
     assert computed == [0, 1, 2]
 
 
 def test_salience_is_kept_by_setting(checkpoint, store):
     """With and without the first MLP are two results."""
-    on, off = (salience(checkpoint, HeadId(1, 1), store, "cpu", flag) for flag in (True, False))
+    on, off = (salience(checkpoint, HeadId(1, 1), store, flag) for flag in (True, False))
     assert on != off
-    assert salience(checkpoint, HeadId(1, 1), store, "cpu", True) == on
+    assert salience(checkpoint, HeadId(1, 1), store, True) == on
 
 
 def test_the_unembedding_is_read_once_for_a_group_of_layers(checkpoint, store, monkeypatch):
@@ -210,7 +216,7 @@ def test_the_unembedding_is_read_once_for_a_group_of_layers(checkpoint, store, m
         return original(self, start, stop)
 
     monkeypatch.setattr(Weights, "unembed_span", spy)
-    monkeypatch.setattr(function_map, "_TILE", 100)
-    monkeypatch.setattr(function_map, "_resolve", lambda *a: pytest.fail("no near ties are expected here"))
-    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
+    monkeypatch.setattr(unembedding, "TILE", 100)
+    monkeypatch.setattr(counter, "resolve", lambda *a: pytest.fail("no near ties are expected here"))
+    function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store)
     assert rows == [(0, 300), (0, 100), (100, 200), (200, 300)]  # first the sample, then the tiles, once

@@ -10,7 +10,7 @@ from analysis.cli import _parser
 from analysis.data.relations import CATEGORIES, builtin
 from analysis.methods.causal.report import causal_data
 from analysis.models.vocabulary import Vocabulary
-from analysis.results.shipped import shipped_causal
+from analysis.results.shipped import shipped_scores
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
@@ -44,8 +44,8 @@ _ROLES = {"F": "facilitation", "R": "irrelevance", "N": "interference"}
 
 def causal_claims():
     """What the README says of the shipped gates, made from them."""
-    (scores,) = shipped_causal()
-    data = causal_data(scores, None)
+    (scores,) = shipped_scores("causal")
+    data = causal_data(scores)
     settings = data["settings"]
     yield f"{settings['free_updates']} + {settings['push_updates']} updates of {settings['batch']} prompts"
     yield f"{data['seeds']} seeds"

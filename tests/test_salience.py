@@ -2,12 +2,12 @@ import pytest
 import torch
 
 from analysis.compute.weights import Weights
-from analysis.methods.function.plan import salience
-from analysis.methods.function.report import printable
+from analysis.data.printable import printable
 from analysis.methods.salience.compute import salient_operations
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from tests import tiny_models
+from tests.computing import salience
 from tests.hand_made import HandMade
 
 
@@ -54,8 +54,8 @@ def test_by_hand_a_head_that_sees_one_token():
 def test_default_model_capitals_head(default_checkpoint, store):
     """The head that maps countries to capitals acts most on words of places, and is found again in the store."""
     operations = salience(default_checkpoint, HeadId(23, 4), store)
-    assert " Italian" in [operation["text"] for operation in operations[:3]]
-    assert " Italy" in [entry["text"] for entry in operations[0]["promoted"]]
+    assert " Italian" in [token.text for token in operations[:3]]
+    assert " Italy" in operations[0].promoted
     assert salience(default_checkpoint, HeadId(23, 4), store) == operations
 
 

@@ -70,7 +70,7 @@ def choose_builtin(wanted: Iterable[str]) -> tuple[Relation, ...]:
     for name in wanted:
         found = _known(name)
         if not found:
-            raise RelationError(f"there is no relation called {name[:80]!r}", f"Built in: {', '.join(builtin())}.")
+            raise RelationError(f"there is no relation or file called {name[:80]!r}", f"Built in: {', '.join(builtin())}.")
         chosen |= {relation.name: relation for relation in found}
     return tuple(chosen.values())
 

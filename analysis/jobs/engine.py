@@ -14,7 +14,7 @@ from typing import Any
 
 from analysis.errors import HeadAtlasError, QueueFull, SettingError, StoreError
 from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, Place, WorkerLost
-from analysis.jobs.executor import Done, finish, work_off
+from analysis.jobs.executor import Done, work_off
 from analysis.jobs.job import Job, State
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import Request
@@ -211,8 +211,7 @@ class Engine:
         before = plan.total - plan.left(self._store)
         progress = _Progress(self._journal, job.at(stage=stage, done=before, total=plan.total, left=None), stage)
         with _DaskCrew(self, job, source, plan.card.fingerprint) as crew:
-            device = work_off(plan, self._store, crew, progress.told)
-        finish(plan, self._store, device or "stored steps")
+            work_off(plan, self._store, crew, progress.told)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))
 
     def next_result(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:

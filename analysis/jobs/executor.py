@@ -43,11 +43,26 @@ class Crew(Protocol):
         """What the next step that is done has given."""
 
 
+_ATTEMPTS = 5  # at putting a result together: stored pieces may turn out to be damaged
+
 Told = Callable[[Done, int, int], None]  # a piece that was kept, steps done, steps in all
 
 
-def work_off(plan: Plan, store: Store, crew: Crew, told: Told) -> str:
-    """Do all that the store does not have; says which device computed, or nothing when all was there."""
+def work_off(plan: Plan, store: Store, crew: Crew, told: Told) -> Scores:
+    """Do all that the store does not have, put the whole together, keep it and list the model."""
+    device = ""
+    for _ in range(_ATTEMPTS):
+        device = _do_steps(plan, store, crew, told) or device
+        scores = plan.assembled(store, device or "stored steps")
+        if scores is not None and plan.left(store) == 0:  # else a stored piece was damaged, and reading it removed it
+            store.put(plan.key, scores.to_parquet())
+            add_model(store, plan.card)
+            return scores
+    raise StoreError("what the steps gave is gone from the store again and again", "Check the disk.")
+
+
+def _do_steps(plan: Plan, store: Store, crew: Crew, told: Told) -> str:
+    """One step after the other until none is left; says which device computed, or nothing when all was there."""
     device = ""
     total = plan.total
     _start_ready(plan, store, crew)
@@ -63,16 +78,6 @@ def work_off(plan: Plan, store: Store, crew: Crew, told: Told) -> str:
 def _start_ready(plan: Plan, store: Store, crew: Crew) -> None:
     for urgency, step in enumerate(plan.ready(store, crew.at_once)):
         crew.start(step, -urgency)
-
-
-def finish(plan: Plan, store: Store, device: str) -> Scores:
-    """Put together what the steps gave, keep the whole and list the model."""
-    scores = plan.assembled(store, device)
-    if scores is None:
-        raise StoreError("the steps' results are gone from the store", "Compute them again.")
-    store.put(plan.key, scores.to_parquet())
-    add_model(store, plan.card)
-    return scores
 
 
 def stored_result(method: Method, plan: Plan, store: Store) -> Scores | None:
@@ -129,5 +134,4 @@ def compute(
         if done.step.words:
             progress(done.step.words, count, total)
 
-    device = work_off(plan, store, OwnProcess(model, progress), told)
-    return finish(plan, store, device or "stored steps"), False
+    return work_off(plan, store, OwnProcess(model, progress), told), False

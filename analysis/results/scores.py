@@ -94,7 +94,7 @@ class Scores:
     def part(self, name: str, item: str, sample: str = ONLY_SAMPLE) -> Floats | None:  # [layer, head]
         """One value per head of an item from a named part; None where it was not measured."""
         array = self.parts.get(name)
-        if array is None or item not in array.item.values or sample not in array.sample.values:
+        if array is None or item not in array["item"] or sample not in array["sample"]:
             return None
         values = np.asarray(array.sel(item=item, sample=sample).values, dtype=np.float64)
         return None if np.isnan(values).all() else values

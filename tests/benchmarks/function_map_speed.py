@@ -16,7 +16,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from analysis.compute.weights import Weights
 from analysis.data import relations
 from analysis.methods.function.compute import Query, count_hits
-from analysis.methods.function.plan import Settings
+from analysis.methods.function.settings import default_ks
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from tests.benchmarks.published_loop import published_hits
@@ -77,8 +77,9 @@ def measure(name: str, folder: Path, heads: int = 6, runs: int = 3) -> str:
     checkpoint = Checkpoint.open(folder)
     weights, vocabulary = Weights(checkpoint), Vocabulary.open(folder)
     kept = {r: vocabulary.keep(r) for r in relations.builtin().values()}
-    chosen = Settings.default(checkpoint.card.vocabulary)
-    pairs: Pairs = [(p, chosen.k(r)) for r, p in kept.items() if len(p) >= MIN_PAIRS]
+    copying, standard = default_ks(checkpoint.card.vocabulary)
+    k = {"copying": copying, "standard": standard}
+    pairs: Pairs = [(p, k[r.k]) for r, p in kept.items() if len(p) >= MIN_PAIRS]
     time_ours(weights, pairs)
     flops = operations(weights, pairs)
     ours, published, shares, peaks = [], [], [], [sgemm_peak()]

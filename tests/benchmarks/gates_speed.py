@@ -17,7 +17,7 @@ from analysis.data.prompts import Batch, batch_order, encode
 from analysis.data.tasks import builtin
 from analysis.methods.causal.compute.fitting import loss_and_gradient
 from analysis.methods.causal.fits import Fit
-from analysis.methods.causal.plan import SEEDS, GateSettings
+from analysis.methods.causal.settings import SEEDS, GateSettings
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
 from tests.benchmarks.published_gates import published_update

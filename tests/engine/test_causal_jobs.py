@@ -4,21 +4,22 @@ import numpy as np
 import psutil
 import pytest
 
-from analysis.data.tasks import Contrast
-from analysis.jobs.job import CausalRequest, Request
+from analysis.jobs.request import read_record
 from analysis.methods.causal.contrast import ContrastPlan
-from analysis.methods.causal.plan import CausalPlan, GateSettings, causal_scores
+from analysis.methods.causal.plan import TaskPlan
+from analysis.methods.causal.result import record_of
+from analysis.methods.causal.settings import GateSettings
 from analysis.models.checkpoint import Checkpoint
-from analysis.progress import silent
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 from tests import tiny_models
+from tests.computing import asked, causal_map
 from tests.engine.test_engine import wait
 from tests.test_causal import built_contrast, built_model, built_task
 
 SETTINGS = GateSettings(free_updates=20, push_updates=40, batch=8)
-CAUSAL = CausalRequest((built_task(),), seeds=2, settings=SETTINGS)
-REQUEST = Request("built", methods=("causal",), causal=CAUSAL)
+FIT = {"seeds": 2, "updates": [20, 40], "batch": 8}
+REQUEST = asked("built", "causal", tasks=(built_task(),), **FIT)
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def built(models):
 def direct(built, tmp_path):
     """The same map, computed in this process without a job."""
     store = Store(tmp_path / "direct")
-    found = causal_scores(built, CausalPlan(built.card, CAUSAL.tasks, 2, SETTINGS), store, "cpu", silent)
+    found = causal_map(built, TaskPlan(built.card, REQUEST.chosen_tasks(), 2, SETTINGS), store)
     store.close()
     return found
 
@@ -49,16 +50,18 @@ def test_a_causal_job_gives_the_same_map_as_the_command_line(engine, store, buil
     found = result(store)
     np.testing.assert_array_equal(found.score.values, direct.score.values)
     assert found.provenance.items == direct.provenance.items
+    assert found.records == direct.records
 
 
 def test_a_running_fit_shows_its_finished_seeds_and_the_loss_of_the_others(engine, store, built):
     """While a job runs, its map holds the fitted seeds and the loss curve of the one under way."""
     job = engine.submit(REQUEST)
     first = wait(engine, job, lambda job: job.fingerprint and list(store.names("unit/")) and job.done >= 4)
-    scores = engine.partial_causal(first)
-    assert scores is not None
-    assert scores.provenance.items[0]["under_way"][0]["free"][0]
-    wait(engine, job, lambda job: len(engine.partial_causal(job).score.dropna("sample").sample) >= 1)
+    (scores,) = engine.partial(first)
+    curves = record_of(scores, "next").curves
+    assert curves.seeds
+    assert curves.free[-1]
+    wait(engine, job, lambda job: len(engine.partial(job)[0].score.dropna("sample").sample) >= 1)
     assert wait(engine, job).state == "done"
 
 
@@ -91,20 +94,19 @@ def test_a_cancelled_fit_goes_on_where_it_was(engine, store, built, direct):
 
 def test_pairs_are_contrasted_as_a_job(engine, store, built, tmp_path):
     """The same gates as in this process."""
-    causal = CausalRequest(contrast=built_contrast(), seeds=2, settings=SETTINGS)
-    job = wait(engine, engine.submit(Request("built", methods=("causal",), causal=causal)))
+    request = asked("built", "causal", contrast=built_contrast(), **FIT)
+    job = wait(engine, engine.submit(request))
     assert (job.state, job.message, job.done) == ("done", "", job.total)
     direct = Store(tmp_path / "direct")
-    wanted = ContrastPlan(built.card, built_contrast(), 2, SETTINGS)
-    expected = causal_scores(built, wanted, direct, "cpu", silent)
+    wanted = ContrastPlan(built.card, request.chosen_contrast(), 2, SETTINGS)
+    expected = causal_map(built, wanted, direct)
     direct.close()
     np.testing.assert_array_equal(result(store).score.values, expected.score.values)
 
 
 def test_a_result_that_is_gone_is_computed_again(engine, store, built):
     """Asking for the same again does not answer with a job that has nothing to show."""
-    causal = CausalRequest((built_task(),), seeds=0)
-    request = Request("built", methods=("causal",), causal=causal)
+    request = asked("built", "causal", tasks=(built_task(),), seeds=0)
     wait(engine, engine.submit(request))
     assert engine.submit(request).state == "done"
     (key,) = store.names("result/")
@@ -115,8 +117,8 @@ def test_a_result_that_is_gone_is_computed_again(engine, store, built):
 
 def test_a_request_survives_the_store(built):
     """A request with own tasks, built-in tasks or pairs comes back from its plain form equal, with the same id."""
-    items = built_task().train[:8]
-    for causal in (CAUSAL, CausalRequest(), CausalRequest(contrast=Contrast("c", "C", "", items, items))):
-        request = Request("built", methods=("causal",), causal=causal)
-        assert Request.from_dict(request.to_dict()) == request
-        assert Request.from_dict(request.to_dict()).id == request.id
+    contrast = asked("built", "causal", contrast=built_contrast())
+    for request in (REQUEST, asked("built", "causal"), contrast):
+        again = read_record(request.to_record())
+        assert again == request
+        assert again.id == request.id

@@ -11,17 +11,22 @@ import pytest
 
 from analysis.data.relations import builtin
 from analysis.errors import QueueFull, SettingError, StoreError
+from analysis.jobs import cluster
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
-from analysis.jobs.job import Job, Request
-from analysis.methods.function.plan import function_scores, plan, stored_salience
+from analysis.jobs.job import Job
+from analysis.jobs.journal import Journal
+from analysis.methods.function.compute.elimination import Elimination
+from analysis.methods.function.method import FunctionMethod
+from analysis.methods.salience.tokens import salient_tokens
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.results.catalogue import Library
+from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing
 from analysis.results.store import Store
+from tests.computing import asked, function_plan, function_scores
 from tests.test_plan import RELATION
 
-REQUEST = Request("small", relations=(RELATION,))
+REQUEST = asked("small", relations=(RELATION,))
 RELATION_OF_MANY = builtin()["verb_past"]
 
 
@@ -39,16 +44,17 @@ def test_a_job_gives_the_same_scores_as_the_command_line(engine, store, models, 
     """Submitted, run in the worker's process, kept in the store, listed for the page."""
     job = wait(engine, engine.submit(REQUEST))
     assert (job.state, job.message) == ("done", "")
-    scores = Library(store, engine).scores("small")
+    catalogue = Catalogue(store, engine)
+    card = catalogue.card("small")
+    scores = catalogue.result(card, "function")
     other = Store(tmp_path / "other")
     checkpoint = Checkpoint.open(models / "small", "small")
-    direct = function_scores(checkpoint, plan(checkpoint, (RELATION,)), other)
+    direct = function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), other)
     other.close()
     assert np.array_equal(scores.hits.values, direct.hits.values)
     assert scores.provenance.items == direct.provenance.items
-    card = scores.provenance.model
-    assert stored_salience(store, card.fingerprint, HeadId(0, 0))
-    assert sum(job.workers.values()) == len(card.layers)
+    assert salient_tokens(catalogue.result(card, "salience"), HeadId(0, 0))
+    assert sum(job.workers.values()) == 2 * len(card.layers)  # of both methods
 
 
 def test_asking_twice_is_one_job_and_one_computation(engine):
@@ -62,7 +68,7 @@ def test_asking_twice_is_one_job_and_one_computation(engine):
     assert len(set(found)) == 1
     job = wait(engine, engine.job(found[0]))
     assert len(engine.jobs()) == 1
-    assert sum(job.workers.values()) == 3
+    assert sum(job.workers.values()) == 6  # three layers of two methods, each once
     again = engine.submit(REQUEST)
     assert again.finished == job.finished
 
@@ -70,30 +76,32 @@ def test_asking_twice_is_one_job_and_one_computation(engine):
 def test_finished_units_are_not_computed_again(engine, store):
     """A job whose layers are stored opens the model and is done: the stored numbers, even wrong ones, are used."""
     first = wait(engine, engine.submit(REQUEST))
-    for name in list(store.names("unit/")):
+    card = Catalogue(store).card("small")
+    for layer in card.layers:
+        name = FunctionMethod().plan(card, REQUEST).layer_name(layer)
         store.put(name, np.full_like(np.frombuffer(store.get(name), "<i4"), 7).tobytes())
     for name in list(store.names("result/")):
         store.delete(name)
     assert wait(engine, engine.submit(REQUEST)).state == first.state == "done"
-    scores = Library(store).scores("small")
+    scores = Catalogue(store).result(card, "function")
     assert np.nanmax(scores.hits.values) == 7 == np.nanmin(scores.hits.values)
 
 
 def test_a_job_and_the_command_line_share_their_layers(engine, store, models, monkeypatch):
     """What the command line has computed no worker computes again, and the other way round."""
     checkpoint = Checkpoint.open(models / "small", "small")
-    wanted = plan(checkpoint, (RELATION,))
+    wanted = function_plan(checkpoint, (RELATION,))
     function_scores(checkpoint, wanted, store, "cpu")
     store.delete(wanted.key)
-    job = wait(engine, engine.submit(Request("small", methods=("function",), relations=(RELATION,))))
+    job = wait(engine, engine.submit(asked("small", "function", relations=(RELATION,))))
     assert (job.state, job.done, job.workers) == ("done", 3, {})
-    monkeypatch.setattr("analysis.methods.function.plan._computed", lambda *arguments: pytest.fail("computed again"))
+    monkeypatch.setattr(Elimination, "survivors", lambda *arguments: pytest.fail("computed again"))
     assert function_scores(checkpoint, wanted, store, "cpu").hits.shape[-2:] == (3, 4)
 
 
 def test_failures_carry_a_hint_and_can_be_tried_again(engine, models):
     """An unknown model fails with words; when it is there the same request works."""
-    request = Request("late", relations=(RELATION,))
+    request = asked("late", relations=(RELATION,))
     job = wait(engine, engine.submit(request))
     assert job.state == "failed"
     assert "late" in job.message
@@ -109,7 +117,7 @@ def test_cancel_while_waiting_and_while_running(store, models):
     assert engine.cancel(waiting.id).state == "cancelled"
     with pytest.raises(SettingError):
         engine.cancel("nothing")
-    job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(builtin()["copying"],)))
+    job = engine.submit(asked("smollm2-135m-instruct", "function", relations=(builtin()["copying"],)))
     engine.start()
     wait(engine, job, lambda job: job.done >= 2)
     engine.cancel(job.id)
@@ -125,7 +133,7 @@ def test_cancel_while_waiting_and_while_running(store, models):
 def test_cancel_in_the_other_stages(store, models, stage):
     """While the model is opened, and while salient tokens are sought."""
     engine = Engine(store, Place(device="cpu", models=models))
-    wanted = Request("smollm2-135m-instruct", methods=("salience",), relations=(builtin()["copying"],))
+    wanted = asked("smollm2-135m-instruct", "salience")
     job = engine.submit(wanted)
     engine.start()
     wait(engine, job, lambda job: job.stage == stage)
@@ -138,16 +146,16 @@ def test_cancel_in_the_other_stages(store, models, stage):
 def test_a_running_job_shows_what_it_has(store, models):
     """The map fills in layer by layer; the others say that they are running."""
     engine = Engine(store, Place(device="cpu", models=models))
-    job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(RELATION_OF_MANY,)))
+    job = engine.submit(asked("smollm2-135m-instruct", "function", relations=(RELATION_OF_MANY,)))
     engine.start()
     wait(engine, job, lambda job: job.done >= 3)
-    partial = engine.partial(engine.job(job.id))
-    library = Library(store, engine)
+    (partial,) = engine.partial(engine.job(job.id))
+    library = Catalogue(store, engine)
     running = next(scores for scores in library._all() if (scores.missing == Missing.RUNNING).any())
     engine.cancel(job.id)
     wait(engine, job)
     engine.stop()
-    assert (partial.missing == Missing.NO).any()
+    assert (partial.missing == Missing.PRESENT).any()
     assert (running.missing == Missing.NOT_COMPUTED).sum() == 0
 
 
@@ -165,16 +173,16 @@ def test_the_queue_has_a_limit(store):
     """One more gets a clear answer."""
     engine = Engine(store)
     for i in range(QUEUE_LIMIT):
-        engine.submit(Request(f"model-{i}"))
+        engine.submit(asked(f"model-{i}"))
     with pytest.raises(QueueFull) as caught:
-        engine.submit(Request("one-more"))
+        engine.submit(asked("one-more"))
     assert caught.value.hint
 
 
 def test_a_new_engine_goes_on_with_old_jobs(store, models):
     """A job that was running when the process ended is run to its end by the next one."""
-    old = Job(REQUEST, state="running", stage="function map")
-    store.put(f"job/{old.id}", json.dumps(old.to_dict()).encode())
+    old = Job.of(REQUEST).at(state="running", stage="function map")
+    Journal(store).add(old, REQUEST)
     engine = Engine(store, Place(device="cpu", models=models))
     engine.start()
     assert wait(engine, old).state == "done"
@@ -184,21 +192,20 @@ def test_a_new_engine_goes_on_with_old_jobs(store, models):
 def test_jobs_of_another_version_are_passed_over(store):
     """A record that cannot be read, or asks for a method that is not there, hides nothing else."""
     store.put("job/abc", b'{"strange": 1}')
-    newer = Job(REQUEST).to_dict()
-    newer["request"]["methods"] = ["of tomorrow"]
+    newer = Job.of(REQUEST).to_plain() | {"of": "tomorrow"}
     store.put("job/def", json.dumps(newer).encode())
     engine = Engine(store)
     job = engine.submit(REQUEST)
     assert [found.id for found in engine.jobs()] == [job.id]
-    assert Job.from_dict(json.loads(json.dumps(job.to_dict()))) == job
+    assert Job.from_plain(json.loads(json.dumps(job.to_plain()))) == job
 
 
 def test_a_job_whose_salient_tokens_are_gone_is_done_again(engine, store):
     """Done means that its results are there; and the card of another version is no result."""
-    request = Request("small", methods=("salience",), relations=(RELATION,))
+    request = asked("small", "salience")
     job = wait(engine, engine.submit(request))
     card = next(name for name in store.names("card/"))
-    for name in list(store.names("salience/"))[:1]:
+    for name in list(store.names("result/")):
         store.delete(name)
     assert engine.submit(request).active
     wait(engine, job)
@@ -274,12 +281,12 @@ def test_a_local_worker_that_dies_as_it_starts_is_started_again(engine, monkeypa
 
 def test_a_local_worker_that_does_not_come_back_is_replaced(store, models, monkeypatch):
     """The job goes on with a new one, from the layers it had."""
-    monkeypatch.setattr("analysis.jobs.engine.ALONE", 1.0)
+    monkeypatch.setattr(cluster, "PATIENCE", 1.0)
     engine = Engine(store, Place(device="cpu", models=models))
-    job = engine.submit(Request("smollm2-135m-instruct", methods=("function",), relations=(builtin()["copying"],)))
+    job = engine.submit(asked("smollm2-135m-instruct", "function", relations=(builtin()["copying"],)))
     engine.start()
     wait(engine, job, lambda job: job.done >= 2)
-    engine._cluster.sync(engine._cluster.workers[0].close)
+    engine.cluster.local.sync(engine.cluster.local.workers[0].close)
     job = wait(engine, job)
     engine.stop()
     assert (job.state, job.done) == ("done", 30)

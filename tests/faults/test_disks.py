@@ -10,10 +10,9 @@ import pytest
 
 from analysis.errors import StoreError
 from analysis.jobs.engine import Engine, Place
-from analysis.jobs.job import Request
-from analysis.results.catalogue import Library
 from analysis.results.store import Store
 from tests.browser.harness import ROOT
+from tests.computing import asked
 from tests.engine.conftest import engine, models  # noqa: F401  # fixtures
 from tests.engine.test_engine import REQUEST, wait
 from tests.faults.test_kills import REQUEST as LONG
@@ -50,7 +49,7 @@ def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
     working = Engine(store, Place(device="cpu", models=models))
     working.start()
     with full(small_disk), pytest.raises(StoreError) as caught:
-        working.submit(Request("org/no-room"))
+        working.submit(asked("org/no-room"))
     assert "space" in caught.value.hint
     assert wait(working, working.submit(REQUEST)).state == "done"
     working.stop()
@@ -101,9 +100,9 @@ def test_damaged_and_foreign_entries_cost_only_themselves(engine, store):  # noq
     store._cache[unit] = b"damaged"
     store.put(result, b"written by another version")
     kept = {name: store.get(name) for name in others}
-    assert Library(store).models()
+    assert Catalogue(store).models()
     for name in list(store.names("job/")):
         store.delete(name)
     assert wait(engine, engine.submit(REQUEST)).state == "done"
     assert {name: store.get(name) for name in others} == kept
-    assert Library(store).scores("small")
+    assert Catalogue(store).card("small")

@@ -14,22 +14,22 @@ import pytest
 
 from analysis.data.relations import builtin
 from analysis.jobs.engine import Engine, Place
-from analysis.jobs.job import Request
-from analysis.methods.function.plan import function_scores, plan
 from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
+from tests.computing import asked, function_plan, function_scores
 from tests.engine.test_engine import wait
 
 RELATIONS = ["country_capital", "verb_past", "copying"]
 WANTED = {"model": "smollm2-135m-instruct", "methods": ["function"], "relations": RELATIONS}
-REQUEST = Request(WANTED["model"], methods=("function",), relations=tuple(builtin()[name] for name in RELATIONS))
+CHOSEN = [builtin()[name] for name in RELATIONS]
+REQUEST = asked(WANTED["model"], "function", relations=CHOSEN)
 
 
 @pytest.fixture(scope="module")
 def undisturbed(default_checkpoint, tmp_path_factory):
     """The hits of these relations, computed in one go by the command line's way."""
     store = Store(tmp_path_factory.mktemp("undisturbed"))
-    scores = function_scores(default_checkpoint, plan(default_checkpoint, REQUEST.relations), store, "cpu")
+    scores = function_scores(default_checkpoint, function_plan(default_checkpoint, CHOSEN), store, "cpu")
     store.close()
     return scores.hits.sel(item=RELATIONS).values
 
@@ -46,7 +46,7 @@ def test_a_killed_worker_loses_nothing(store, undisturbed):
     engine.start()
     job = engine.submit(REQUEST)
     wait(engine, job, lambda job: job.done >= 3)
-    (pid,) = engine._client.run(os.getpid).values()
+    (pid,) = engine.cluster._client.run(os.getpid).values()
     os.kill(pid, signal.SIGKILL)
     job = wait(engine, job)
     engine.stop()

@@ -240,7 +240,7 @@ class TaskPlan:
                 "open": tuple(settled_share(of_seed.open) for of_seed in gates.values()),
                 "shut": tuple(settled_share(of_seed.shut) for of_seed in gates.values()),
             },
-            curves=_curves(gates, self._running(task, store)),
+            curves=curves_of(gates, self._running(task, store)),
         )
         item = Item(
             name=task.name,
@@ -303,7 +303,7 @@ def _agreement(gradient: Floats, gates: Sequence[Gates]) -> dict[str, float]:
     return {role: round(value, 4) for role, value in correlations.items() if value == value}
 
 
-def _curves(gates: Mapping[int, Gates], running: Sequence[Fit]) -> Curves:
+def curves_of(gates: Mapping[int, Gates], running: Sequence[Fit]) -> Curves:
     """The losses of the finished seeds, then those of the seeds that are under way."""
     seeds: list[int] = []
     curves: dict[str, list[tuple[float, ...]]] = {"free": [], "open": [], "shut": []}

@@ -110,15 +110,15 @@ class FunctionPlan:
         return len(self.layers)
 
     def left(self, store: Store) -> int:
-        """Layers that are not in the store."""
-        return len(self._absent(store))
+        """Layers that are not in the store; none when no relation is of use for this model."""
+        return len(self._absent(store)) if self._usable(store) else 0
 
     def ready(self, store: Store, at_once: int = 1) -> Sequence[PairsStep | LayersStep]:
         """The pairs, then the layers that are not in the store."""
         pairs = store.get(self.pairs_name)
         if pairs is None:
             return [PairsStep(self.pairs_name, self.relations)]
-        if not any(len(kept) >= MIN_PAIRS for kept in json.loads(pairs)):
+        if not self._usable(store):
             return []
         ks = tuple(self.k(relation) for relation in self.relations)
         absent = self._absent(store)
@@ -161,6 +161,11 @@ class FunctionPlan:
     def k(self, relation: Relation) -> int:
         """The relation's k."""
         return self.k_copying if relation.k == "copying" else self.k_standard
+
+    def _usable(self, store: Store) -> bool:
+        """Whether some relation has enough pairs of single tokens, as far as is known."""
+        pairs = store.get(self.pairs_name)
+        return pairs is None or any(len(kept) >= MIN_PAIRS for kept in json.loads(pairs))
 
     def _absent(self, store: Store) -> list[int]:
         return [layer for layer in self.layers if not store.contains(self.layer_name(layer))]

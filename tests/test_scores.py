@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 
 from analysis.errors import StoreError
 from analysis.models.card import HeadId
-from analysis.results.provenance import Provenance
-from analysis.results.scores import COLUMNS, Missing, Scores, always_of, any_of
+from analysis.results.merging import merge
+from analysis.results.provenance import Item, Provenance
+from analysis.results.scores import COLUMNS, Missing, Scores, always_of, any_of, part_array
 from tests.hand_made import HandMade
 
 
@@ -18,8 +20,8 @@ def make_scores(hits, kept=(40, 50, 10), layers=(0, 1)):
     """Three relations in two categories on 3 × 2 heads; the third is not applicable, layer 2 not computed."""
     names = (("copying", "algorithmic"), ("country_capital", "knowledge"), ("<b>odd</b>", "knowledge"))
     items = tuple(
-        {"name": n, "category": c, "title": n, "k": 10, "hash": n, "pairs": 60, "kept": k, "applicable": k >= 30}
-        for (n, c), k in zip(names, kept, strict=True)
+        Item(name, name, category, hash=name, pairs=60, kept=count, applicable=count >= 30, k=10)
+        for (name, category), count in zip(names, kept, strict=True)
     )
     card = HandMade.random(0, layers=3, heads=2, kv_heads=1).card
     provenance = Provenance(card, "function", "1", {"tau": 0.15}, items, "cpu", {}, "2026-01-01T00:00:00Z", "0")
@@ -42,7 +44,7 @@ def test_missing_is_never_zero_and_says_why():
     assert (scores.missing.sel(item="copying", layer=2) == Missing.NOT_COMPUTED).all()
     assert (scores.missing.sel(item="<b>odd</b>") == Missing.NOT_APPLICABLE).all()
     assert np.isnan(scores.score.sel(item="<b>odd</b>")).all()
-    assert (scores.missing.sel(item="copying", layer=0) == Missing.NO).all()
+    assert (scores.missing.sel(item="copying", layer=0) == Missing.PRESENT).all()
 
 
 def test_any_and_always():
@@ -127,3 +129,41 @@ def test_other_parquet_files_are_refused():
     for content in (sink.getvalue(), b"PAR1", b""):
         with pytest.raises(StoreError):
             Scores.from_parquet(content)
+
+
+def test_parts_and_records_are_in_the_same_file():
+    """Values per head that are no scores come back as arrays, everything else as plain records; nothing is revived
+    from the provenance."""
+    scores = make_scores(HITS)
+    numbers = np.arange(3 * 2 * 3 * 2, dtype=float)
+    part = part_array(scores.provenance, ("mean", "most"), numbers)
+    whole = replace(scores, parts={"gradient": part}, records={"copying": {"curve": [1.0, 0.5]}})
+    again = Scores.from_parquet(whole.to_parquet())
+    assert again.parts["gradient"].equals(part)
+    assert again.records == whole.records
+    assert again.score.equals(scores.score)
+    assert again.part("gradient", "country_capital", "most").tolist() == part.sel(
+        item="country_capital", sample="most"
+    ).values.tolist()
+    assert again.part("gradient", "country_capital", "none") is None
+    assert "gradient" not in whole.provenance.to_json()
+    rows = pq.read_table(io.BytesIO(whole.to_parquet())).to_pandas()
+    assert (rows["kind"] == "gradient").sum() == numbers.size
+
+
+def test_results_of_one_method_are_joined_with_their_parts_and_records():
+    """Items that only another result has are added, with its samples, parts and records; what it lacks is missing."""
+    first = make_scores(HITS)
+    item = Item("verb_past", "verb_past", "linguistic", kept=40, k=10)
+    facts = replace(first.provenance, items=(item,))
+    other = Scores.from_hits({0: np.full((1, 2, 2), 8)}, facts)
+    other = replace(
+        other, parts={"effect": part_array(facts, ("all",), np.arange(6.0))}, records={"verb_past": {"note": 1}}
+    )
+    whole = merge(first, [other])
+    assert [item.name for item in whole.provenance.items][-1] == "verb_past"
+    assert float(whole.score.sel(item="verb_past", kind="promote", sample="all", layer=0, head=1)) == 0.2
+    assert whole.part("effect", "verb_past").tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert whole.part("effect", "copying") is None
+    assert whole.records == {"verb_past": {"note": 1}}
+    assert merge(first, [first]) is first

@@ -4,17 +4,18 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from contextlib import suppress
+from itertools import pairwise
 from operator import add, mul, sub
 
 import pytest
+from hypothesis import example as for_example
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from analysis.data import questions
 from analysis.data.questions import past_of, with_s
-from analysis.data.tasks import MAX_BYTES, MAX_ITEMS, Item, builtin, file_content, read_contrast, read_task
+from analysis.data.tasks import MAX_BYTES, MAX_ITEMS, MIN_ITEMS, Item, builtin, file_content, read_contrast, read_task
 from analysis.errors import HeadAtlasError, TaskError
 
 QUESTIONS = {"math": questions.math(), "syntax": questions.syntax(), "commonsense": questions.commonsense()}
@@ -263,8 +264,23 @@ def test_pairs_to_contrast_are_read_and_a_broken_line_is_named():
         read_contrast("pairs.jsonl", lines(PAIR, PAIR, {**PAIR, "retain": {"prompt": "", "target": "x"}}))
 
 
-@given(st.binary(max_size=300))
+def sided(rows):
+    """Rows as sides of pairs: each with the one after it."""
+    return [{"forget": forget, "retain": retain} for forget, retain in pairwise(rows)]
+
+
+pair_rows = st.lists(json_values | st.sampled_from(numbered(30)), max_size=30).map(sided)
+
+
+@for_example(lines(*sided(numbered(30))))
+@given(st.binary(max_size=300) | pair_rows.map(lambda rows: lines(*rows)))
 def test_any_bytes_are_pairs_or_a_task_error(content):
-    """Nothing else is ever raised."""
-    with suppress(TaskError):
-        read_contrast("any.jsonl", content)
+    """Whatever is uploaded, nothing but a TaskError with a hint is raised, and pairs have as many of both sides."""
+    try:
+        contrast = read_contrast("any.jsonl", content)
+    except HeadAtlasError as error:
+        assert isinstance(error, TaskError)
+        assert error.hint
+    else:
+        assert len(contrast.forget) == len(contrast.retain) >= MIN_ITEMS
+        assert all(item.prompt.strip() and item.target.strip() for item in contrast.forget + contrast.retain)

@@ -159,6 +159,17 @@ def test_tasks_are_the_same_in_every_process(seed):
     assert result.stdout.split() == [task.hash for task in builtin().values()]
 
 
+def test_tasks_keep_their_hashes():
+    """The fits that users have stored are found again: built-in tasks, own tasks and own pairs."""
+    assert {name: task.hash for name, task in builtin().items()} == {
+        "math": "e555ad49965f917c",
+        "syntax": "28b46f02d8d101bd",
+        "commonsense": "1cd85a8e721e813d",
+    }
+    assert read_task("mine.jsonl", lines(*numbered(20))).hash == "209e7b5a8df877b1"
+    assert read_contrast("mine.jsonl", lines(*sided(numbered(20)))).hash == "672395b3851fc6f2"
+
+
 def test_tokens_of_a_prompt_begin_the_tokens_of_the_whole(default_checkpoint):
     """The default model's tokenizer never joins a prompt's end with the beginning of its target."""
     tokenizer = Tokenizer.from_file(str(default_checkpoint.folder / "tokenizer.json"))

@@ -229,6 +229,7 @@ def test_every_prompt_comes_once_before_any_comes_twice():
     seen = [at for number in range(5) for at in batch_order(20, 4, number)]
     assert sorted(seen) == list(range(20))
     assert batch_order(20, 4, 0) != batch_order(20, 4, 5)
+    assert batch_order(11, 4, 3) == [5, 2, 4, 7]  # stored fits go on with the same batches
 
 
 def test_the_preview_of_a_prompt_is_the_slope_of_its_loss_at_open_gates(tiny):

@@ -172,7 +172,7 @@ def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
         np.testing.assert_allclose(ours.logits[at], logits.detach().numpy(), rtol=1e-3, atol=1e-3)
 
 
-def test_the_pushes_equal_torchs_adam_begun_anew_where_the_first_stage_ended(tiny):
+def test_the_pushes_equal_a_fresh_adam_of_torch_where_the_first_stage_ended(tiny):
     """Both pushed stages equal a fresh torch.optim.Adam that starts from the logits of the first stage."""
     items = random_items(40)
     fit = advance(tiny, items, FAST, Fit.begin((0,), 3, 4), 100)

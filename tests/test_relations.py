@@ -170,7 +170,7 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=20, unique_by=lambda p: (p[0].strip(), p[1].strip())))
 def test_written_pairs_are_read_back(pairs):
-    """Whatever words a person lists in JSON come back, without the spaces around them."""
+    """Any words listed in JSON come back, without the spaces around them."""
     assert parse(json.dumps(pairs).encode(), "r.json").pairs == tuple((s.strip(), t.strip()) for s, t in pairs)
 
 

@@ -1,32 +1,32 @@
-"""What can go wrong in a way that a person can mend, as one small tree.
+"""What can go wrong in a way that a user can fix, as one small tree.
 
 HeadAtlasError
 ├── ModelError            exit code 3: the model cannot be opened
 │   ├── ModelNotFound       no such folder, id or revision
 │   ├── ModelGated          the hub wants a licence accepted or a token
-│   ├── UnknownFamily       no row in `families` for this architecture
+│   ├── UnknownFamily       no row in `analysis.models.families` for this architecture
 │   ├── NoSafetensors       only pickled or otherwise unreadable weights
 │   ├── MissingShard        the index names a file that is not there
 │   ├── DamagedFile         truncated or unreadable
 │   ├── MissingTensor       the family row names a tensor that is not there
 │   ├── ConfigMismatch      config.json contradicts the tensors
-│   ├── UnsupportedDtype    numbers in a format we do not read
+│   ├── UnsupportedDtype    numbers in a format that is not supported
 │   └── TokenizerMissing    no tokenizer files, or one that cannot be read
 ├── SettingError          exit code 2: a setting that makes no sense
 ├── RelationError         exit code 4: a relation is unknown, malformed or too large
-├── HeadError             exit code 5: a head name that means nothing, or outside the model
+├── HeadError             exit code 5: not the name of a head, or a head that the model does not have
 ├── QueueFull             exit code 8: too many jobs are waiting
 ├── TaskError             exit code 9: a task is unknown, malformed or too large
 ├── DeviceError           exit code 6: no such device, or it ran out of memory
 └── StoreError            exit code 7: results cannot be read or written, in the store or in a file
 
-Each carries a hint that says what to do. They are raised where the fact is known and turned into
-words in one place per surface (the command line's is `analysis.cli.main`).
+Each carries a hint that says what to do. They are raised where the problem is found and turned into
+words in one place per interface (the command line's is `analysis.cli.main`).
 """
 
 
 class HeadAtlasError(Exception):
-    """Something a person can mend: `str(error)` says what, `hint` says how."""
+    """Something a user can fix: `str(error)` says what is wrong, `hint` how to fix it."""
 
     exit_code = 1
 
@@ -46,7 +46,7 @@ class ModelNotFound(ModelError):
 
 
 class ModelGated(ModelError):
-    """The hub has the model but does not give it to us."""
+    """The hub has the model but refuses access to it."""
 
 
 class UnknownFamily(ModelError):
@@ -54,7 +54,7 @@ class UnknownFamily(ModelError):
 
 
 class NoSafetensors(ModelError):
-    """The folder holds no weights in the one format we read."""
+    """The folder holds no weights as safetensors, the only format that is read."""
 
 
 class MissingShard(ModelError):
@@ -74,7 +74,7 @@ class ConfigMismatch(ModelError):
 
 
 class UnsupportedDtype(ModelError):
-    """A tensor's numbers are in a format we do not read, for example 8-bit."""
+    """The numbers of a tensor are in a format that is not supported, for example 8-bit."""
 
 
 class TokenizerMissing(ModelError):

@@ -1,4 +1,4 @@
-"""Telling people how far a computation is: a bar on a terminal, plain lines elsewhere."""
+"""The progress of a computation: a bar on a terminal, plain lines elsewhere."""
 
 import sys
 import time
@@ -13,7 +13,7 @@ _LINE_EVERY = 5.0  # seconds between plain lines of one stage
 
 
 def silent(stage: str, done: int, total: int) -> None:
-    """Report progress to nobody."""
+    """Report no progress."""
 
 
 class ShownProgress:
@@ -26,7 +26,7 @@ class ShownProgress:
         self._terminal = sys.stderr.isatty()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
-        """Show how far a stage is."""
+        """Show the progress of a stage."""
         if self._terminal:
             self._show_bar(stage, done, total)
         elif done == total or time.monotonic() - self._last > _LINE_EVERY:

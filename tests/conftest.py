@@ -13,7 +13,7 @@ torch.set_grad_enabled(False)
 
 @pytest.fixture(scope="session")
 def default_checkpoint() -> Checkpoint:
-    """The real trained model that comes with the project; converted once a machine."""
+    """The real trained model that comes with the project; converted once per machine."""
     return Checkpoint.open(default_model.folder(cache_folder()), default_model.ID, note=default_model.NOTE)
 
 

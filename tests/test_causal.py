@@ -190,7 +190,7 @@ def test_a_small_task_that_the_model_can_do_is_not_flagged(checkpoint):
         assert (found["accuracy"], found["flagged"]) == (right, not right)
 
 
-def test_a_damaged_fit_begins_anew(built, checkpoint, store):
+def test_a_damaged_fit_starts_again(built, checkpoint, store):
     """A stored fit that cannot be read is started again from its first update."""
     wanted, _, _ = built
     fewer = TaskPlan(wanted.card, wanted.tasks, 1, SETTINGS)

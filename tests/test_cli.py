@@ -210,7 +210,7 @@ def test_hugging_face_id_from_the_local_cache(run, tmp_path, relation, monkeypat
     assert json.loads(out)["model"]["revision"] == old
     code, _, err = run("map", "some/other", "--relations", relation)
     assert code == 3
-    assert "not in the local cache" in err
+    assert "nor in the local cache" in err
 
 
 def test_default_model_from_the_shell_twice(tmp_path, default_checkpoint):

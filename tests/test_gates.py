@@ -173,7 +173,7 @@ def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
         np.testing.assert_allclose(ours.logits[at], logits.detach().numpy(), rtol=1e-3, atol=1e-3)
 
 
-def test_the_pushes_equal_torchs_adam_begun_anew_where_the_first_stage_ended(tiny):
+def test_the_pushes_equal_a_fresh_adam_of_torch_where_the_first_stage_ended(tiny):
     """Both pushed stages equal a fresh torch.optim.Adam that starts from the logits of the first stage."""
     items = random_items(40)
     fit = advance(tiny, items, FAST, Fit.begin((0,), 3, 4), 100)
@@ -230,6 +230,7 @@ def test_every_prompt_comes_once_before_any_comes_twice():
     seen = [at for number in range(5) for at in batch_order(20, 4, number)]
     assert sorted(seen) == list(range(20))
     assert batch_order(20, 4, 0) != batch_order(20, 4, 5)
+    assert batch_order(11, 4, 3) == [5, 2, 4, 7]  # stored fits go on with the same batches
 
 
 def test_the_preview_of_a_prompt_is_the_slope_of_its_loss_at_open_gates(tiny):

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.data import relations
+from analysis.data.files import OwnFile
 from analysis.data.relations import builtin, choose, parse
 from analysis.errors import HeadAtlasError, RelationError
+from analysis.methods.function.settings import FunctionSettings
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 
 # The sizes of the sets that the MAPS paper published (arXiv 2412.11965, table of relations).
@@ -71,9 +73,10 @@ def test_choosing_by_name_category_and_file(tmp_path):
     """Relations are asked for by name, by category or by file; nothing asked means all."""
     mine = tmp_path / "mine.csv"
     mine.write_text("hot,cold\nbig,small\n")
-    assert [r.name for r in choose(["copying", str(mine)])] == ["copying", "mine"]
+    both = FunctionSettings(relations=["copying"], files=[OwnFile.read(mine)])
+    assert [r.name for r in both.chosen_relations()] == ["copying", "mine"]
     assert [r.category for r in choose(["knowledge"])] == ["knowledge"] * 5
-    assert len(choose([])) == 20
+    assert len(FunctionSettings().chosen_relations()) == 20
     with pytest.raises(RelationError, match="'nonsense'"):
         choose(["nonsense"])
 
@@ -83,8 +86,9 @@ def test_two_files_of_one_name_are_refused(tmp_path):
     (tmp_path / "a").mkdir()
     for folder, pair in ((tmp_path, "hot,cold"), (tmp_path / "a", "big,small")):
         (folder / "mine.csv").write_text(pair)
+    files = [OwnFile.read(tmp_path / "mine.csv"), OwnFile.read(tmp_path / "a" / "mine.csv")]
     with pytest.raises(RelationError, match="two relations"):
-        choose([str(tmp_path / "mine.csv"), str(tmp_path / "a" / "mine.csv")])
+        FunctionSettings(files=files).chosen_relations()
 
 
 def test_json_and_csv_mean_the_same():
@@ -149,7 +153,7 @@ def test_size_limits(tmp_path):
     with huge.open("wb") as stream:
         stream.truncate(10**9)
     with pytest.raises(RelationError, match="larger than 5 MB"):
-        relations.read(huge)
+        OwnFile.read(huge)
     with pytest.raises(RelationError, match="nested too deeply"):
         parse(b"[" * 200_000, "r.json")
 
@@ -170,8 +174,28 @@ words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 
 @given(st.lists(st.tuples(words, words), min_size=1, max_size=20, unique_by=lambda p: (p[0].strip(), p[1].strip())))
 def test_written_pairs_are_read_back(pairs):
-    """Whatever words a person lists in JSON come back, without the spaces around them."""
+    """Any words listed in JSON come back, without the spaces around them."""
     assert parse(json.dumps(pairs).encode(), "r.json").pairs == tuple((s.strip(), t.strip()) for s, t in pairs)
+
+
+# Stored results are found by these: a hash changes only with a pair or with the kind of k.
+HASHES = {
+    "copying": "c45a1c53f0d56281", "name_copying": "5ce9bad6a01b5643", "word_first_letter": "0bceae0917ff8300",
+    "word_last_letter": "09d779c35e5ad7af", "year_next_year": "7d7c0bee68fcec11", "country_capital": "72099c54471246e9",
+    "country_language": "b43cd009beedaf60", "object_superclass": "a8feff4afde9ca77",
+    "product_company": "99e3ac8beef3ef28", "work_location": "cd745abced609428",
+    "adjective_comparative": "e7acaa6159ab50ef", "adjective_superlative": "3dbe6daa3add9b54",
+    "noun_pronoun": "4ed659114aa5d22d", "verb_past": "596b2f4bb3ad9094", "word_antonym": "5cb31075bf1aea12",
+    "word_compound": "e207167cda315557", "word_homophone": "a0cabeb92b61266e", "word_synonym": "fb9994f439fe361e",
+    "english_french": "80111ea6c0475a59", "english_spanish": "2e6e9bb6ceaaa318",
+}  # fmt: skip
+
+
+def test_relations_keep_their_hashes_and_their_order():
+    """The results that users have stored are found again, and maps show the relations in the same order."""
+    assert {name: builtin()[name].hash for name in HASHES} == HASHES
+    assert [name for name in builtin() if name in HASHES] == list(HASHES)
+    assert parse(b"hot,cold\nbig,small", "mine.csv").hash == "d6f2a6bcdd778f78"
 
 
 def test_hash_depends_on_pairs_only():

@@ -142,9 +142,10 @@ def test_parts_and_records_are_in_the_same_file():
     assert again.parts["gradient"].equals(part)
     assert again.records == whole.records
     assert again.score.equals(scores.score)
-    assert again.part("gradient", "country_capital", "most").tolist() == part.sel(
-        item="country_capital", sample="most"
-    ).values.tolist()
+    assert (
+        again.part("gradient", "country_capital", "most").tolist()
+        == part.sel(item="country_capital", sample="most").values.tolist()
+    )
     assert again.part("gradient", "country_capital", "none") is None
     assert "gradient" not in whole.provenance.to_json()
     rows = pq.read_table(io.BytesIO(whole.to_parquet())).to_pandas()

@@ -4,17 +4,19 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from contextlib import suppress
+from itertools import pairwise
 from operator import add, mul, sub
 
 import pytest
+from hypothesis import example as for_example
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from analysis.data import questions
+from analysis.data.files import OwnFile
 from analysis.data.questions import past_of, with_s
-from analysis.data.tasks import MAX_BYTES, MAX_ITEMS, Item, builtin, file_content, read_contrast, read_task
+from analysis.data.tasks import MAX_BYTES, MAX_ITEMS, MIN_ITEMS, Item, builtin, read_contrast, read_task
 from analysis.errors import HeadAtlasError, TaskError
 
 QUESTIONS = {"math": questions.math(), "syntax": questions.syntax(), "commonsense": questions.commonsense()}
@@ -158,6 +160,17 @@ def test_tasks_are_the_same_in_every_process(seed):
     assert result.stdout.split() == [task.hash for task in builtin().values()]
 
 
+def test_tasks_keep_their_hashes():
+    """The fits that users have stored are found again: built-in tasks, own tasks and own pairs."""
+    assert {name: task.hash for name, task in builtin().items()} == {
+        "math": "e555ad49965f917c",
+        "syntax": "28b46f02d8d101bd",
+        "commonsense": "1cd85a8e721e813d",
+    }
+    assert read_task("mine.jsonl", lines(*numbered(20))).hash == "209e7b5a8df877b1"
+    assert read_contrast("mine.jsonl", lines(*sided(numbered(20)))).hash == "672395b3851fc6f2"
+
+
 def test_tokens_of_a_prompt_begin_the_tokens_of_the_whole(default_checkpoint):
     """The default model's tokenizer never joins a prompt's end with the beginning of its target."""
     tokenizer = Tokenizer.from_file(str(default_checkpoint.folder / "tokenizer.json"))
@@ -220,7 +233,7 @@ def test_a_bad_file_is_refused_as_a_whole(tmp_path):
         with pytest.raises(TaskError, match=reason):
             read_task("mine.jsonl", content)
     with pytest.raises(TaskError, match="cannot be read"):
-        file_content(tmp_path / "nothing.jsonl")
+        OwnFile.read(tmp_path / "nothing.jsonl")
 
 
 json_values = st.recursive(
@@ -263,8 +276,23 @@ def test_pairs_to_contrast_are_read_and_a_broken_line_is_named():
         read_contrast("pairs.jsonl", lines(PAIR, PAIR, {**PAIR, "retain": {"prompt": "", "target": "x"}}))
 
 
-@given(st.binary(max_size=300))
+def sided(rows):
+    """Rows as sides of pairs: each with the one after it."""
+    return [{"forget": forget, "retain": retain} for forget, retain in pairwise(rows)]
+
+
+pair_rows = st.lists(json_values | st.sampled_from(numbered(30)), max_size=30).map(sided)
+
+
+@for_example(lines(*sided(numbered(30))))
+@given(st.binary(max_size=300) | pair_rows.map(lambda rows: lines(*rows)))
 def test_any_bytes_are_pairs_or_a_task_error(content):
-    """Nothing else is ever raised."""
-    with suppress(TaskError):
-        read_contrast("any.jsonl", content)
+    """Whatever is uploaded, nothing but a TaskError with a hint is raised, and pairs have as many of both sides."""
+    try:
+        contrast = read_contrast("any.jsonl", content)
+    except HeadAtlasError as error:
+        assert isinstance(error, TaskError)
+        assert error.hint
+    else:
+        assert len(contrast.forget) == len(contrast.retain) >= MIN_ITEMS
+        assert all(item.prompt.strip() and item.target.strip() for item in contrast.forget + contrast.retain)

@@ -1,1 +1,1 @@
-"""What the methods ask about: relations, tasks and their prompts; and the results that ship with the project."""
+"""The data of the methods: relations, tasks and their prompts, and the results that ship with the project."""

@@ -1,4 +1,4 @@
-"""Questions with their answers, from small grammars and word lists: what the causal map's tasks are made of."""
+"""Questions with their answers, from small grammars and word lists: the raw material of the built-in tasks."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Question(NamedTuple):
-    """What is asked, what follows it, and the key under which two wordings are the same question."""
+    """A question, its answer, and a key that two wordings of the same question share."""
 
     asked: str
     answer: str
@@ -23,25 +23,32 @@ def _data(name: str) -> Any:
 
 
 def math() -> dict[str, list[Question]]:
-    """Small numbers only: the tasks are for small models too."""
+    """Questions about small numbers, by kind: small models should be able to answer them."""
     return _collect(_addition, _subtraction, _multiplication, _comparison, _sequence, _unit_step, _word_problem)
 
 
 def syntax() -> dict[str, list[Question]]:
-    """Changes of form that keep the words."""
+    """Changes of grammatical form that keep the words, by kind."""
     return _collect(_past_tense, _plural, _pronoun, _question, _negation, _tense, _agreement)
 
 
 def commonsense() -> dict[str, list[Question]]:
-    """Each question four times, with the right answer under every letter once."""
-    return {kind: [q for row in rows for q in _lettered(*row)] for kind, rows in _data("commonsense").items()}
+    """Everyday questions by kind; each is asked four times, with the right answer once under every letter."""
+    kinds: dict[str, list[Question]] = {}
+    for kind, rows in _data("commonsense").items():
+        kinds[kind] = []
+        for asked, right, *wrong in rows:
+            kinds[kind].extend(_lettered(asked, right, *wrong))
+    return kinds
 
 
 def _collect(*kinds: Callable[[], Iterator[Question]]) -> dict[str, list[Question]]:
+    """Each kind's questions under the name of its function."""
     return {kind.__name__.lstrip("_"): list(kind()) for kind in kinds}
 
 
 def _plain(asked: str, answer: object) -> Question:
+    """A question that has no other wording."""
     return Question(asked, f" {answer}", asked)
 
 
@@ -51,8 +58,8 @@ def _addition() -> Iterator[Question]:
 
 
 def _subtraction() -> Iterator[Question]:
-    for rest, b in product(range(1, 13), repeat=2):
-        yield _plain(f"{rest + b} - {b} =", rest)
+    for difference, b in product(range(1, 13), repeat=2):
+        yield _plain(f"{difference + b} - {b} =", difference)
 
 
 def _multiplication() -> Iterator[Question]:
@@ -86,13 +93,15 @@ def _word_problem() -> Iterator[Question]:
 
 def _past_tense() -> Iterator[Question]:
     words = _data("words")
-    for verb, past in [*words["verbs"], *((verb, past_of(verb)) for verb in words["regular"])]:
+    regular = [(verb, past_of(verb)) for verb in words["regular"]]
+    for verb, past in [*words["verbs"], *regular]:
         yield _plain(f"today they {verb}, yesterday they", past)
 
 
 def _plural() -> Iterator[Question]:
     words = _data("words")
-    for noun, plural in [*words["plurals"], *((noun, with_s(noun)) for noun in words["nouns"])]:
+    regular = [(noun, with_s(noun)) for noun in words["nouns"]]
+    for noun, plural in [*words["plurals"], *regular]:
         yield _plain(f"one {noun} and many", plural)
 
 
@@ -100,18 +109,21 @@ _OBJECT = {"he": "him", "she": "her", "they": "them"}
 
 
 def _pronoun() -> Iterator[Question]:
-    people = [(person, pronoun) for pronoun, persons in _data("words")["people"].items() for person in persons]
-    for (subject, he), verb, (other, him) in product(people, _data("words")["meet"], people):
+    people: list[tuple[str, str]] = []
+    for pronoun, persons in _data("words")["people"].items():
+        people.extend((person, pronoun) for person in persons)
+    for (subject, subject_pronoun), verb, (other, other_pronoun) in product(people, _data("words")["meet"], people):
         if subject != other:
-            yield _plain(f"{subject} {verb} {other}:", f"{he} {verb} {_OBJECT[him]}")
+            yield _plain(f"{subject} {verb} {other}:", f"{subject_pronoun} {verb} {_OBJECT[other_pronoun]}")
 
 
 _SUBJECTS = {"I": "am", "you": "are", "he": "is", "she": "is", "we": "are", "they": "are"}
+_AUXILIARIES = ("can", "will", "should", "must", "could")
 
 
 def _question() -> Iterator[Question]:
-    """Subject and auxiliary change places."""
-    for subject, auxiliary, verb in product(_SUBJECTS, ("can", "will", "should", "must", "could"), _verbs()):
+    """Subject and auxiliary swap their positions."""
+    for subject, auxiliary, verb in product(_SUBJECTS, _AUXILIARIES, _verbs()):
         yield _plain(f"{subject} {auxiliary} {verb}:", f"{auxiliary} {subject} {verb}?")
     for (subject, be), adjective in product(_SUBJECTS.items(), _data("words")["adjectives"]):
         yield _plain(f"{subject} {be} {adjective}:", f"{be} {subject} {adjective}?")
@@ -130,18 +142,24 @@ def _tense() -> Iterator[Question]:
     """From the past or the present into the future."""
     irregular = dict(_data("words")["verbs"])
     for subject, verb in product(_SUBJECTS, _verbs()):
+        present = _agreeing(verb, subject)
+        past = irregular.get(verb) or past_of(verb)
         future = f"{subject} will {verb}"
-        yield _plain(f"{subject} {_agreeing(verb, subject)}:", future)
-        yield _plain(f"{subject} {irregular.get(verb) or past_of(verb)}:", future)
+        yield _plain(f"{subject} {present}:", future)
+        yield _plain(f"{subject} {past}:", future)
 
 
 def _agreement() -> Iterator[Question]:
     """The verb agrees with the first noun, whatever stands between."""
     words = _data("words")
     for nouns, preposition, others in product(words["agents"], words["prepositions"], words["agents"]):
-        for number, other in product((0, 1), others if nouns != others else ()):
-            asked = f"The {nouns[number]} {preposition} the {other}"
-            yield Question(asked, " are" if number else " is", asked, " here.")
+        if nouns == others:
+            continue
+        singular, plural = nouns
+        for noun, verb in ((singular, " is"), (plural, " are")):
+            for other in others:
+                asked = f"The {noun} {preposition} the {other}"
+                yield Question(asked, verb, asked, " here.")
 
 
 def _verbs() -> list[str]:
@@ -157,7 +175,9 @@ def with_s(word: str) -> str:
     """The regular plural of a noun, or the verb after he and she: cats, boxes, flies."""
     if word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1] + "ies"
-    return word + ("es" if word.endswith(("s", "x", "z", "ch", "sh")) else "s")
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return word + "es"
+    return word + "s"
 
 
 def past_of(verb: str) -> str:
@@ -166,13 +186,19 @@ def past_of(verb: str) -> str:
         return verb + "d"
     if verb.endswith("y") and verb[-2] not in "aeiou":
         return verb[:-1] + "ied"
-    return verb + (verb[-1] if verb in _data("words")["doubled"] else "") + "ed"
+    if verb in _data("words")["doubled"]:
+        return verb + verb[-1] + "ed"
+    return verb + "ed"
+
+
+_LETTERS = "ABCD"
 
 
 def _lettered(asked: str, right: str, *wrong: str) -> Iterator[Question]:
-    for place in range(len(wrong) + 1):
-        turn = place % len(wrong)
-        others = wrong[turn:] + wrong[:turn]
-        options = [*others[:place], right, *others[place:]]
-        listed = " ".join(f"{letter}) {option}" for letter, option in zip("ABCD", options, strict=True))
-        yield Question(f"{asked} {listed} Answer:", f" {'ABCD'[place]}", f"{asked} {right}")
+    """The question once per letter of the right answer; the wrong ones are rotated, so that they move too."""
+    for at, letter in enumerate(_LETTERS):
+        shift = at % len(wrong)
+        others = wrong[shift:] + wrong[:shift]
+        options = [*others[:at], right, *others[at:]]
+        listed = [f"{option_letter}) {option}" for option_letter, option in zip(_LETTERS, options, strict=True)]
+        yield Question(f"{asked} {' '.join(listed)} Answer:", f" {letter}", f"{asked} {right}")

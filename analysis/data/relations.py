@@ -1,4 +1,4 @@
-"""Relations: lists of (source, target) words that a head may map one to the other."""
+"""Relations: lists of (source, target) word pairs; a head may map one to the other."""
 
 import csv
 import hashlib
@@ -28,7 +28,7 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class Relation:
-    """A named list of word pairs, with what people need to know of it."""
+    """A named list of word pairs, with the texts that describe it."""
 
     name: str
     category: Category
@@ -49,62 +49,35 @@ class Relation:
 def builtin() -> dict[str, Relation]:
     """The relations that come with the project, by name, in the order of their categories."""
     folder = files("analysis") / "data" / "relations"
-    found = [_from_object(json.loads(f.read_text("utf-8"))) for f in folder.iterdir() if f.name.endswith(".json")]
-    found.sort(key=lambda relation: (CATEGORIES.index(relation.category), relation.name))
-    return {relation.name: relation for relation in found}
+    relations: list[Relation] = []
+    for file in folder.iterdir():
+        if file.name.endswith(".json"):
+            relations.append(_from_object(json.loads(file.read_text("utf-8"))))
+    relations.sort(key=lambda relation: (CATEGORIES.index(relation.category), relation.name))
+    return {relation.name: relation for relation in relations}
 
 
 def choose(wanted: Iterable[str]) -> tuple[Relation, ...]:
-    """Relations by built-in name, category or file path; all built-in ones when nothing is asked for."""
+    """Built-in relations by name or category."""
     chosen: dict[str, Relation] = {}
     for name in wanted:
-        for relation in _lookup(name):
-            if chosen.setdefault(relation.name, relation).hash != relation.hash:
-                raise RelationError(f"two relations are called {relation.name!r}", "Rename one of the files.")
-    return tuple(chosen.values()) or tuple(builtin().values())
-
-
-def choose_builtin(wanted: Iterable[str]) -> tuple[Relation, ...]:
-    """Built-in relations by name or category, for people who must not name files."""
-    chosen: dict[str, Relation] = {}
-    for name in wanted:
-        found = _known(name)
-        if not found:
-            raise RelationError(f"there is no relation or file called {name[:80]!r}", f"Built in: {', '.join(builtin())}.")
-        chosen |= {relation.name: relation for relation in found}
+        relations = _builtin_called(name)
+        if not relations:
+            raise RelationError(
+                f"there is no relation or file called {name[:80]!r}",
+                f"Built in: {', '.join(builtin())}; or a category: {', '.join(CATEGORIES[:-1])}. "
+                "A file holds a JSON list of pairs or a two-column CSV.",
+            )
+        for relation in relations:
+            chosen[relation.name] = relation
     return tuple(chosen.values())
 
 
-def _known(name: str) -> list[Relation]:
+def _builtin_called(name: str) -> list[Relation]:
+    """The built-in relation of that name, or all of that category."""
     if name in builtin():
         return [builtin()[name]]
     return [relation for relation in builtin().values() if relation.category == name]
-
-
-def _lookup(name: str) -> list[Relation]:
-    if _known(name):
-        return _known(name)
-    path = Path(name)
-    if path.is_file():
-        return [read(path)]
-    raise RelationError(
-        f"there is no relation or file called {name!r}",
-        f"Built in: {', '.join(builtin())}; or a category: {', '.join(CATEGORIES[:-1])}. "
-        "A file holds a JSON list of pairs or a two-column CSV.",
-    )
-
-
-def read(path: Path) -> Relation:
-    """A user's own relation: a JSON list of [source, target] pairs or a CSV with two columns."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise RelationError(f"{path.name} is larger than {MAX_BYTES / 1e6:g} MB", "Give at most 20,000 pairs.")
-        content = path.read_bytes()
-    except OSError as error:
-        raise RelationError(
-            f"{path} cannot be read: {error.strerror}", "Check the path and its permissions."
-        ) from error
-    return parse(content, path.name)
 
 
 def parse(content: bytes, filename: str) -> Relation:
@@ -117,10 +90,8 @@ def parse(content: bytes, filename: str) -> Relation:
         line = content[: error.start].count(b"\n") + 1
         raise RelationError(f"{filename}, line {line}: not UTF-8 text", "Save the file as UTF-8.") from error
     name, suffix = Path(filename).stem, Path(filename).suffix.lower()
-    if suffix == ".json" or (suffix != ".csv" and text.lstrip().startswith("[")):
-        rows = _json_rows(text, filename)
-    else:
-        rows = _csv_rows(text, filename)
+    is_json = suffix == ".json" or (suffix != ".csv" and text.lstrip().startswith("["))
+    rows = _json_rows(text, filename) if is_json else _csv_rows(text, filename)
     pairs = _checked(rows, filename)
     return Relation(
         name=name,
@@ -134,7 +105,8 @@ def parse(content: bytes, filename: str) -> Relation:
 
 
 def _from_object(fields: dict[str, Any]) -> Relation:
-    return Relation(**{**fields, "pairs": tuple((source, target) for source, target in fields["pairs"])})
+    pairs = tuple((source, target) for source, target in fields["pairs"])
+    return Relation(**{**fields, "pairs": pairs})
 
 
 Row = tuple[str, Any]  # its place in the file ("line 3" of a CSV, "pair 3" of a JSON list), and what stands there
@@ -199,14 +171,17 @@ def _checked(rows: Iterator[Row], filename: str) -> tuple[Pair, ...]:
 
 def _pair(row: Any) -> tuple[Pair | None, str]:
     """A row as a pair of words, or the reason why it is none."""
-    if not isinstance(row, list) or len(row) != 2:
-        return None, f"expected two columns, found {len(row)}" if isinstance(row, list) else "not a pair"
-    if not all(isinstance(word, str) for word in row):
+    if not isinstance(row, list):
+        return None, "not a pair"
+    if len(row) != 2:
+        return None, f"expected two columns, found {len(row)}"
+    source, target = row
+    if not isinstance(source, str) or not isinstance(target, str):
         return None, "both must be text"
-    source, target = (word.strip() for word in row)
+    source, target = source.strip(), target.strip()
     if not source or not target:
         return None, "an empty word"
-    if not (source + target).isprintable() and any("\ud800" <= c <= "\udfff" for c in source + target):
+    if any("\ud800" <= character <= "\udfff" for character in source + target):
         return None, "half of a character (a lone surrogate)"
     if max(len(source), len(target)) > MAX_WORD:
         return None, f"a word of more than {MAX_WORD} characters"

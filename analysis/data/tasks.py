@@ -1,11 +1,10 @@
-"""Tasks: prompts with what should follow, on which the causal map finds out which heads are needed."""
+"""Tasks: prompts with the text that should follow; the causal map measures which heads they need."""
 
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,9 @@ from analysis.data import questions
 from analysis.data.questions import Question
 from analysis.errors import TaskError
 
-TRAIN = 1_600  # prompts of a kind: no batch of 16 is seen twice within 600 updates
-VALIDATION = 40  # prompts of a kind
-HELD_OUT = 5  # one question in so many is for validation
+TRAIN = 1_600  # prompts per kind: no batch of 16 is seen twice within 600 updates
+VALIDATION = 40  # prompts per kind
+HELD_OUT = 5  # one question in five is for validation
 
 MAX_BYTES = 10_000_000  # of a user's file
 MAX_ITEMS = 20_000
@@ -37,7 +36,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Task:
-    """A named set of items; no question of validation is seen in training, not even as a worked example."""
+    """A named set of items; no validation question is seen in training, not even as a worked example."""
 
     name: str
     title: str
@@ -48,7 +47,8 @@ class Task:
     @cached_property
     def kinds(self) -> tuple[str, ...]:
         """The kinds of items, in the order of their first appearance."""
-        return tuple(dict.fromkeys(item.kind for item in self.train + self.validation))
+        kinds = [item.kind for item in self.train + self.validation]
+        return tuple(dict.fromkeys(kinds))
 
     @cached_property
     def hash(self) -> str:
@@ -58,7 +58,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Matched pairs: what a model shall no longer say, and what it shall go on saying."""
+    """Matched pairs: what a model should forget, and what it should retain."""
 
     name: str
     title: str
@@ -73,7 +73,7 @@ class Contrast:
 
 
 SENTENCES = {
-    "math": "Small numbers: arithmetic, comparing, going on counting and one-sentence stories.",
+    "math": "Small numbers: arithmetic, comparisons, sequences and one-sentence stories.",
     "syntax": "Another form of the same words: past, plural, pronoun, question, negation.",
     "commonsense": "Everyday questions with four answers to choose from, by letter.",
 }
@@ -88,9 +88,21 @@ def builtin() -> dict[str, Task]:
 
 def _task(name: str, sentence: str) -> Task:
     kinds: dict[str, list[Question]] = getattr(questions, name)()
-    parts = [_split(kind, asked) for kind, asked in kinds.items()]
-    train, validation = (tuple(chain.from_iterable(zip(*part, strict=True))) for part in zip(*parts, strict=True))
-    return Task(name, TITLES[name], sentence, train, validation)
+    train: list[list[Item]] = []
+    validation: list[list[Item]] = []
+    for kind, asked in kinds.items():
+        for_training, for_validation = _split(kind, asked)
+        train.append(for_training)
+        validation.append(for_validation)
+    return Task(name, TITLES[name], sentence, _in_turn(train), _in_turn(validation))
+
+
+def _in_turn(kinds: list[list[Item]]) -> tuple[Item, ...]:
+    """One item of each kind, then the next of each: a batch sees all kinds."""
+    mixed: list[Item] = []
+    for one_of_each in zip(*kinds, strict=True):
+        mixed.extend(one_of_each)
+    return tuple(mixed)
 
 
 def _split(kind: str, asked: list[Question]) -> tuple[list[Item], list[Item]]:
@@ -102,22 +114,23 @@ def _split(kind: str, asked: list[Question]) -> tuple[list[Item], list[Item]]:
 
 
 def _items(kind: str, asked: list[Question], examples: list[Question], count: int) -> list[Item]:
-    """So many items, each question with as many worked examples as that takes."""
+    """`count` items: every question after one worked example, then after another, until there are enough."""
     items: list[Item] = []
     for shift in range(1, len(examples)):
         for at, question in enumerate(asked):
             example = examples[(at + shift) % len(examples)]
             if example.key != question.key:
-                items.append(
-                    Item(kind, f"{example.asked}{example.answer}{example.rest}\n{question.asked}", question.answer)
-                )
+                worked = f"{example.asked}{example.answer}{example.rest}"
+                items.append(Item(kind, f"{worked}\n{question.asked}", question.answer))
             if len(items) == count:
                 return sorted(items, key=lambda item: _digest(item.prompt))
-    raise ValueError(f"{kind}: {len(items)} items cannot be {count}")
+    raise ValueError(f"{kind}: {len(items)} items where {count} are needed")
 
 
 def _hash(*groups: tuple[Item, ...]) -> str:
-    content = [[[item.kind, item.prompt, item.target] for item in items] for items in groups]
+    content: list[list[list[str]]] = []
+    for items in groups:
+        content.append([[item.kind, item.prompt, item.target] for item in items])
     return _digest(json.dumps(content, ensure_ascii=False)).hex()[:16]
 
 
@@ -130,32 +143,18 @@ def _held_out(key: str) -> bool:
 
 
 def choose(names: Sequence[str]) -> tuple[Task, ...]:
-    """Tasks by name, or from files of one's own."""
-    found = []
+    """Built-in tasks by name."""
     for name in names:
-        if name in builtin():
-            found.append(builtin()[name])
-        elif Path(name).suffix == ".jsonl":
-            found.append(read_task(Path(name).name, file_content(Path(name))))
-        else:
+        if name not in builtin():
             raise TaskError(f"there is no task {name[:100]!r}", f"Choose from {', '.join(builtin())}, or a file.jsonl.")
-    return tuple(found)
-
-
-def file_content(path: Path) -> bytes:
-    """A file's bytes, but not more than can be used."""
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise TaskError(f"{path} cannot be read: {error.strerror}", "Check the path and its permissions.") from error
+    return tuple(builtin()[name] for name in names)
 
 
 def read_task(name: str, content: bytes) -> Task:
-    """A user's own task: JSONL with "prompt", "target" and perhaps "kind"; one item in five is for validation."""
+    """A user's own task: JSONL with "prompt", "target" and an optional "kind"; one item in five is for validation."""
     items = [item for (item,) in _checked(_lines(name, content), name, _single, _EXAMPLE)]
     if len(items) < MIN_ITEMS:
-        raise TaskError(f"{name} holds {len(items)} items", f"Give at least {MIN_ITEMS}, one a line, as {_EXAMPLE}.")
+        raise TaskError(f"{name} holds {len(items)} items", f"Give at least {MIN_ITEMS}, one per line, as {_EXAMPLE}.")
     mixed = sorted(items, key=lambda item: _digest(item.prompt))
     held = max(1, len(mixed) // HELD_OUT)
     stem = Path(name).stem
@@ -169,7 +168,7 @@ def read_contrast(name: str, content: bytes) -> Contrast:
     if len(pairs) < MIN_ITEMS:
         raise TaskError(f"{name} holds {len(pairs)} pairs", f"Give at least {MIN_ITEMS}.")
     stem = Path(name).stem
-    sentence = f"Heads that what is to be forgotten in {name} needs, and what is to be kept does not."
+    sentence = f"Heads that the prompts to forget in {name} need, and the prompts to retain do not."
     forget, retain = zip(*pairs, strict=True)
     return Contrast(stem, stem.replace("_", " "), sentence, forget, retain)
 
@@ -190,40 +189,40 @@ _EXAMPLE = '{"prompt": "one cat, two", "target": " cats"}'
 _PAIR = '{"forget": {"prompt": "…", "target": "…"}, "retain": {"prompt": "…", "target": "…"}}'
 
 
-Group = tuple[Item, ...]  # what stands on a line: an item, or the two of a pair
+Group = tuple[Item, ...]  # the items of one line: one of a task, two of a contrast
 
 
 def _checked(
     lines: Iterable[tuple[int, str]], name: str, read: Callable[[Any], tuple[Group, str]], example: str
 ) -> list[Group]:
-    """What the lines of a file hold, or one error that lists what is wrong on which line."""
+    """The items of every line of a file, or one error that lists what is wrong on which line."""
     first_line: dict[tuple[str, ...], int] = {}
     items: list[Group] = []
     problems: list[str] = []
     for line, text in lines:
         if not text.strip():
             continue
-        found, problem = _read(text, read)
-        prompts = tuple(item.prompt for item in found)
+        group, problem = _read(text, read)
+        prompts = tuple(item.prompt for item in group)
         if not problem and prompts in first_line:
             problem = f"repeats the prompt of line {first_line[prompts]}"
         if problem:
             problems.append(f"{name}, line {line}: {problem}")
         else:
             first_line[prompts] = line
-            items.append(found)
+            items.append(group)
         if len(items) > MAX_ITEMS:
             raise TaskError(f"{name} has more than {MAX_ITEMS:,} items", "Keep a part of them.")
         if len(problems) == _SHOWN_PROBLEMS:
             problems.append("… and perhaps more")
             break
     if problems:
-        raise TaskError("\n".join(problems), f"Mend or remove these lines; a line reads {example}.")
+        raise TaskError("\n".join(problems), f"Fix or remove these lines; a line reads {example}.")
     return items
 
 
 def _read(text: str, read: Callable[[Any], tuple[Group, str]]) -> tuple[Group, str]:
-    """What a line holds, or nothing and the reason."""
+    """The items of a line, or none and the reason."""
     try:
         return read(json.loads(text))
     except (ValueError, RecursionError):  # a number of too many digits is a ValueError
@@ -234,20 +233,29 @@ def _single(row: Any) -> tuple[Group, str]:
     if not isinstance(row, dict):
         return (), "not an object with a prompt and a target"
     problem = next(_problems(row), "")
-    return ((), problem) if problem else ((Item(row.get("kind", "custom"), row["prompt"], row["target"]),), "")
+    if problem:
+        return (), problem
+    item = Item(row.get("kind", "custom"), row["prompt"], row["target"])
+    return (item,), ""
 
 
 def _pair(row: Any) -> tuple[Group, str]:
     if not isinstance(row, dict) or not {"forget", "retain"} <= set(row):
         return (), "not an object with forget and retain"
-    sides = {side: _single(row[side]) for side in ("forget", "retain")}
-    problem = next((f"{side}: {problem}" for side, (_, problem) in sides.items() if problem), "")
-    return ((), problem) if problem else ((*sides["forget"][0], *sides["retain"][0]), "")
+    both: list[Item] = []
+    for side in ("forget", "retain"):
+        items, problem = _single(row[side])
+        if problem:
+            return (), f"{side}: {problem}"
+        both.extend(items)
+    return tuple(both), ""
 
 
 def _problems(row: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with the fields of an item."""
+    row = {"kind": "custom", **row}
     for field, longest in (("prompt", MAX_PROMPT), ("target", MAX_TARGET), ("kind", MAX_KIND)):
-        value = row.get(field, "custom" if field == "kind" else None)
+        value = row.get(field)
         if value is None:
             yield f"the {field} is missing"
         elif not isinstance(value, str):

@@ -1,1 +1,1 @@
-"""Models on disk: their card, tensors, vocabulary and where they come from. No torch here."""
+"""Models on disk: their card, tensors, vocabulary and sources. No torch here."""

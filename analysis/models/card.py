@@ -30,7 +30,7 @@ class HeadId:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What a reader needs to know of a model before looking at any score of it."""
+    """What identifies a model and describes its shape."""
 
     id: str
     revision: str  # the hub's commit where there is one, else the first characters of the fingerprint
@@ -51,11 +51,11 @@ class ModelCard:
         return cls(**{**fields, "layers": tuple(fields["layers"])})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """The card as plain values for JSON."""
         return {**asdict(self), "layers": list(self.layers)}
 
     def check(self, head: HeadId) -> HeadId:
-        """The head itself if the model has it."""
+        """The head itself, or an error if the model does not have it."""
         if head.layer not in self.layers or head.head >= self.heads:
             raise HeadError(
                 f"{self.id} has no head {head}",
@@ -67,4 +67,5 @@ class ModelCard:
         """The other query heads that share this head's value matrix (grouped-query attention)."""
         size = self.heads // self.kv_heads
         first = head.head // size * size
-        return tuple(HeadId(head.layer, other) for other in range(first, first + size) if other != head.head)
+        group = range(first, first + size)
+        return tuple(HeadId(head.layer, other) for other in group if other != head.head)

@@ -36,12 +36,13 @@ _INSIDE = ("intermediate_size", "ffn_dim", "n_inner")  # of the MLP
 _EPS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon")
 _ACTIVATION = ("hidden_activation", "hidden_act", "activation_function")
 
+_OTHER_FORMATS = {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"}  # of weights that are not read
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "tokenizer_config.json")
 
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """Where one tensor lies."""
+    """Where one tensor is stored, its type and its shape."""
 
     file: Path
     dtype: str
@@ -52,7 +53,7 @@ class TensorInfo:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """An opened checkpoint whose tensors have been found and whose shapes agree with its config."""
+    """An opened checkpoint that has all tensors that are read, in the shapes that its config promises."""
 
     folder: Path
     config: dict[str, Any]
@@ -72,7 +73,7 @@ class Checkpoint:
         card = _card(model_id or folder.name, revision or content[:8], content, family, config, tensors, prefix, note)
         checkpoint = cls(folder, config, family, tensors, prefix, card)
         checkpoint.check()
-        _ = checkpoint.eps  # a wrong one is an error now, not in mid-computation
+        _ = checkpoint.eps  # a wrong value is an error now and not in the middle of a computation
         return checkpoint
 
     @cached_property
@@ -95,9 +96,9 @@ class Checkpoint:
 
     @cached_property
     def unembedding(self) -> str:
-        """The name of the unembedding tensor; the embedding's when there is no other and none is promised.
+        """The name of the unembedding tensor; the embedding's if the checkpoint has no other and promises none.
 
-        A head that is there is used even if config.json calls it tied, as transformers does when the two differ.
+        One that is in the checkpoint is used even if config.json calls it tied, as transformers does when they differ.
         """
         # "language_model.model." keeps its head at "language_model.lm_head"
         outer = self.prefix.removesuffix("model.") if self.prefix.endswith(".model.") else ""
@@ -116,7 +117,7 @@ class Checkpoint:
         return f"{self.prefix}{self.family.layer.format(layer=layer)}{name}"
 
     def info(self, name: str) -> TensorInfo:
-        """The tensor's place, or a named error."""
+        """Where a tensor is stored, or a named error if the checkpoint does not have it."""
         if name in self.tensors:
             return self.tensors[name]
         hint = f"The {self.family.name} family needs it; is the checkpoint complete?"
@@ -133,18 +134,30 @@ class Checkpoint:
         for layer in card.layers:
             self._expect(self.in_layer(layer, f"{family.value}.weight"), value_shape(family, card))
             self._expect_linear(layer, family.output, card.width, card.heads * card.head_dim)
-        if any(name.startswith(self.in_layer(card.layers[-1] + 1, "")) for name in self.tensors):
+        beyond = self.in_layer(card.layers[-1] + 1, "")
+        if any(name.startswith(beyond) for name in self.tensors):
             raise ConfigMismatch(
                 f"config.json gives {len(card.layers)} layers, the checkpoint has more",
                 "config.json and the weights belong to different models; copy both from one place.",
             )
         self._expect(self.in_layer(first, f"{family.norm}.weight"), (card.width,))
-        inside = next((int(self.config[key]) for key in _INSIDE if self.config.get(key)), None)
-        fused = family.gate == family.up
-        self._expect_linear(first, family.up, None if inside is None else inside * (2 if fused else 1), card.width)
-        self._expect_linear(first, family.down, card.width, inside)
+        self._check_mlp(first)
+
+    def _check_mlp(self, layer: int) -> None:
+        family, width, inside = self.family, self.card.width, self._mlp_width()
+        fused = family.gate == family.up  # gate and up are one tensor of twice as many rows
+        rows = 2 * inside if fused and inside is not None else inside
+        self._expect_linear(layer, family.up, rows, width)
+        self._expect_linear(layer, family.down, width, inside)
         if family.gate and not fused:
-            self._expect_linear(first, family.gate, inside, card.width)
+            self._expect_linear(layer, family.gate, inside, width)
+
+    def _mlp_width(self) -> int | None:
+        """The width inside the MLP, if config.json says it."""
+        for key in _INSIDE:
+            if self.config.get(key):
+                return int(self.config[key])
+        return None
 
     def _expect_linear(self, layer: int, name: str, out: int | None, into: int | None) -> None:
         shape = (into, out) if self.family.conv1d else (out, into)
@@ -157,13 +170,20 @@ class Checkpoint:
                 f"{name} is stored as {info.dtype}",
                 f"Read are {', '.join(READABLE.values())}; use the original weights.",
             )
-        fits = len(info.shape) == len(shape) and all(b in (None, a) for a, b in zip(info.shape, shape, strict=True))
-        if not fits:
+        if not _fits(info.shape, shape):
+            stored = " × ".join(str(n) for n in info.shape)
             promised = " × ".join("any" if n is None else str(n) for n in shape)
             raise ConfigMismatch(
-                f"{name} is {' × '.join(map(str, info.shape))}, config.json promises {promised}",
+                f"{name} is {stored}, config.json promises {promised}",
                 "config.json and the weights belong to different models; copy both from one place.",
             )
+
+
+def _fits(shape: tuple[int, ...], expected: tuple[int | None, ...]) -> bool:
+    """Whether a shape is the expected one, in which None stands for any number."""
+    if len(shape) != len(expected):
+        return False
+    return all(wanted is None or wanted == n for n, wanted in zip(shape, expected, strict=True))
 
 
 def value_shape(family: Family, card: ModelCard) -> tuple[int, int]:
@@ -179,7 +199,7 @@ def value_shape(family: Family, card: ModelCard) -> tuple[int, int]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """config.json, or the part of it that describes the language model."""
+    """The content of config.json, or the part of it that describes the language model."""
     if not folder.is_dir():
         raise ModelNotFound(f"there is no folder {folder}", "Give a folder with config.json and *.safetensors.")
     path = folder / "config.json"
@@ -202,13 +222,13 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def choose_family(config: dict[str, Any], model_id: str) -> Family:
-    """The row for this architecture."""
+    """The family of this architecture."""
     model_type = str(config.get("model_type"))
     family = BY_MODEL_TYPE.get(model_type)
     if family is None:
         raise UnknownFamily(
-            f"{model_id} is of the type {model_type!r}, which is not known yet",
-            f"Known are {', '.join(BY_MODEL_TYPE)}. A new one is one row in analysis/families.py.",
+            f"{model_id} is of the type {model_type!r}, which is not supported yet",
+            f"Supported are {', '.join(BY_MODEL_TYPE)}. A new one is one row in analysis/models/families.py.",
         )
     for key, needed in family.requires:
         if config.get(key, needed) != needed:
@@ -225,20 +245,26 @@ def read_index(folder: Path) -> dict[str, TensorInfo]:
 
 
 def _weight_files(folder: Path) -> list[Path]:
+    """The folder's safetensors: the shards that its index names, else the whole model, else every file of the kind."""
     index = folder / "model.safetensors.index.json"
-    if not index.exists():
-        whole = folder / "model.safetensors"  # beside it may lie adapters or other copies
-        found = [whole] if whole.exists() else sorted(folder.glob("*.safetensors"))
-        if not found:
-            others = sorted(
-                p.name for p in folder.iterdir() if p.suffix in {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"}
-            )
-            has = f"only {', '.join(others[:3])}" if others else "no weights at all"
-            raise NoSafetensors(
-                f"{folder.name} has {has}",
-                "Only safetensors are read (pickled weights can run code). Convert with save_pretrained().",
-            )
-        return found
+    if index.exists():
+        return _shards(folder, index)
+    whole = folder / "model.safetensors"  # adapters or other copies may lie beside it
+    if whole.exists():
+        return [whole]
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        others = sorted(path.name for path in folder.iterdir() if path.suffix in _OTHER_FORMATS)
+        has = f"only {', '.join(others[:3])}" if others else "no weights at all"
+        raise NoSafetensors(
+            f"{folder.name} has {has}",
+            "Only safetensors are read (pickled weights can run code). Convert with save_pretrained().",
+        )
+    return files
+
+
+def _shards(folder: Path, index: Path) -> list[Path]:
+    """The files that an index names, all of them beside it."""
     try:
         names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
     except (ValueError, KeyError, AttributeError, TypeError, OSError) as error:
@@ -273,16 +299,16 @@ def _read_header(file: Path) -> Iterator[tuple[str, TensorInfo]]:
 
 
 def _tensor_info(file: Path, entry: dict[str, Any], base: int, size: int) -> TensorInfo:
+    """An entry of a file's header; `base` is where the file's data begins, `size` where it ends."""
     begin, end = (int(offset) for offset in entry["data_offsets"])
     shape = tuple(int(n) for n in entry["shape"])
     if base + end > size:
         raise DamagedFile(f"{file.name} is truncated", "Download it again.")
-    item = BYTES.get(entry["dtype"])
-    if (
-        not 0 <= begin <= end
-        or min(shape, default=0) < 0
-        or (item is not None and end - begin != math.prod(shape) * item)
-    ):
+    number_size = BYTES.get(entry["dtype"])
+    sane = 0 <= begin <= end and min(shape, default=0) >= 0
+    if sane and number_size is not None:
+        sane = end - begin == math.prod(shape) * number_size
+    if not sane:
         raise DamagedFile(f"the header of {file.name} contradicts itself", "Download it again.")
     return TensorInfo(file, str(entry["dtype"]), shape, base + begin, base + end)
 
@@ -302,9 +328,12 @@ def _card(
     tensors: dict[str, TensorInfo], prefix: str, note: str,
 ) -> ModelCard:  # fmt: skip
     embedding = tensors[f"{prefix}{family.embedding}.weight"]
-    config = {**dict(family.defaults), **{key: value for key, value in config.items() if value is not None}}
+    given = {key: value for key, value in config.items() if value is not None}
+    config = {**dict(family.defaults), **given}
     try:
-        layers, heads, width = (_whole(_first(config, keys)) for keys in (_LAYERS, _HEADS, _WIDTH))
+        layers = _whole(_first(config, _LAYERS))
+        heads = _whole(_first(config, _HEADS))
+        width = _whole(_first(config, _WIDTH))
         kv_heads = _whole(_first(config, ("num_key_value_heads",), heads))
         head_dim = _whole(_first(config, ("head_dim",), width // heads if heads else 0))
         vocabulary, _ = embedding.shape
@@ -334,6 +363,7 @@ def _card(
 
 
 def _first(config: dict[str, Any], keys: tuple[str, ...], default: Any = None) -> Any:
+    """The value of the first key that config.json has, else the default."""
     for key in keys:
         if config.get(key) is not None:
             return config[key]
@@ -343,6 +373,7 @@ def _first(config: dict[str, Any], keys: tuple[str, ...], default: Any = None) -
 
 
 def _whole(value: Any) -> int:
+    """The value itself if it is an integer."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(value)
     return value
@@ -352,7 +383,7 @@ _UNHASHED = {"transformers_version", "_name_or_path", "_model_name_or_path", "dt
 
 
 def fingerprint(folder: Path, config: dict[str, Any], tensors: dict[str, TensorInfo]) -> str:
-    """A name for the content of a checkpoint, the same wherever it lies and however it is sharded.
+    """A name for the content of a checkpoint, the same wherever it is stored and however it is sharded.
 
     SHA-256 over the config, every tensor's name, type, shape and 18 blocks of 64 bytes spread over its data, and the
     whole tokenizer. Guarantee: a different architecture, tokenizer or training (any change that touches most numbers
@@ -361,27 +392,39 @@ def fingerprint(folder: Path, config: dict[str, Any], tensors: dict[str, TensorI
     digest = hashlib.sha256()
     essential = {key: value for key, value in config.items() if key not in _UNHASHED}
     digest.update(json.dumps(essential, sort_keys=True).encode())
+    samples = _samples(tensors)
+    for name, info in sorted(tensors.items()):
+        digest.update(f"{name} {info.dtype} {info.shape} ".encode() + samples[name])
+    for name in TOKENIZER_FILES:
+        path = folder / name
+        if path.exists():
+            digest.update(name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def _samples(tensors: dict[str, TensorInfo]) -> dict[str, bytes]:
+    """Some bytes of every tensor; each file is opened once."""
     by_file: dict[Path, list[str]] = {}
-    for name in sorted(tensors):
-        by_file.setdefault(tensors[name].file, []).append(name)
+    for name, info in tensors.items():
+        by_file.setdefault(info.file, []).append(name)
     samples: dict[str, bytes] = {}
     for file, names in by_file.items():
         descriptor = os.open(file, os.O_RDONLY)
         try:
-            samples.update((name, _sample(descriptor, tensors[name])) for name in names)
+            for name in names:
+                samples[name] = _sample(descriptor, tensors[name])
         finally:
             os.close(descriptor)
-    for name in sorted(tensors):
-        digest.update(f"{name} {tensors[name].dtype} {tensors[name].shape} ".encode() + samples[name])
-    for path in (folder / name for name in TOKENIZER_FILES):
-        if path.exists():
-            digest.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return samples
 
 
 def _sample(descriptor: int, info: TensorInfo, blocks: int = 18, block: int = 64) -> bytes:
+    """All bytes of a small tensor, or blocks at equal distances from the first byte to the last."""
     span = info.stop - info.start
     if span <= blocks * block:
         return os.pread(descriptor, span, info.start)
-    starts = (info.start + i * (span - block) // (blocks - 1) for i in range(blocks))
-    return b"".join(os.pread(descriptor, block, start) for start in starts)
+    sampled = []
+    for number in range(blocks):
+        start = info.start + number * (span - block) // (blocks - 1)
+        sampled.append(os.pread(descriptor, block, start))
+    return b"".join(sampled)

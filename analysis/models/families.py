@@ -1,6 +1,6 @@
-"""Where each family of models keeps the tensors we read: one row of data a family.
+"""Where each family of models keeps the tensors that are read: one row of data per family.
 
-To add a family, add a row here and its name to `tests/tiny_models.py`; the tests then compare
+To add a family, add a row here and a tiny model of it to `tests/tiny_models.py`; the tests then compare
 what the row reads with the forward pass of transformers.
 """
 

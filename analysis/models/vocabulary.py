@@ -1,4 +1,4 @@
-"""A model's tokenizer as the methods need it: which words are one token, and what a token reads."""
+"""A model's tokenizer as the methods need it: which words are single tokens, and the text of a token."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from typing import Any, Protocol, Self, cast
 from analysis.data.relations import Relation
 from analysis.errors import TokenizerMissing
 
-MIN_PAIRS = 30  # fewer kept pairs: the relation says too little about a head of this model
+MIN_PAIRS = 30  # with fewer kept pairs a relation says too little about the heads of a model
 
 _WORD_START = ("Ġ", "▁")
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """A text cut into tokens, each with its first character's place and the one after its last."""
+    """A text as tokens, each with the span of its characters: its first one, and the one after its last."""
 
     ids: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
@@ -59,7 +59,7 @@ class Vocabulary:
         return self._backend.get_vocab_size()
 
     def text(self, token: int) -> str:
-        """What a token reads, word-start space included."""
+        """The text of a token, with the space at the start of a word."""
         text = self._backend.decode([token], skip_special_tokens=False)
         name = self._backend.id_to_token(token) or ""
         if "\ufffd" in text and "\ufffd" not in name:
@@ -69,39 +69,48 @@ class Vocabulary:
         return text
 
     def encoded(self, texts: Sequence[str]) -> list[Tokens]:
-        """Whole texts as the model reads them: with the token that begins a text, if any, but none that ends it."""
-        found = []
+        """Whole texts as the model reads them: with the special token at the start, if any, but none at the end."""
+        texts_as_tokens = []
         for encoding in self._backend.encode_batch(list(texts), add_special_tokens=True):
             end = len(encoding.ids)
             while end and encoding.special_tokens_mask[end - 1]:
                 end -= 1
-            found.append(Tokens(tuple(encoding.ids[:end]), tuple(encoding.offsets[:end])))
-        return found
+            texts_as_tokens.append(Tokens(tuple(encoding.ids[:end]), tuple(encoding.offsets[:end])))
+        return texts_as_tokens
 
     def single(self, words: Iterable[str]) -> dict[str, int]:
         """The words that are exactly one token at the start of a word, with that token.
 
-        One space is put before the word. A tokenizer that adds the space by itself would then see two, so the bare word
-        is tried as well and taken when its token is marked as a word start.
+        One space is put before the word. A tokenizer that adds a space by itself would then see two, so the bare word
+        is tried as well, and taken when its token is marked as the start of a word.
         """
         words = sorted(set(words))
         spaced = self._backend.encode_batch([f" {word}" for word in words], add_special_tokens=False)
         bare = self._backend.encode_batch(words, add_special_tokens=False)
-        found: dict[str, int] = {}
+        tokens: dict[str, int] = {}
         for word, with_space, without in zip(words, spaced, bare, strict=True):
             if len(with_space.ids) == 1:
-                found[word] = with_space.ids[0]
+                token = with_space.ids[0]
             elif len(without.ids) == 1 and without.tokens[0].startswith(_WORD_START):
-                found[word] = without.ids[0]
-        # An unknown-word token reads differently from the word it stands for.
-        return {word: token for word, token in found.items() if self.text(token).strip().casefold() == word.casefold()}
+                token = without.ids[0]
+            else:
+                continue
+            # The token for unknown words is another text than the word.
+            if self.text(token).strip().casefold() == word.casefold():
+                tokens[word] = token
+        return tokens
 
     def keep(self, relation: Relation, size: int | None = None) -> tuple[tuple[int, int], ...]:
         """The relation's pairs in which both words are one token, as tokens, without repeats.
 
-        `size` is the number of embeddings; some tokenizers know tokens that the model was never given.
+        `size` is the number of embeddings; some tokenizers have tokens that the model has no embedding for.
         """
         tokens = self.single(word for pair in relation.pairs for word in pair)
-        tokens = {word: token for word, token in tokens.items() if size is None or token < size}
-        kept = ((tokens[s], tokens[t]) for s, t in relation.pairs if s in tokens and t in tokens)
-        return tuple(dict.fromkeys(kept))
+        kept: dict[tuple[int, int], None] = {}  # a dict keeps the order, a set would not
+        for source, target in relation.pairs:
+            if source not in tokens or target not in tokens:
+                continue
+            pair = (tokens[source], tokens[target])
+            if size is None or max(pair) < size:
+                kept[pair] = None
+        return tuple(kept)

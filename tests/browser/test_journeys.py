@@ -440,13 +440,20 @@ def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     assert other.locator("#maps .heatmaplayer image").count() == 1
 
 
-def test_a_wrong_submission_is_said(visit):
-    """A name that no model has, and a file with a broken line."""
+def test_a_wrong_submission_is_said(visit, tmp_path):
+    """A name that no model has, and a file with a broken line; no job comes of either."""
+    (tmp_path / "broken.csv").write_text("hot,cold\nbig\n")
     page = visit("/?view=models")
+    jobs = page.locator("[data-job]").count()
     page.locator("#new-model").fill("../../etc/passwd!")
     page.locator("#new-submit").click()
-    expect(page.locator("#note")).to_contain_text("model")
-    page.complaints.clear()  # the browser reports the refusal, too
+    expect(page.locator("#note")).to_contain_text("model: String should match pattern")
+    page.locator("#new-model").fill("org/name")
+    page.locator("#new-files").set_input_files(tmp_path / "broken.csv")
+    page.locator("#new-submit").click()
+    expect(page.locator("#note")).to_contain_text("broken.csv, line 2: expected two columns, found 1")
+    assert page.locator("[data-job]").count() == jobs
+    page.complaints.clear()  # the browser reports the refusals, too
 
 
 def test_eight_pins_do_not_stop_the_page(visit):

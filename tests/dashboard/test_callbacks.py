@@ -5,6 +5,8 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from dash import dcc, html
+from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 from starlette.testclient import TestClient
 
@@ -72,21 +74,69 @@ def test_the_inspector_shows_pinned_heads_side_by_side(library):
 
 
 def test_hostile_pins_are_ignored(library):
-    """A browser may send anything."""
-    for pins in ("L1H1", [None, {"a": 1}], ["<script>"], ["\ud800"], 7, ["L1H1"] * 50):
-        assert callbacks.inspect(library, pins, "", SCREEN)
+    """Whatever a browser sends, pins that name no head show the same as none, and a head is shown once."""
+    invitation = callbacks.inspect(library, [], "", SCREEN)
+    assert "No head pinned" in text(invitation)
+    for pins in ("L1H1", [None, {"a": 1}], ["<script>"], ["\ud800"], ["L99H99"], 7):
+        assert callbacks.inspect(library, pins, "", SCREEN) == invitation
+    assert callbacks.inspect(library, ["L1H1"] * 50, "", SCREEN) == callbacks.inspect(library, ["L1H1"], "", SCREEN)
+
+
+def places(part, place=""):
+    """Every text of a piece of the page with its place: the component and its property, or the key of plain data."""
+    if isinstance(part, Component):
+        for name in part._prop_names:
+            yield from places(getattr(part, name, None), f"{type(part).__name__.lower()}.{name}")
+    elif isinstance(part, dict):
+        for name, value in part.items():
+            yield from places(value, f"{place.partition('.')[0]}.{name}")
+    elif isinstance(part, list | tuple) and len(part) == 3 and isinstance(part[1], dict):  # see dashboard.markup
+        tag, properties, children = part
+        yield from places({**properties, "children": children}, tag)
+    elif isinstance(part, list | tuple):
+        for value in part:
+            yield from places(value, place)
+    else:
+        yield place, str(part)
+
+
+PLAIN = {"children", "title", "aria-label", "headerName", "best", "absent"}  # properties that are shown as they are
+MARKUP = {"markdown", "iframe", "script", "style", "objectel", "embed"}  # components whose text is read as markup
+
+
+def read_as_markup(part):
+    """Where a hostile text stands that is more than text there."""
+    hostile = [place.split(".") for place, words in places(part) if "<img" in words]
+    assert hostile
+    return [place for place in hostile if place[0] in MARKUP or place[-1] not in PLAIN]
 
 
 def test_markup_in_tokens_and_titles_is_text_everywhere(library):
-    """It appears as a child, which React escapes, never in a property that is read as markup."""
+    """It appears as a child, which React escapes, never in a property or component that is read as markup."""
     heads = painted(library, f"?model={ODD}")["painted"]
     described = callbacks.describe(library, f"?model={ODD}&view=table", SCREEN, None)
     cards = callbacks.inspect(library, ["L1H0"], f"?model={ODD}", SCREEN)
     assert HOSTILE.replace(" ", "␣") in text(cards)
     for part in (heads["heads"]["figure"], described["profile"]):
         assert "<img" not in text(part)
-    for part in (described, cards):
-        assert "dangerously" not in text(part)
+    assert read_as_markup(described) == []
+    assert read_as_markup(cards) == []
+    assert not any("cellRenderer" in column for column in described["columns"])  # the grid shows plain text
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        html.Div([dcc.Markdown(HOSTILE, dangerously_allow_html=True)]),
+        html.P(html.Iframe(srcDoc=HOSTILE)),
+        html.A("a link", href=HOSTILE),
+        ["section", {}, [["script", {}, [HOSTILE]]]],
+        ["div", {"onclick": HOSTILE}, []],
+    ],
+)
+def test_markup_that_would_be_read_is_found(part):
+    """What the test above looks for is found where it is planted."""
+    assert len(read_as_markup(part)) == 1
 
 
 def test_sizes_that_make_no_sense_are_bounded():

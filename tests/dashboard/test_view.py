@@ -83,8 +83,14 @@ def test_names_keep_their_case_and_may_hold_anything(library):
 
 
 def test_surrogates_are_read(library):
-    """What no encoding can write."""
-    assert view_of_controls(library, {"model": "\ud800", "pin": ["\udfff"]}).panels
+    """A model and a pin that no encoding can write show the default map, and what is not understood is named."""
+    view = view_of_controls(library, {"model": "\ud800", "pin": ["\udfff"]})
+    assert view.state == ViewState()
+    assert len(view.panels) == 5
+    wrong_pin, wrong_model = view.notices
+    assert "is no value for pin" in wrong_pin
+    assert "There is no map of" in wrong_model
+    view.named.to_query().encode()  # can be written again
 
 
 def test_a_model_that_no_relation_applies_to(store):

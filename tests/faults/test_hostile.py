@@ -61,27 +61,27 @@ PROPERTY = settings(max_examples=1000, deadline=None, suppress_health_check=list
 @PROPERTY
 @given(st.text(max_size=300))
 def test_no_query_string_breaks_the_server(shared, query):
-    """Any text behind the question mark."""
+    """Any text as a query string gets an answer that is no server error."""
     assert shared.get("/export/reproduce.py", params=query.encode("utf-8", "replace").decode()).status_code < 500
 
 
 @PROPERTY
 @given(st.text(max_size=60))
 def test_no_head_name_breaks_the_server(shared, name):
-    """Any text as a head."""
+    """Any text as the name of a head gets an answer that is no server error."""
     assert shared.get("/api/head", params={"head": name.encode("utf-8", "replace")}).status_code < 500
 
 
 @pytest.fixture
 def unlimited(shared, monkeypatch):
-    """Without the limit a minute, so that every upload is read."""
+    """The shared server without its limit per minute, so that every upload is read."""
     monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
     return shared
 
 
 @pytest.fixture
 def unlimited_store(client, monkeypatch):
-    """The same with a store of its own."""
+    """A server without its limit per minute, with a store of its own."""
     monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
     return client
 
@@ -259,7 +259,7 @@ def test_the_api_keeps_to_its_own_description(store, monkeypatch):
 
 
 def test_large_bodies_are_refused_before_they_are_read(client):
-    """By their announced length, and while they arrive."""
+    """A body is refused by its announced length, or while it arrives."""
     assert client.post("/api/jobs", content=b"x" * (MAX_BODY + 1)).status_code == 413
 
     def endless():
@@ -270,7 +270,7 @@ def test_large_bodies_are_refused_before_they_are_read(client):
 
 
 def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
-    """A sender that announces more than it sends is answered after a while, and then forgotten."""
+    """A sender that announces more than it sends gets 408 when its time is over."""
     monkeypatch.setattr("dashboard.guard.MAX_SECONDS", 0.2)
     first = {"type": "http.request", "body": b"{", "more_body": True}
     answers = []
@@ -299,7 +299,7 @@ def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
 
 
 def test_ten_million_pairs_are_refused(client):
-    """In the limits of a body there is no room for them; what fits is counted."""
+    """Ten million pairs exceed the limit of a body; 30,000 fit into one and are counted."""
     body = b'{"model": "a/b", "files": [{"name": "many.csv", "content": "' + b"a,b\\n" * 10**7 + b'"}]}'
     assert client.post("/api/jobs", content=body).status_code == 413
     pairs = "\n".join(f"a{i},b{i}" for i in range(30_000))
@@ -309,7 +309,7 @@ def test_ten_million_pairs_are_refused(client):
 
 
 def test_a_compressed_body_is_not_unpacked(client):
-    """A zip bomb stays a few bytes that are no JSON."""
+    """A gzip bomb is read as the few bytes that it is, and refused because they are not JSON."""
     import gzip
 
     bomb = gzip.compress(bytes(50_000_000))
@@ -326,7 +326,7 @@ def test_submissions_are_rate_limited(client):
 
 
 def test_a_full_queue_gives_a_clear_answer(unlimited_store):
-    """503 with what to do; the jobs that wait are as they were."""
+    """One job too many gets 503 and a hint; the waiting jobs stay, and asking for one of them again is no new job."""
     client = unlimited_store
     codes = [client.post("/api/jobs", json={"model": f"org/m{i}"}).status_code for i in range(QUEUE_LIMIT)]
     assert codes == [202] * QUEUE_LIMIT
@@ -338,7 +338,7 @@ def test_a_full_queue_gives_a_clear_answer(unlimited_store):
 
 
 def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
-    """After a minute a client may ask again; however many come, few are remembered."""
+    """After a minute a client may submit again, and the number of clients that are counted is bounded."""
     limits, clock = {}, [0.0]
 
     def sender(name):
@@ -361,13 +361,13 @@ def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
 
 @pytest.mark.parametrize("name", ["../secret", "/etc", "..", "a/../../b", "tiny", "small/../small", ".", "", "a\x00b"])
 def test_names_do_not_lead_out_of_the_models_directory(models, tmp_path, name):  # noqa: F811
-    """Neither dots nor links; `tiny` is a link to a folder outside."""
+    """Dots, slashes and links open nothing outside; `tiny` is a link to a folder elsewhere."""
     assert listed_folder(name, models) is None
     assert listed_models(models) == ["small"]
 
 
 def test_files_that_lead_out_of_the_models_directory_are_not_read(models, tmp_path):  # noqa: F811
-    """A folder inside, its config a link to something outside."""
+    """A folder whose config is a link to a file outside is not listed and not opened."""
     (models / "small" / "config.json").rename(tmp_path / "config.json")
     (models / "small" / "config.json").symlink_to(tmp_path / "config.json")
     assert listed_folder("small", models) is None
@@ -385,7 +385,7 @@ def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):  # 
 
 
 def test_a_header_that_lies_about_sizes_is_a_named_error(models):  # noqa: F811
-    """Offsets beyond the file's end."""
+    """A header whose tensors end beyond the end of the file is refused as damaged."""
     header = json.dumps({"a": {"dtype": "F32", "shape": [10**9], "data_offsets": [0, 4 * 10**9]}}).encode()
     (models / "small" / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
     with pytest.raises(ModelError):
@@ -393,7 +393,7 @@ def test_a_header_that_lies_about_sizes_is_a_named_error(models):  # noqa: F811
 
 
 def test_pickled_weights_are_refused(models):  # noqa: F811
-    """A folder without safetensors."""
+    """A folder with pickled weights alone is refused, with a word about safetensors."""
     folder = models / "small"
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     with pytest.raises(ModelError) as caught:
@@ -406,7 +406,7 @@ def test_pickled_weights_are_refused(models):  # noqa: F811
 
 @pytest.fixture
 def auth_file(tmp_path, capsys, monkeypatch):
-    """Two people; made as the README says."""
+    """An auth file with a viewer and an analyst, made with the command in the README."""
     path = tmp_path / "people"
     lines = []
     for name, role in (("vera", "viewer"), ("anna", "analyst")):
@@ -422,7 +422,7 @@ def login(name):
 
 
 def test_without_a_login_a_public_server_is_read_only(store):
-    """Results are there; analyses are refused, and the page says so."""
+    """Results are served, analyses get 403, and the page says that it is read-only."""
     client = client_of(store, Access.of("0.0.0.0", None))
     assert client.get("/api/health").json()["read_only"] is True
     assert client.get("/api/models").status_code == 200
@@ -431,7 +431,7 @@ def test_without_a_login_a_public_server_is_read_only(store):
 
 
 def test_viewers_view_and_analysts_analyse(store, auth_file):
-    """Nobody without a password; the roles do what they say."""
+    """Without a right password nothing is served; viewers cannot submit or cancel jobs, analysts can."""
     client = client_of(store, Access.of("0.0.0.0", auth_file))
     assert client.get("/").status_code == 401
     assert client.get("/api/models", headers={"Authorization": "Basic !!!"}).status_code == 401
@@ -446,7 +446,7 @@ def test_viewers_view_and_analysts_analyse(store, auth_file):
 
 
 def test_a_password_is_verified_once_a_request_and_off_the_event_loop(store, auth_file, monkeypatch):
-    """Verifying takes long on purpose; other requests are answered meanwhile."""
+    """Verifying is slow on purpose, so it happens once per request and in a thread of its own."""
     access, seen = Access.of("0.0.0.0", auth_file), []
     verified = access._verified
     monkeypatch.setattr(access, "_verified", lambda *login: seen.append(on_a_loop()) or verified(*login))
@@ -467,7 +467,7 @@ def on_a_loop():
 
 
 def test_the_auth_file_is_checked_line_by_line(tmp_path):
-    """A wrong line is named; a password in clear is none."""
+    """A line with a password in clear text is refused, and its number named."""
     path = tmp_path / "people"
     path.write_text("# people\nanna:analyst:secret\n")
     with pytest.raises(Exception, match="line 2"):
@@ -475,7 +475,7 @@ def test_the_auth_file_is_checked_line_by_line(tmp_path):
 
 
 def test_requests_of_other_sites_change_nothing(client):
-    """By their origin, by what the browser says, and by another host name."""
+    """Requests with another origin, another site by the browser's word, or another host name are refused."""
     body = {"json": {"model": "a/b"}}
     assert client.post("/api/jobs", headers={"Origin": "http://evil.example"}, **body).status_code == 403
     assert client.post("/api/jobs", headers={"Sec-Fetch-Site": "cross-site"}, **body).status_code == 403
@@ -496,7 +496,7 @@ def test_pages_of_other_sites_do_not_hear_of_the_jobs(store, auth_file):
 
 
 def test_many_pages_look_at_the_jobs_once(store, monkeypatch):
-    """However many listen, the store is read once a moment."""
+    """However many pages listen, the jobs are read from the store once and not once per page."""
     engine, looks = Engine(store), []
     monkeypatch.setattr(engine, "jobs", lambda: looks.append(1) or [])
     watch = Watch(engine)
@@ -505,7 +505,7 @@ def test_many_pages_look_at_the_jobs_once(store, monkeypatch):
 
 
 def test_passwords_and_tokens_are_in_no_answer_and_no_log(store, auth_file, caplog, monkeypatch):
-    """Neither a person's password or its hash nor the hub's token."""
+    """No answer and no log line holds a password, its hash or the hub's token."""
     monkeypatch.setenv("HF_TOKEN", "hf_very_secret")
     caplog.set_level("DEBUG")
     client = client_of(store, Access.of("0.0.0.0", auth_file))
@@ -525,7 +525,7 @@ def test_passwords_and_tokens_are_in_no_answer_and_no_log(store, auth_file, capl
 
 
 def test_every_answer_has_the_security_headers(client):
-    """Page, API, export and refusal."""
+    """Page, API, export and refusal all carry the content security policy and nosniff."""
     for path in ("/", "/api/health", "/export/view.csv", "/api/jobs/none"):
         headers = client.get(path).headers
         assert "script-src 'self'" in headers["content-security-policy"]
@@ -545,12 +545,12 @@ def test_every_answer_has_the_security_headers(client):
     ],
 )
 def test_only_an_embedded_page_may_stand_in_another_site(client, path, by):
-    """What can start an analysis cannot be put under somebody's pointer unseen."""
+    """Only an address with `embed=1`, which cannot start an analysis, may be framed by another site."""
     assert client.get(path).headers["content-security-policy"].endswith(f"frame-ancestors {by}")
 
 
 def test_pandas_reads_scores_by_their_address(client):
-    """Filters in the query; rows as the result has them."""
+    """CSV, JSON and Parquet hold the rows that the query's filters leave, and wrong names get 404."""
     import io
 
     import pandas as pd

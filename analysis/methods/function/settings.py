@@ -37,7 +37,7 @@ class FunctionSettings(WithFiles, WeightsSettings):
         """Built-in ones and one's own; all built-in ones when none is named and no file is given for them."""
         own = [relation_of(file) for file in self.files if not file.is_task]
         named = self.relations if self.relations is not None else list(relations.builtin())
-        chosen = {relation.name: relation for relation in relations.choose_builtin(named)}
+        chosen = {relation.name: relation for relation in relations.choose(named)}
         for relation in own:
             if relation.name in chosen:
                 raise RelationError(f"two relations are called {relation.name!r}", "Rename the file.")

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import cast
 
 import torch
 from torch import Tensor
@@ -12,14 +11,19 @@ from torch.nn import functional as F
 from analysis.errors import DamagedFile, DeviceError, UnknownFamily, UnsupportedDtype
 from analysis.models.checkpoint import READABLE, Checkpoint
 
+
+def _gelu_tanh(x: Tensor) -> Tensor:
+    return F.gelu(x, approximate="tanh")
+
+
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "silu": F.silu,
     "swish": F.silu,
     "gelu": F.gelu,
-    "gelu_new": lambda x: F.gelu(x, approximate="tanh"),
-    "gelu_fast": lambda x: F.gelu(x, approximate="tanh"),
-    "gelu_pytorch_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_new": _gelu_tanh,
+    "gelu_fast": _gelu_tanh,
+    "gelu_pytorch_tanh": _gelu_tanh,
 }
 
 
@@ -39,7 +43,7 @@ def open_device(name: str) -> torch.device:
 
 @contextmanager
 def memory_of(device: torch.device) -> Iterator[None]:
-    """Turn the device's running out of memory into an error that a person can mend."""
+    """Turn running out of the device's memory into an error that a person can fix."""
     try:
         yield
     except torch.OutOfMemoryError as error:
@@ -68,7 +72,9 @@ class Weights:
     def embed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
         """Rows of the embedding, scaled where the family scales them."""
         rows = self._rows(self.checkpoint.embedding, ids)
-        return rows * self.card.width**0.5 if self.checkpoint.family.scale_embedding else rows
+        if self.checkpoint.family.scale_embedding:
+            rows = rows * self.card.width**0.5
+        return rows
 
     def unembed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
         """Rows of the transposed unembedding: the direction that each token reads."""
@@ -89,13 +95,14 @@ class Weights:
         card, family = self.card, self.checkpoint.family
         weight = self._layer(layer, family.value)
         match family.value_layout:
-            case "conv1d":
+            case "conv1d":  # [d, Q | K | V], transposed
                 weight = weight[:, -card.heads * card.head_dim :].T
-            case "interleaved":
+            case "interleaved":  # Q, K and V of the first head, then of the second …
                 weight = weight.view(card.heads, 3, card.head_dim, card.width)[:, 2]
-            case "stacked":
+            case "stacked":  # [Q | K | V, d]
                 weight = weight[-card.kv_heads * card.head_dim :]
-        return weight.reshape(card.kv_heads, card.head_dim, card.width).transpose(1, 2).contiguous()
+        by_head = weight.reshape(card.kv_heads, card.head_dim, card.width)
+        return by_head.transpose(1, 2).contiguous()
 
     def outputs(self, layer: int) -> Tensor:  # [H, d_head, d]
         """W_O of each query head."""
@@ -113,9 +120,11 @@ class Weights:
                 f"Known are {', '.join(_ACTIVATIONS)}.",
             )
         layer = self.card.layers[0]
-        gate, up = self._linear(layer, family.gate), self._linear(layer, family.up)
-        if gate is not None and family.gate == family.up:
+        gate = None if family.gate is None else self._linear(layer, family.gate)
+        if gate is not None and family.gate == family.up:  # one fused tensor: the gate's rows, then those of up
             gate, up = gate.half(0), gate.half(1)
+        else:
+            up = self._linear(layer, family.up)
         norm = self.checkpoint.in_layer(layer, family.norm)
         return FirstMlp(
             norm_kind=family.norm_kind,
@@ -123,17 +132,17 @@ class Weights:
             norm_bias=self._optional(f"{norm}.bias"),
             eps=self.checkpoint.eps,
             gate=gate,
-            up=cast(Linear, up),
-            down=cast(Linear, self._linear(layer, family.down)),
+            up=up,
+            down=self._linear(layer, family.down),
             activation=_ACTIVATIONS[self.checkpoint.activation],
         )
 
-    def _linear(self, layer: int, name: str | None) -> "Linear | None":
-        if name is None:
-            return None
+    def _linear(self, layer: int, name: str) -> "Linear":
         weight = self._layer(layer, name)
+        if self.checkpoint.family.conv1d:
+            weight = weight.T
         bias = self._optional(self.checkpoint.in_layer(layer, f"{name}.bias"))
-        return Linear(weight.T if self.checkpoint.family.conv1d else weight, bias)
+        return Linear(weight, bias)
 
     def _layer(self, layer: int, name: str) -> Tensor:
         return self._tensor(self.checkpoint.in_layer(layer, f"{name}.weight"))
@@ -153,12 +162,14 @@ class Weights:
         if info.dtype not in READABLE:
             raise UnsupportedDtype(f"{name} is stored as {info.dtype}", f"Read are {', '.join(READABLE.values())}.")
         try:
-            data = torch.from_file(str(info.file), shared=False, size=info.stop, dtype=torch.uint8)[info.start :]
+            file = torch.from_file(str(info.file), shared=False, size=info.stop, dtype=torch.uint8)
         except RuntimeError as error:
             raise DamagedFile(f"{info.file.name} cannot be read: {error}", "Download or convert it again.") from error
-        dtype = getattr(torch, READABLE[info.dtype])
-        aligned = data if info.start % dtype.itemsize == 0 else data.clone()
-        return aligned.view(dtype).view(info.shape)
+        data = file[info.start :]
+        dtype: torch.dtype = getattr(torch, READABLE[info.dtype])
+        if info.start % dtype.itemsize != 0:
+            data = data.clone()  # a view of another type needs an aligned start
+        return data.view(dtype).view(info.shape)
 
     def _float(self, tensor: Tensor, name: str) -> Tensor:
         """A float32 copy on our device; a copy, so that the mapped file can be let go."""
@@ -210,4 +221,5 @@ class FirstMlp:
         if self.norm_kind == "layer":
             return F.layer_norm(x, x.shape[-1:], self.norm_weight, self.norm_bias, self.eps)
         weight = self.norm_weight + 1 if self.norm_kind == "rms_plus_one" else self.norm_weight
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * weight
+        inverse_rms = torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps)
+        return x * inverse_rms * weight

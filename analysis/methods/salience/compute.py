@@ -16,15 +16,14 @@ from analysis.compute.weights import FirstMlp, Weights
 from analysis.models.card import HeadId
 from analysis.progress import Progress, silent
 
-_CHUNK = 4096  # tokens at once
-
-
 Entries = tuple[tuple[int, float], ...]  # tokens with their entry of M
+
+_CHUNK = 4096  # tokens at once
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One salient token of a head; entries are (token, entry of M)."""
+    """One salient token of a head, with the largest and smallest entries of its row of M."""
 
     token: int
     sigma: float
@@ -41,96 +40,132 @@ def salient_operations(
     entries: int = 5,
     progress: Progress = silent,
 ) -> dict[HeadId, tuple[Operation, ...]]:
-    """The salient operations of every head of the given layers, in one pass over the vocabulary."""
+    """The salient operations of every head of the given layers."""
     mlp = weights.first_mlp() if first_mlp else None
-    top = _largest_sigma(weights, mlp, layers, tokens, progress)  # [layer, H, tokens] values and token ids
-    found = {}
-    for i, layer in enumerate(layers):
-        values, ids = top.values[i], top.indices[i]  # [H, tokens]
-        large, small = _extremes(weights, _rows(weights, mlp, layer, ids), entries)  # lists of H · tokens
+    salient = _largest_sigma(weights, mlp, layers, tokens, progress)  # [layer, H, tokens]
+    operations: dict[HeadId, tuple[Operation, ...]] = {}
+    for index, layer in enumerate(layers):
+        ids, sigma = salient.tokens[index], salient.values[index]  # [H, tokens]
+        promoted, suppressed = _extremes(weights, _rows(weights, mlp, layer, ids), entries)
         for head in range(weights.card.heads):
-            first = head * ids.shape[1]
-            found[HeadId(layer, head)] = tuple(
-                Operation(int(ids[head, j]), float(values[head, j]), large[first + j], small[first + j])
-                for j in range(ids.shape[1])
-            )
-        progress("reading what heads promote", i + 1, len(layers))
-    return found
+            operations[HeadId(layer, head)] = _operations(ids[head], sigma[head], promoted[head], suppressed[head])
+        progress("reading what heads promote", index + 1, len(layers))
+    return operations
 
 
-def _rows(weights: Weights, mlp: FirstMlp | None, layer: int, ids: Tensor) -> Tensor:  # [H, n] → [H · n, d]
+def _operations(
+    tokens: Tensor,  # [n]
+    sigma: Tensor,  # [n]
+    promoted: Sequence[Entries],
+    suppressed: Sequence[Entries],
+) -> tuple[Operation, ...]:
+    """The operations of one head."""
+    parts = zip(tokens.tolist(), sigma.tolist(), promoted, suppressed, strict=True)
+    return tuple(Operation(*part) for part in parts)
+
+
+def _rows(weights: Weights, mlp: FirstMlp | None, layer: int, ids: Tensor) -> Tensor:  # [H, n] → [H, n, d]
     """X W_V W_O of each head's own tokens."""
     card = weights.card
-    x = _x(weights, mlp, layer, ids.flatten()).view(*ids.shape, -1)
-    w_v = weights.values(layer).repeat_interleave(card.heads // card.kv_heads, 0)
-    return (x @ w_v @ weights.outputs(layer)).flatten(0, 1)
-
-
-def _x(weights: Weights, mlp: FirstMlp | None, layer: int, ids: Tensor) -> Tensor:  # [n, d]
-    embedded = weights.embed(ids)
-    return embedded if mlp is None or layer == weights.card.layers[0] else mlp(embedded)
+    x = weights.embed(ids.flatten())
+    if mlp is not None and layer != card.layers[0]:
+        x = mlp(x)
+    w_v = weights.values(layer).repeat_interleave(card.heads // card.kv_heads, 0)  # [H, d, d_head]
+    return x.view(*ids.shape, -1) @ w_v @ weights.outputs(layer)
 
 
 @dataclass(frozen=True)
-class _Top:
-    """The largest values seen so far along the last axis, and the tokens they belong to."""
+class _Largest:
+    """The largest values seen so far along the last axis, largest first, and the tokens they belong to."""
 
-    values: Tensor
-    indices: Tensor
+    values: Tensor  # [..., n]
+    tokens: Tensor  # [..., n]
 
-    def merged(self, values: Tensor, indices: Tensor, count: int) -> "_Top":
-        """The same after some more were seen."""
-        values = torch.cat([self.values, values], -1)
-        best = values.topk(min(count, values.shape[-1]), dim=-1)
-        return _Top(best.values, torch.cat([self.indices, indices], -1).gather(-1, best.indices))
+    @classmethod
+    def nothing(cls, *shape: int, device: torch.device) -> "_Largest":
+        """Before any value was seen."""
+        values = torch.empty(*shape, 0, device=device)
+        return cls(values, torch.empty_like(values, dtype=torch.long))
 
-    def entries(self, sign: int) -> list[Entries]:
-        """Row by row as (token, value)."""
-        rows = zip(self.indices.tolist(), (sign * self.values).tolist(), strict=True)
-        return [tuple(zip(tokens, values, strict=True)) for tokens, values in rows]
+    def merged(self, values: Tensor, first: int, count: int) -> "_Largest":
+        """After values of the next tokens, from `first` on, were seen; at most `count` are kept."""
+        tokens = torch.arange(first, first + values.shape[-1], device=values.device).expand_as(values)
+        all_values = torch.cat([self.values, values], -1)
+        all_tokens = torch.cat([self.tokens, tokens], -1)
+        largest = all_values.topk(min(count, all_values.shape[-1]), dim=-1)
+        return _Largest(largest.values, all_tokens.gather(-1, largest.indices))
 
 
 def _largest_sigma(
     weights: Weights, mlp: FirstMlp | None, layers: Sequence[int], count: int, progress: Progress
-) -> _Top:
-    card, vocabulary = weights.card, weights.card.vocabulary
-    maps = [_stretch(weights, layer) for layer in layers]
-    first, later = (
-        [i for i, layer in enumerate(layers) if (layer == card.layers[0]) == flag] for flag in (True, False)
-    )
-    shape = (len(layers), card.heads, 0)
-    top = _Top(torch.empty(shape, device=weights.device), torch.empty(shape, dtype=torch.long, device=weights.device))
-    for start in range(0, vocabulary, _CHUNK):
-        ids = torch.arange(start, min(start + _CHUNK, vocabulary))
-        embedded = weights.embed(ids)
-        sigma = torch.empty(len(layers), card.heads, len(ids), device=weights.device)
-        for x, chosen in ((embedded, first), (embedded if mlp is None else mlp(embedded), later)):
-            for i in chosen:
-                sigma[i] = _sigma(x, *maps[i])
-        top = top.merged(sigma, ids.to(weights.device).expand_as(sigma), count)
-        progress("measuring tokens", min(start + _CHUNK, vocabulary), vocabulary)
-    return top
+) -> _Largest:  # [layer, H, count]
+    """The tokens with the largest σ of every head, in one pass over the vocabulary."""
+    card = weights.card
+    stretches = [_Stretch.of(weights, layer) for layer in layers]
+    largest = _Largest.nothing(len(layers), card.heads, device=weights.device)
+    for start in range(0, card.vocabulary, _CHUNK):
+        stop = min(start + _CHUNK, card.vocabulary)
+        embedded = weights.embed(torch.arange(start, stop))  # X of the first layer
+        later = embedded if mlp is None else mlp(embedded)  # X of all others
+        sigma = torch.empty(len(layers), card.heads, stop - start, device=weights.device)
+        for index, layer in enumerate(layers):
+            x = embedded if layer == card.layers[0] else later
+            sigma[index] = stretches[index].sigma(x)
+        largest = largest.merged(sigma, start, count)
+        progress("measuring tokens", stop, card.vocabulary)
+    return largest
 
 
-def _stretch(weights: Weights, layer: int) -> tuple[Tensor, Tensor]:
-    """W_V and a square root of W_O W_O^T: ‖a W_O‖ is the norm of a vector of length d_head."""
-    w_v, w_o = weights.values(layer), weights.outputs(layer).double()
-    eigen, basis = torch.linalg.eigh(w_o @ w_o.transpose(1, 2))
-    return w_v, (basis * eigen.clamp(min=0).sqrt()[:, None]).float()  # [H_kv, d, d_head], [H, d_head, d_head]
+@dataclass(frozen=True)
+class _Stretch:
+    """How much the heads of a layer stretch a vector, through d_head instead of d.
+
+    With a root R of W_O W_Oᵀ, that is R Rᵀ = W_O W_Oᵀ, the norm of a W_O is that of a R, which has d_head entries only.
+    """
+
+    w_v: Tensor  # [H_kv, d, d_head]
+    root: Tensor  # [H, d_head, d_head]
+
+    @classmethod
+    def of(cls, weights: Weights, layer: int) -> "_Stretch":
+        """Of one layer; the root is computed in float64."""
+        w_o = weights.outputs(layer).double()
+        eigenvalues, basis = torch.linalg.eigh(w_o @ w_o.transpose(1, 2))
+        root = basis * eigenvalues.clamp(min=0).sqrt()[:, None]
+        return cls(weights.values(layer), root.float())
+
+    def sigma(self, x: Tensor) -> Tensor:  # [n, d] → [H, n]
+        """σ of each vector; 0 where the vector is zero."""
+        share = len(self.root) // len(self.w_v)
+        a = torch.einsum("nd,gde->gne", x, self.w_v).repeat_interleave(share, 0)  # [H, n, d_head]
+        norm = x.norm(dim=1)
+        return torch.where(norm > 0, (a @ self.root).norm(dim=2) / norm, 0.0)
 
 
-def _sigma(x: Tensor, w_v: Tensor, root: Tensor) -> Tensor:  # [H, n]
-    a = torch.einsum("nd,gde->gne", x, w_v).repeat_interleave(len(root) // len(w_v), 0)
-    norm = x.norm(dim=1)
-    return torch.where(norm > 0, (a @ root).norm(dim=2) / norm, 0.0)
-
-
-def _extremes(weights: Weights, rows: Tensor, count: int) -> tuple[list[Entries], list[Entries]]:
-    """The largest and the smallest entries of each row of M, in one pass over the vocabulary."""
-    none = _Top(rows.new_empty(len(rows), 0), rows.new_empty((len(rows), 0), dtype=torch.long))
-    large = small = none
+def _extremes(
+    weights: Weights,
+    rows: Tensor,  # [H, n, d]
+    count: int,
+) -> tuple[list[list[Entries]], list[list[Entries]]]:
+    """The largest and the smallest entries of each row of M, by head, in one pass over the vocabulary."""
+    flat = rows.flatten(0, 1)  # [H · n, d]
+    largest = smallest = _Largest.nothing(len(flat), device=rows.device)
     for start in range(0, weights.vocabulary, _CHUNK):
-        part = rows @ weights.unembed_span(start, min(start + _CHUNK, weights.vocabulary)).T
-        ids = torch.arange(start, start + part.shape[1], device=rows.device).expand_as(part)
-        large, small = large.merged(part, ids, count), small.merged(-part, ids, count)
-    return large.entries(1), small.entries(-1)
+        stop = min(start + _CHUNK, weights.vocabulary)
+        entries = flat @ weights.unembed_span(start, stop).T
+        largest = largest.merged(entries, start, count)
+        smallest = smallest.merged(-entries, start, count)
+    per_head = rows.shape[1]
+    promoted = _by_head(largest.tokens, largest.values, per_head)
+    suppressed = _by_head(smallest.tokens, -smallest.values, per_head)
+    return promoted, suppressed
+
+
+def _by_head(tokens: Tensor, values: Tensor, per_head: int) -> list[list[Entries]]:  # both [H · n, count]
+    """Each row's tokens with their entries, the rows of a head together."""
+    by_head: list[list[Entries]] = []
+    for row, (row_tokens, row_values) in enumerate(zip(tokens.tolist(), values.tolist(), strict=True)):
+        if row % per_head == 0:
+            by_head.append([])
+        by_head[-1].append(tuple(zip(row_tokens, row_values, strict=True)))
+    return by_head

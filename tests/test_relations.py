@@ -152,7 +152,7 @@ def test_size_limits(tmp_path):
     huge = tmp_path / "huge.csv"
     with huge.open("wb") as stream:
         stream.truncate(10**9)
-    with pytest.raises(RelationError, match="larger than 5 MB"):
+    with pytest.raises(RelationError, match="larger than 10 MB"):
         OwnFile.read(huge)
     with pytest.raises(RelationError, match="nested too deeply"):
         parse(b"[" * 200_000, "r.json")

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.errors import StoreError
 from analysis.jobs.engine import Engine, Place
+from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from tests.browser.harness import ROOT
 from tests.computing import asked

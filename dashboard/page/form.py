@@ -1,0 +1,165 @@
+"""The form that asks for an analysis, made from the settings of the methods: their titles, limits and defaults."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from analysis import methods
+from analysis.jobs.request import Request
+from analysis.methods.method import Method
+from dashboard.page import ids
+
+Kind = Literal["text", "number", "numbers", "flag", "choices", "files", "file"]  # of a field's value
+Schema = Mapping[str, Any]  # a field of the settings as JSON schema describes it
+
+
+def form() -> html.Div:
+    """The whole form; a field that several methods share stands with those of every analysis."""
+    shared = _shared_fields()
+    top = [
+        _text("model", "Model", "org/name, or a folder of the models directory", 320, "Which model? Type its name."),
+        _text("revision", "Revision", "main", 140),
+        _methods(),
+        *(_field(name, schema) for name, schema in shared.items()),
+        html.Button("Analyse", id=ids.NEW_SUBMIT, className="button strong"),
+    ]
+    hint = "The weights are read on the worker and sent nowhere else. Closing this page changes nothing."
+    settings = [_settings(method, shared) for method in methods.METHODS]
+    return html.Div(
+        [html.Div(top, className="form"), *(part for part in settings if part is not None), _hint(hint)],
+        id=ids.NEW_FORM,
+    )
+
+
+def wrapped(name: str, kind: Kind, component: Any, missing: str = "") -> html.Div:
+    """A control with the name and kind of its value for the scripts; `missing` is said when a needed one is empty."""
+    told = {"data-field": name, "data-type": kind}
+    if missing:
+        told["data-missing"] = missing
+    return html.Div(component, **told)
+
+
+def _methods() -> html.Div:
+    choices = {method.name: method.title for method in methods.METHODS}
+    sentences = {method.name: method.sentence for method in methods.METHODS}
+    ticked = methods.default_names()
+    return _choices("methods", "Methods", choices, ticked, "Which method? Tick at least one.", sentences)
+
+
+def _fields(method: Method) -> dict[str, Schema]:
+    """The fields of a method's settings that the form offers."""
+    schema = method.settings.model_json_schema()
+    fields = {}
+    for name, field in schema["properties"].items():
+        if field.get("form", True):
+            fields[name] = _resolved(field, schema.get("$defs", {}))
+    return fields
+
+
+def _resolved(field: Schema, definitions: Mapping[str, Schema]) -> Schema:
+    """A field without `… or null` and without references."""
+    merged = dict(field)
+    for option in field.get("anyOf", ()):
+        if option.get("type") != "null":
+            merged |= {**option, **field}
+    if "$ref" in merged:
+        merged |= {"type": merged["$ref"].rsplit("/", 1)[-1]}
+    if "$ref" in merged.get("items", {}):
+        merged |= {"type": f"list of {merged['items']['$ref'].rsplit('/', 1)[-1]}"}
+    return merged
+
+
+def _shared_fields() -> dict[str, Schema]:
+    """Fields that more than one method has."""
+    shared: dict[str, Schema] = {}
+    seen: set[str] = set(Request.model_fields)
+    for method in methods.METHODS:
+        for name, schema in _fields(method).items():
+            if name in seen:
+                shared[name] = schema
+            seen.add(name)
+    return shared
+
+
+def _settings(method: Method, shared: Mapping[str, Schema]) -> html.Details | None:
+    """How a method is to be computed; a setting that is left empty has its default."""
+    fields = {name: schema for name, schema in _fields(method).items() if name not in shared}
+    if not fields:
+        return None
+    controls = [_field(name, schema) for name, schema in fields.items()]
+    explained = [html.Dl(_explained(fields), className="settings-help")]
+    parts = [
+        html.Summary(f"Settings of the {method.title.lower()}"),
+        html.Div(controls, className="form"),
+        html.Details([html.Summary("What they mean"), *explained]),
+    ]
+    return html.Details(parts, className="settings", **{"data-method": method.name})
+
+
+def _explained(fields: Mapping[str, Schema]) -> list[Any]:
+    terms: list[Any] = []
+    for schema in fields.values():
+        terms += [html.Dt(schema["title"]), html.Dd(schema.get("description", ""))]
+    return terms
+
+
+def _field(name: str, schema: Schema) -> html.Div:
+    """The control that suits a field's type."""
+    label, placeholder = schema["title"], str(schema.get("placeholder", ""))
+    if "choices" in schema:
+        return _choices(name, label, schema["choices"])
+    match schema["type"]:
+        case "boolean":
+            return wrapped(name, "flag", dmc.Checkbox(label=label, size="xs", mt=24))
+        case "integer" | "number":
+            return _number(name, label, placeholder, schema)
+        case "OwnFile":
+            return _files(name, "file", label)
+        case "list of OwnFile":
+            return _files(name, "files", label)
+        case "array":
+            return _text(name, label, placeholder, 150, kind="numbers")
+    return _text(name, label, placeholder, 150)
+
+
+def _text(
+    name: str, label: str, placeholder: str, width: int, missing: str = "", kind: Literal["text", "numbers"] = "text"
+) -> html.Div:
+    return wrapped(name, kind, dmc.TextInput(label=label, placeholder=placeholder, size="xs", w=width), missing)
+
+
+def _number(name: str, label: str, placeholder: str, schema: Schema) -> html.Div:
+    default = schema.get("default")
+    component = dmc.NumberInput(
+        label=label, placeholder=placeholder or ("" if default is None else f"{default:g}"),
+        min=schema.get("minimum", schema.get("exclusiveMinimum")), max=schema.get("maximum"),
+        size="xs", w=118, hideControls=True, allowDecimal=schema["type"] == "number", allowNegative=False,
+    )  # fmt: skip
+    return wrapped(name, "number", component)
+
+
+def _choices(
+    name: str,
+    label: str,
+    choices: Mapping[str, str],
+    ticked: Iterable[str] = (),
+    missing: str = "",
+    explained: Mapping[str, str] | None = None,
+) -> html.Div:
+    boxes = []
+    for value, words in choices.items():
+        box = dmc.Checkbox(label=words, value=value, size="xs")
+        boxes.append(html.Div(box, title=(explained or {}).get(value, "")))
+    group = dmc.CheckboxGroup(dmc.Stack(boxes, gap=6), label=label, value=list(ticked), size="xs")
+    return wrapped(name, "choices", group, missing)
+
+
+def _files(name: str, kind: Literal["files", "file"], label: str) -> html.Div:
+    upload = dcc.Input(type="file", multiple=kind == "files")
+    return wrapped(name, kind, html.Label([html.Span(label), upload], className="files"))
+
+
+def _hint(words: str) -> html.P:
+    return html.P(words, className="hint")

@@ -1,0 +1,86 @@
+"""A method that is defined in the tests alone works in the command line and as a job on a real Dask cluster."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import methods
+from analysis.cli import main
+from analysis.errors import SettingError
+from analysis.jobs.engine import Engine
+from analysis.jobs.request import make_request
+from analysis.results.catalogue import Catalogue
+from tests.engine.conftest import engine, models  # noqa: F401  # fixtures
+from tests.engine.test_engine import wait
+from tests.toy_method import NAME, ParityMethod
+
+
+@pytest.fixture
+def parity():
+    """Registered for one test."""
+    method = ParityMethod()
+    methods.register(method)
+    yield method
+    methods.METHODS.remove(method)
+
+
+def even(scores):
+    """What every head's score must be."""
+    layers, heads = scores.score.sizes["layer"], scores.score.sizes["head"]
+    return (np.add.outer(np.arange(layers), np.arange(heads)) % 2 == 0).astype(float)
+
+
+def test_a_method_is_registered_once(parity):
+    """A second one of the same name is refused, and one that is not there has a named error."""
+    with pytest.raises(SettingError, match="already"):
+        methods.register(ParityMethod())
+    with pytest.raises(SettingError, match="no method"):
+        methods.method("nonsense")
+
+
+def test_its_command_is_there(parity, tiny_folder, tmp_path, monkeypatch, capsys):
+    """With its own options and limits; the second time it comes from the store; it writes CSV and Parquet."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
+    command = ["parity", str(tiny_folder), "--json"]
+    assert main([*command, "--shift", "1", "--out", str(tmp_path / "p.csv")]) == 0
+    frame = pd.read_csv(tmp_path / "p.csv")
+    assert frame.set_index(["layer", "head"])["score"].loc[1, 0] == 1
+    assert set(frame["method"]) == {NAME}
+    assert json.loads(capsys.readouterr().out)["from_store"] is False
+    assert main([*command, "--shift", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["from_store"] is True
+    assert main([*command, "--shift", "10"]) == 2
+    assert "shift = 10 makes no sense" in capsys.readouterr().out
+    assert main(["parity", str(tiny_folder)]) == 0
+    assert "Parity map of" in capsys.readouterr().out
+
+
+def test_it_runs_as_a_job(parity, engine, store):  # noqa: F811
+    """On the worker, whose process was never told of it: the steps bring their own code."""
+    request = make_request({"model": "small", "methods": [NAME, "function"], "shift": 3})
+    job = wait(engine, engine.submit(request))
+    assert (job.state, job.message) == ("done", "")
+    assert "parity is a toy" in job.remarks
+    assert job.asked[NAME].words == "shifted by 3"
+    catalogue = Catalogue(store, engine)
+    scores = catalogue.result(catalogue.card("small"), NAME)
+    np.testing.assert_array_equal(scores.score.values[0, 0, 0], 1 - even(scores))
+    assert scores.provenance.device == "a toy"
+    assert catalogue.result(catalogue.card("small"), "function") is not None
+
+
+def test_a_result_of_a_method_that_is_gone_hides_nothing(store, tiny_folder):
+    """A store may hold results, and jobs, of a method that this installation does not have."""
+    from analysis.models.checkpoint import Checkpoint
+    from tests.computing import function_plan, function_scores
+    from tests.test_plan import RELATION
+
+    checkpoint = Checkpoint.open(tiny_folder, "small")
+    scores = function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store, "cpu")
+    foreign = ParityMethod().plan(checkpoint.card, ParityMethod.settings()).assembled(store, "")
+    store.put(f"result/{checkpoint.card.fingerprint}/{NAME}/0", foreign.to_parquet())
+    catalogue = Catalogue(store, Engine(store))
+    assert catalogue.result(catalogue.card("small"), "function").score.equals(scores.score)
+    assert [entry.provenance.method for entry in catalogue.listed()].count(NAME) == 0

@@ -10,13 +10,14 @@ from pydantic.fields import FieldInfo
 
 from analysis.data.files import OwnFile
 from analysis.methods.method import Command, Method
+from analysis.settings import hints_of
 
 
 def add_options(parser: argparse.ArgumentParser, method: Method, command: Command) -> None:
     """The options of a method's command."""
     if command.position:
         field = method.settings.model_fields[command.position]
-        metavar = str(_extra(field).get("metavar", command.position.upper()))
+        metavar = hints_of(field)["metavar"] or command.position.upper()
         parser.add_argument(command.position, type=Path, metavar=metavar, help=_help(field))
     for name in command.fields:
         _add(parser, name, method.settings.model_fields[name])
@@ -38,7 +39,7 @@ def chosen_settings(options: argparse.Namespace, method: Method, command: Comman
             values |= settings
     files = []
     for name in command.fields:
-        if _extra(method.settings.model_fields[name]).get("files") and name in values:
+        if hints_of(method.settings.model_fields[name])["files"] and name in values:
             values[name], own = _names_and_files(values[name])
             files += own
     return {**values, "files": files} if files else values
@@ -59,34 +60,28 @@ def _names_and_files(values: Sequence[str]) -> tuple[list[str], list[OwnFile]]:
 def _add(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
     option = name.replace("_", "-")
     kind = _plain_type(field.annotation)
-    extra = _extra(field)
+    shown = hints_of(field)
     if kind is bool:
         negated = bool(field.default)
         flag = f"--no-{option}" if negated else f"--{option}"
         action: Any = "store_false" if negated else "store_true"
-        parser.add_argument(flag, dest=name, action=action, default=None, help=_help(field))
+        words = f"do not {_help(field)}" if negated else _help(field)
+        parser.add_argument(flag, dest=name, action=action, default=None, help=words)
         return
     settings: dict[str, Any] = {"dest": name, "help": _help(field), "default": None}
-    if "metavar" in extra:
-        settings["metavar"] = extra["metavar"]
-    if extra.get("ranges"):
+    settings["metavar"] = shown["metavar"] or "N"
+    if shown["ranges"]:
         settings["type"] = layer_ranges
     elif get_origin(kind) is list:
         settings["type"] = _plain_type(get_args(kind)[0])
         settings["nargs"] = _length(field) or "+"
-        settings.setdefault("metavar", "N")
     else:
         settings["type"] = kind
-        settings.setdefault("metavar", "N")
     parser.add_argument(f"--{option}", **settings)
 
 
 def _help(field: FieldInfo) -> str:
     return (field.description or field.title or "").replace("%", "%%")
-
-
-def _extra(field: FieldInfo) -> dict[str, Any]:
-    return dict(field.json_schema_extra) if isinstance(field.json_schema_extra, dict) else {}
 
 
 def _plain_type(annotation: Any) -> Any:

@@ -1,14 +1,47 @@
 """What a person may choose, said once: the command line, the API, the form and a job's record all read it from here."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
+from pydantic.fields import FieldInfo
+
+_HINTS = "x-head-atlas"  # beside the JSON schema's own words
 
 
 class Settings(BaseModel):
     """A group of settings. A field's name is its name in the API, the form and the command line.
 
-    Each field says its limits and its default, a title for the form and a sentence for the help. In `json_schema_extra`
-    it may add: `metavar` for the command line, `files` (a value may also be a file), `ranges` (numbers such as 0-5,10),
-    `form` (false: not offered in the form), `placeholder` and `choices` for the form.
+    Each field says its limits and its default, a title for the form and a sentence for the help; see `hints`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def hints(
+    *,
+    metavar: str = "",  # what stands for the value in the command line's help
+    files: bool = False,  # on the command line a value may also be a file of one's own
+    ranges: bool = False,  # on the command line numbers are written like 0-5,10
+    form: bool = True,  # offered in the form
+    placeholder: str = "",  # shown in the form's empty field
+    choices: Sequence[tuple[str, str]] = (),  # value and title of what the form offers to tick
+) -> dict[str, Any]:
+    """How the command line and the form show a field, as its `json_schema_extra`."""
+    shown: dict[str, Any] = {
+        "metavar": metavar,
+        "files": files,
+        "ranges": ranges,
+        "form": form,
+        "placeholder": placeholder,
+        "choices": [list(choice) for choice in choices],
+    }
+    return {_HINTS: shown}
+
+
+def hints_of(field: FieldInfo) -> dict[str, Any]:
+    """The hints of a field, or the default ones."""
+    extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    own: Any = extra.get(_HINTS, {})
+    default: dict[str, Any] = hints()[_HINTS]
+    return {**default, **own}

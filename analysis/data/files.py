@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from analysis.errors import HeadAtlasError, RelationError, TaskError
-from analysis.settings import Settings
+from analysis.settings import Settings, hints
 
 MAX_BYTES = 10_000_000
 MAX_FILES = 5
@@ -44,7 +44,7 @@ class WithFiles(Settings):
         [],
         title="Your own relations (CSV or JSON) or tasks (JSONL), optional",
         description="relations (CSV, JSON) and tasks (JSONL) of your own",
-        json_schema_extra={"metavar": "FILE"},
+        json_schema_extra=hints(metavar="FILE"),
     )
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, cast
 
@@ -105,11 +105,3 @@ def setting_error(error: ValidationError) -> SettingError:
 def read_record(content: bytes | str) -> Request:
     """The inverse of `Request.to_record`; raises ValueError when another version wrote something else."""
     return request_type().model_validate_json(content)
-
-
-def fields_of(method: Method) -> Iterator[tuple[str, Any]]:
-    """The fields of a method's settings that a form offers, in their order."""
-    for name, field in method.settings.model_fields.items():
-        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        if extra.get("form", True):
-            yield name, field

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from analysis.errors import HeadError
 from analysis.models.card import ModelCard
-from analysis.settings import Settings
+from analysis.settings import Settings, hints
 
 MOST_LAYERS = 10_000
 
@@ -17,14 +17,14 @@ class WeightsSettings(Settings):
     first_mlp: bool = Field(
         True,
         title="First MLP",
-        description="feed raw embeddings to all layers",  # what switching it off does
-        json_schema_extra={"form": False},
+        description="read the embeddings through the first block's MLP in all layers but the first",
+        json_schema_extra=hints(form=False),
     )
     layers: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=MOST_LAYERS)] | None = Field(
         None,
         title="Layers",
         description="only these layers",
-        json_schema_extra={"metavar": "A-B,C", "ranges": True, "form": False},
+        json_schema_extra=hints(metavar="A-B,C", ranges=True, form=False),
     )
 
     def chosen_layers(self, card: ModelCard) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ from dash import dcc, html
 from analysis import methods
 from analysis.jobs.request import Request
 from analysis.methods.method import Method
+from analysis.settings import hints_of
 from dashboard.page import ids
 
 Kind = Literal["text", "number", "numbers", "flag", "choices", "files", "file"]  # of a field's value
@@ -53,12 +54,13 @@ def _fields(method: Method) -> dict[str, Schema]:
     schema = method.settings.model_json_schema()
     fields = {}
     for name, field in schema["properties"].items():
-        if field.get("form", True):
-            fields[name] = _resolved(field, schema.get("$defs", {}))
+        shown = hints_of(method.settings.model_fields[name])
+        if shown["form"]:
+            fields[name] = {**_resolved(field), "placeholder": shown["placeholder"], "choices": shown["choices"]}
     return fields
 
 
-def _resolved(field: Schema, definitions: Mapping[str, Schema]) -> Schema:
+def _resolved(field: Schema) -> dict[str, Any]:
     """A field without `… or null` and without references."""
     merged = dict(field)
     for option in field.get("anyOf", ()):
@@ -108,8 +110,8 @@ def _explained(fields: Mapping[str, Schema]) -> list[Any]:
 def _field(name: str, schema: Schema) -> html.Div:
     """The control that suits a field's type."""
     label, placeholder = schema["title"], str(schema.get("placeholder", ""))
-    if "choices" in schema:
-        return _choices(name, label, schema["choices"])
+    if schema["choices"]:
+        return _choices(name, label, dict(schema["choices"]))
     match schema["type"]:
         case "boolean":
             return wrapped(name, "flag", dmc.Checkbox(label=label, size="xs", mt=24))

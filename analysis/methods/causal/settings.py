@@ -9,6 +9,7 @@ from analysis.data import tasks
 from analysis.data.files import OwnFile, WithFiles
 from analysis.data.tasks import Contrast, Task
 from analysis.errors import SettingError, TaskError
+from analysis.settings import hints
 
 SEEDS, MAX_SEEDS = 5, 100
 CONTRAST_SEEDS, CONTRAST_UPDATES = 1, 500
@@ -77,51 +78,51 @@ class CausalSettings(WithFiles):
         None,
         title="Tasks",
         description=f"built-in tasks by name; {' and '.join(DEFAULT_TASKS)}, or one's own alone, when left out",
-        json_schema_extra={"metavar": "NAME-or-FILE.jsonl", "files": True, "choices": dict(tasks.TITLES)},
+        json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, choices=tuple(tasks.TITLES.items())),
     )
     contrast: OwnFile | None = Field(
         None,
         title="Pairs to contrast (JSONL)",
         description='pairs to contrast instead of tasks: lines of {"forget": {…}, "retain": {…}}',
-        json_schema_extra={"metavar": "PAIRS.jsonl"},
+        json_schema_extra=hints(metavar="PAIRS.jsonl"),
     )
     seeds: Annotated[int, Field(ge=0, le=MAX_SEEDS)] | None = Field(
         None,
         title="Seeds",
         description=f"random initialisations (default {SEEDS}, {CONTRAST_SEEDS} for a contrast); 0: the preview alone",
-        json_schema_extra={"placeholder": str(SEEDS)},
+        json_schema_extra=hints(placeholder=str(SEEDS)),
     )
     updates: Annotated[list[Updates], Field(min_length=2, max_length=2)] | None = Field(
         None,
         title="Updates: free, pushed",
         description=f"updates of the two stages (default {_DEFAULT.free_updates} {_DEFAULT.push_updates}; "
         f"a contrast has the first alone, default {CONTRAST_UPDATES})",
-        json_schema_extra={"placeholder": spaced((_DEFAULT.free_updates, _DEFAULT.push_updates))},
+        json_schema_extra=hints(placeholder=spaced((_DEFAULT.free_updates, _DEFAULT.push_updates))),
     )
     batch: Annotated[int, Field(ge=1, le=MAX_BATCH)] | None = Field(
         None,
         title="Batch size",
         description=f"prompts per update (default {_DEFAULT.batch})",
-        json_schema_extra={"placeholder": str(_DEFAULT.batch)},
+        json_schema_extra=hints(placeholder=str(_DEFAULT.batch)),
     )
     rates: Annotated[list[Rate], Field(min_length=4, max_length=4)] | None = Field(
         None,
         title="Learning rates",
         description="first and last of the free stage, first and last of the pushed one "
         f"(default {spaced(_DEFAULT.rates)})",
-        json_schema_extra={"placeholder": spaced(_DEFAULT.rates)},
+        json_schema_extra=hints(placeholder=spaced(_DEFAULT.rates)),
     )
     push: Annotated[float, Field(ge=0, le=MAX_PUSH)] | None = Field(
         None,
         title="Push λ",
         description=f"how hard gates are pushed (default {_DEFAULT.push:g})",
-        json_schema_extra={"placeholder": f"{_DEFAULT.push:g}"},
+        json_schema_extra=hints(placeholder=f"{_DEFAULT.push:g}"),
     )
     clip: Annotated[float, Field(gt=0, le=MAX_CLIP)] | None = Field(
         None,
         title="Gradient clip",
         description=f"largest norm of a gradient (default {_DEFAULT.clip:g})",
-        json_schema_extra={"placeholder": f"{_DEFAULT.clip:g}"},
+        json_schema_extra=hints(placeholder=f"{_DEFAULT.clip:g}"),
     )
     published: bool = Field(
         False,

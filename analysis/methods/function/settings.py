@@ -10,6 +10,7 @@ from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
 from analysis.methods.weights_settings import WeightsSettings
 from analysis.models.card import ModelCard
+from analysis.settings import hints
 
 LARGE_VOCABULARY = 100_000  # from here on k is larger
 MOST_RELATIONS = 50
@@ -24,7 +25,7 @@ class FunctionSettings(WithFiles, WeightsSettings):
         None,
         title="Relations",
         description="built-in relations or categories by name; all of them when left out",
-        json_schema_extra={"metavar": "NAME-or-FILE", "files": True, "form": False},
+        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
     )
     k: K | None = Field(
         None, title="k", description="targets among the k largest count (default 10, large vocabularies 25)"

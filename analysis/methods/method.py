@@ -115,6 +115,10 @@ class Method(ABC):
         fields = {name: getattr(settings, name) for name in self.settings.model_fields}
         return self.settings(**fields).model_dump(mode="json")
 
+    def older_settings(self, values: Plain) -> dict[str, Any]:
+        """The settings in a request that the first version of Head Atlas wrote."""
+        return {}
+
     def for_head(self, settings: Any, head: HeadId) -> Any:
         """The settings under which enough is computed to tell of one head."""
         return settings

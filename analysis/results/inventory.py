@@ -38,7 +38,7 @@ def forget_model(store: Store, fingerprint: str) -> int:
 
 def forget_stray_jobs(store: Store) -> int:
     """Remove the jobs that are over and of whose model nothing else is left; says how many entries went."""
-    models = {key.split("/")[1] for key in store.names() if key.startswith(("model/", "result/", "salience/"))}
+    models = {key.split("/")[1] for key in store.names() if key.startswith(("model/", "result/"))}
     keys = []
     for job_id, model in _finished_jobs(store).items():
         if model not in models:

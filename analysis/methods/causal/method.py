@@ -6,6 +6,7 @@ from typing import Any
 
 from analysis.methods.causal import report
 from analysis.methods.causal.contrast import ContrastPlan, without_pushes
+from analysis.methods.causal.older import older_settings
 from analysis.methods.causal.plan import TaskPlan
 from analysis.methods.causal.result import CONTRAST, NAME, VERSION, upgraded
 from analysis.methods.causal.settings import CausalSettings, GateSettings
@@ -67,6 +68,10 @@ class CausalMethod(Method):
         else:
             content = sorted([task.name, task.hash] for task in settings.chosen_tasks())
         return [content, settings.chosen_seeds(), asdict(settings.gates())]
+
+    def older_settings(self, values: Plain) -> dict[str, Any]:
+        """Everything stood there in a part of its own, tasks and pairs parsed."""
+        return older_settings(values[NAME]) if NAME in values else {}
 
     # ---- Results ---------------------------------------------------------------------------------------------------
 

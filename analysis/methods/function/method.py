@@ -1,13 +1,15 @@
 """The function map as a method: its name, its settings, how its results are ranked and told."""
 
+import json
 from typing import Any
 
+from analysis.data import relations
 from analysis.methods.function import report
 from analysis.methods.function.plan import NAME, VERSION, FunctionPlan
 from analysis.methods.function.settings import FunctionSettings, default_ks
 from analysis.methods.method import Asked, Command, Method
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.provenance import Provenance
+from analysis.results.provenance import Plain, Provenance
 from analysis.results.scores import Missing, Scores
 
 _SETTINGS = ("k_copying", "k_standard", "first_mlp")
@@ -34,14 +36,24 @@ class FunctionMethod(Method):
 
     def asked(self, settings: FunctionSettings) -> Asked:
         """The relations; one's own are named."""
-        relations = settings.chosen_relations()
-        own = [relation.title for relation in relations if relation.category == "custom"]
-        return Asked(tuple(relation.name for relation in relations), words=", ".join(own))
+        chosen = settings.chosen_relations()
+        own = [relation.title for relation in chosen if relation.category == "custom"]
+        return Asked(tuple(relation.name for relation in chosen), words=", ".join(own))
 
     def identity(self, settings: FunctionSettings) -> Any:
         """The content of the relations rather than their names."""
-        relations = sorted((relation.name, relation.hash) for relation in settings.chosen_relations())
-        return [relations, settings.k, settings.k_copying, settings.first_mlp, settings.layers]
+        hashes = sorted((relation.name, relation.hash) for relation in settings.chosen_relations())
+        return [hashes, settings.k, settings.k_copying, settings.first_mlp, settings.layers]
+
+    def older_settings(self, values: Plain) -> dict[str, Any]:
+        """One's own relations stood there parsed, built-in ones by name."""
+        files = []
+        for relation in values["own"]:
+            files.append({"name": f"{relation['name']}.json", "content": json.dumps(relation["pairs"])})
+        settings: dict[str, Any] = {"files": files}
+        if values["known"] != list(relations.builtin()):
+            settings["relations"] = values["known"]
+        return settings
 
     def rank(self, scores: Scores) -> Any:
         """Any score at all, then the published settings, then more scores, then the newer result."""

@@ -24,10 +24,12 @@ def older_job(job_id: str, values: Plain) -> Job:
 
 def older_request(values: Plain) -> Request:
     """A request of the first version; each method knows how its settings were written."""
-    fields: dict[str, Any] = {"model": values["model"], "revision": values["revision"], "methods": values["methods"]}
     files: list[Any] = []
+    fields: dict[str, Any] = {name: values[name] for name in ("model", "revision", "methods")}
     for method in methods.ordered(values["methods"]):
         settings = method.older_settings(values)
         files += settings.pop("files", [])
         fields |= settings
-    return request_type()(**fields, files=files) if files else request_type()(**fields)
+    if files:
+        fields["files"] = files
+    return request_type()(**fields)

@@ -46,15 +46,22 @@ class Request(Settings):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def asked(self) -> dict[str, Asked]:
-        """What is asked of each method; refuses settings that make no sense together."""
+        """What is asked of each method; refuses what makes no sense together, or is of no use for any of them."""
+        chosen = ", ".join(self.methods)
+        for name in self._unused():
+            raise SettingError(f"{name} is no setting of {chosen}", "Leave it out, or ask for a method that has it.")
+        for file in getattr(self, "files", ()):
+            if not any(method.takes(file) for method in self.chosen):
+                raise SettingError(f"{file.name} is of no use for {chosen}", "Ask for a method that takes such files.")
         return {method.name: method.asked(self) for method in self.chosen}
 
-    def unused_fields(self) -> list[str]:
+    def _unused(self) -> list[str]:
         """Settings that somebody made although no chosen method has them."""
         used = set(Request.model_fields)
         for method in self.chosen:
             used |= set(method.settings.model_fields)
-        return [name for name in self.model_fields_set if name not in used]
+        changed = self.model_dump(exclude_defaults=True)
+        return [name for name in changed if name not in used]
 
     def to_record(self) -> str:
         """As the store keeps it."""

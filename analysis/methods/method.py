@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress
@@ -109,6 +110,10 @@ class Method(ABC):
     def asked(self, settings: Any) -> Asked:
         """What a request is about."""
         return Asked()
+
+    def takes(self, file: OwnFile) -> bool:
+        """Whether a file of one's own is of use for it."""
+        return False
 
     def identity(self, settings: Any) -> Any:
         """All that the result depends on, as JSON can hold it: equal requests are one job."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from analysis.data.files import OwnFile
 from analysis.methods.causal import report
 from analysis.methods.causal.contrast import ContrastPlan, without_pushes
 from analysis.methods.causal.older import older_settings
@@ -59,6 +60,10 @@ class CausalMethod(Method):
         variant = CONTRAST.name if contrast is not None else "" if seeds else PREVIEW
         words = f"{', '.join(task.title for task in chosen)} ({fit_words(fit)})"
         return Asked(tuple(task.name for task in chosen), choice, variant, words)
+
+    def takes(self, file: OwnFile) -> bool:
+        """Prompts with targets."""
+        return file.is_task
 
     def identity(self, settings: CausalSettings) -> Any:
         """The content of the tasks or pairs; how many seeds share a batch changes nothing."""

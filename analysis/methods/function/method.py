@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from analysis.data import relations
+from analysis.data.files import OwnFile
 from analysis.methods.function import report
 from analysis.methods.function.plan import NAME, VERSION, FunctionPlan
 from analysis.methods.function.settings import FunctionSettings, default_ks
@@ -39,6 +40,10 @@ class FunctionMethod(Method):
         chosen = settings.chosen_relations()
         own = [relation.title for relation in chosen if relation.category == "custom"]
         return Asked(tuple(relation.name for relation in chosen), words=", ".join(own))
+
+    def takes(self, file: OwnFile) -> bool:
+        """Pairs of words."""
+        return not file.is_task
 
     def identity(self, settings: FunctionSettings) -> Any:
         """The content of the relations rather than their names."""

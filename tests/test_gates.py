@@ -1,5 +1,8 @@
 """Gates: the model under gates against plain loops, fits against torch's own Adam, roles against a built model."""
 
+import io
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +14,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from analysis.compute.gated_model import GatedModel, attention_outputs
 from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
+from analysis.errors import StoreError
 from analysis.methods.causal.compute.fitting import advance, contrast_and_gradient, loss_and_gradient, untouched
 from analysis.methods.causal.compute.steps import gate_gradients, toggled
 from analysis.methods.causal.fits import Fit, Gates
@@ -69,6 +73,7 @@ def plain_log_probs(model, tiny, checkpoint, item, gates):
 
 
 def test_gated_batches_of_every_family_equal_one_prompt_and_one_variant_at_a_time(family):
+    """Log-probabilities equal those of transformers' own forward pass with each head multiplied by hand."""
     gated, model, tiny, checkpoint = family
     items = random_items(3)
     shape = (2, len(gated.card.layers), gated.card.heads)
@@ -119,6 +124,7 @@ def test_prompts_go_through_in_pieces_that_have_room(lengths, tokens):
 
 
 def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
+    """Open gates give the model's own log-probabilities; closing one head changes them."""
     items = random_items(2)
     ones = torch.ones(1, 3, 4)
     closed = ones.clone()
@@ -133,6 +139,7 @@ def test_gates_of_one_change_nothing_and_a_closed_gate_removes_its_head(tiny):
 
 
 def test_the_gradient_of_the_loss_equals_differences_of_the_loss(tiny):
+    """Central differences in float64, with the push, for a few heads."""
     batch, push = Batch.of(random_items(4)), torch.tensor([0.1, -0.1])
     tiny.module.double()
     logits = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -151,6 +158,7 @@ def test_the_gradient_of_the_loss_equals_differences_of_the_loss(tiny):
 
 
 def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
+    """The free stage of two seeds against torch.optim.Adam with a linear learning rate and a clipped gradient."""
     items, seeds = random_items(40), (0, 1)
     fit = Fit.begin(seeds, 3, 4)
     ours = advance(tiny, items, FAST, fit, 100)
@@ -168,7 +176,8 @@ def test_a_fit_equals_torchs_adam_on_the_written_out_loss(tiny):
         np.testing.assert_allclose(ours.logits[at], logits.detach().numpy(), rtol=1e-3, atol=1e-3)
 
 
-def test_the_pushes_equal_torchs_adam_begun_anew_where_the_first_stage_ended(tiny):
+def test_the_pushes_equal_torchs_adam_started_again_where_the_free_stage_ended(tiny):
+    """The pushed stage starts from the free stage's gates with a new optimiser, once for each push."""
     items = random_items(40)
     fit = advance(tiny, items, FAST, Fit.begin((0,), 3, 4), 100)
     ours = advance(tiny, items, FAST, fit, 100)
@@ -187,6 +196,7 @@ def test_the_pushes_equal_torchs_adam_begun_anew_where_the_first_stage_ended(tin
 
 
 def test_a_fit_stopped_and_resumed_after_any_update_equals_one_that_was_not(tiny):
+    """Saved and loaded after every third update, the fit ends with the same bits."""
     items = random_items(40)
     whole = Fit.begin((0, 1), 3, 4)
     while whole.update < FAST.total:
@@ -198,7 +208,63 @@ def test_a_fit_stopped_and_resumed_after_any_update_equals_one_that_was_not(tiny
         np.testing.assert_array_equal(getattr(whole, name), getattr(piece, name))
 
 
+def bytes_without_a_stage(fit):
+    """A fit as it was stored before its file named the stage."""
+    sink = io.BytesIO()
+    names = ("seeds", "update", "logits", "mean", "square", "free_nll", "push_nll")
+    np.savez_compressed(sink, **{name: np.asarray(getattr(fit, name)) for name in names})
+    return sink.getvalue()
+
+
+def test_a_fit_is_free_until_it_is_pushed_and_its_file_says_so(tiny):
+    """The stage changes when the free updates are done, and survives the file; only then are there gates to tell."""
+    items = random_items(40)
+    fit = Fit.begin((0, 1), 3, 4)
+    stages = []
+    while fit.update < FAST.total:
+        fit = Fit.from_bytes(advance(tiny, items, FAST, fit, 3).to_bytes())
+        stages.append((fit.update, fit.stage, fit.of_seed(1).stage, len(fit.logits), len(list(fit.gates()))))
+    free = [(update, "free", "free", 2, 0) for update in (3, 6)]
+    assert stages == free + [(update, "pushed", "pushed", 4, 2) for update in (9, 12, 14)]
+
+
+def test_fits_stored_without_their_stage_are_read_and_go_on(tiny):
+    """Files of older versions, in either stage: they have the stage of the same fit today, and so all later updates."""
+    items = random_items(40)
+    fit = Fit.begin((0, 1), 3, 4)
+    while fit.update < FAST.total:
+        old = Fit.from_bytes(bytes_without_a_stage(fit))
+        assert old.stage == fit.stage
+        fit = advance(tiny, items, FAST, fit, 3)
+        assert advance(tiny, items, FAST, old, 3).to_bytes() == fit.to_bytes()
+    alone = fit.of_seed(1)
+    assert Fit.from_bytes(bytes_without_a_stage(alone)).to_bytes() == alone.to_bytes()
+
+
+def test_older_versions_find_all_they_read_in_a_stored_fit():
+    """The file still has every array that it had before it named the stage, with the same content."""
+    fit = Fit.begin((3, 5), 2, 4).pushed()
+    with np.load(io.BytesIO(fit.to_bytes())) as new, np.load(io.BytesIO(bytes_without_a_stage(fit))) as old:
+        assert set(new.files) == {*old.files, "stage"}
+        for name in old.files:
+            np.testing.assert_array_equal(new[name], old[name])
+
+
+@pytest.mark.parametrize("damage", ["no fit at all", "cut off", "another stage"])
+def test_a_fit_that_cannot_be_read_is_an_error_of_the_store(damage):
+    """Whatever is wrong with its file."""
+    fit = Fit.begin((0,), 2, 4)
+    contents = {
+        "no fit at all": b"not a fit",
+        "cut off": fit.to_bytes()[:-100],
+        "another stage": replace(fit, stage="third").to_bytes(),
+    }
+    with pytest.raises(StoreError):
+        Fit.from_bytes(contents[damage])
+
+
 def test_a_seed_does_not_notice_which_others_share_its_batch(tiny):
+    """A seed fitted with two others ends with the gates and losses that it has alone."""
     items = random_items(40)
     together, alone = Fit.begin((0, 1, 2), 3, 4), Fit.begin((1,), 3, 4)
     while together.update < FAST.total:
@@ -209,6 +275,7 @@ def test_a_seed_does_not_notice_which_others_share_its_batch(tiny):
 
 @given(arrays.arrays(np.float64, (2, 3, 4), elements=unit))
 def test_the_three_roles_are_shares_that_obey_their_law(gates):
+    """F, N and R are from 0 to 1, and F + N + R = 1 + G⁻ (1 − G⁺)."""
     opened, shut = gates
     f, n, r = Gates(opened, shut, {}).roles()
     for role in (f, n, r):
@@ -217,12 +284,14 @@ def test_the_three_roles_are_shares_that_obey_their_law(gates):
 
 
 def test_every_prompt_comes_once_before_any_comes_twice():
+    """Five batches of four are a permutation of 20 prompts, and the next epoch has another order."""
     seen = [at for number in range(5) for at in batch_order(20, 4, number)]
     assert sorted(seen) == list(range(20))
     assert batch_order(20, 4, 0) != batch_order(20, 4, 5)
 
 
 def test_the_preview_of_a_prompt_is_the_slope_of_its_loss_at_open_gates(tiny):
+    """The gradient of each prompt equals a central difference of that prompt's loss alone."""
     items = random_items(3)
     gradient = gate_gradients(tiny, items)
     assert gradient.shape == (3, 3, 4)
@@ -236,6 +305,7 @@ def test_the_preview_of_a_prompt_is_the_slope_of_its_loss_at_open_gates(tiny):
 
 
 def test_toggling_a_head_gives_the_change_of_its_targets_log_probability(tiny):
+    """All heads of a layer together equal one head at a time."""
     items, gates = random_items(4), np.random.default_rng(0).uniform(size=(3, 4))
     found = toggled(tiny, items, gates, layer=1)
     for head in range(4):
@@ -246,6 +316,7 @@ def test_toggling_a_head_gives_the_change_of_its_targets_log_probability(tiny):
 
 
 def test_the_contrast_of_equal_sides_is_nothing_and_its_push_alone_moves_the_gates(tiny):
+    """With the same prompts on both sides the loss is 0 and its gradient is that of the push."""
     batch = Batch.of(random_items(4))
     logits = torch.zeros(1, 3, 4)
     loss, gradient = contrast_and_gradient(tiny, batch, batch, logits, torch.tensor([0.1]))
@@ -264,6 +335,7 @@ def test_a_pair_far_from_forgotten_still_moves_the_gates_and_a_forgotten_one_doe
 
 
 def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny):
+    """Each item alone, from transformers' full logits."""
     items = random_items(6)
     nll, right = untouched(tiny, items, at_once=24)
     for at, item in enumerate(items):
@@ -275,6 +347,7 @@ def test_the_untouched_models_nll_and_greedy_answers_equal_transformers_own(tiny
 
 
 def test_rank_correlation_is_one_for_any_rising_function_and_shares_equal_ranks():
+    """Spearman's correlation: 1 and −1 for monotone functions, undefined for a constant."""
     values = np.array([3.0, 1.0, 2.0, 2.0])
     assert rank_correlation(values, np.exp(values)) == pytest.approx(1)
     assert rank_correlation(values, -values) == pytest.approx(-1)
@@ -299,6 +372,7 @@ def test_loss_and_gradient_equal_the_published_way_on_padded_batches(family):
 
 
 def test_a_batch_in_two_parts_has_every_target_once():
+    """Short and long prompts apart have fewer tokens, and each target is still predicted where it was."""
     items = random_items(6) + [Encoded(item.ids * 4, item.targets) for item in random_items(3, seed=1)]
     batch = Batch.of(items)
     parts = batch.parts()

@@ -1,5 +1,8 @@
 """Gates: the model under gates against plain loops, fits against torch's own Adam, roles against a built model."""
 
+import io
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +14,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from analysis.compute.gated_model import GatedModel, attention_outputs
 from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
+from analysis.errors import StoreError
 from analysis.methods.causal.compute.fitting import advance, contrast_and_gradient, loss_and_gradient, untouched
 from analysis.methods.causal.compute.steps import gate_gradients, toggled
 from analysis.methods.causal.fits import Fit, Gates
@@ -203,6 +207,61 @@ def test_a_fit_stopped_and_resumed_after_any_update_equals_one_that_was_not(tiny
         piece = Fit.from_bytes(advance(tiny, items, FAST, piece, 3).to_bytes())
     for name in ("logits", "mean", "square", "free_nll", "push_nll"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(piece, name))
+
+
+def bytes_without_a_stage(fit):
+    """A fit as it was stored before its file named the stage."""
+    sink = io.BytesIO()
+    names = ("seeds", "update", "logits", "mean", "square", "free_nll", "push_nll")
+    np.savez_compressed(sink, **{name: np.asarray(getattr(fit, name)) for name in names})
+    return sink.getvalue()
+
+
+def test_a_fit_is_free_until_it_is_pushed_and_its_file_says_so(tiny):
+    """The stage changes when the free updates are done, and survives the file; only then are there gates to tell."""
+    items = random_items(40)
+    fit = Fit.begin((0, 1), 3, 4)
+    stages = []
+    while fit.update < FAST.total:
+        fit = Fit.from_bytes(advance(tiny, items, FAST, fit, 3).to_bytes())
+        stages.append((fit.update, fit.stage, fit.of_seed(1).stage, len(fit.logits), len(list(fit.gates()))))
+    free = [(update, "free", "free", 2, 0) for update in (3, 6)]
+    assert stages == free + [(update, "pushed", "pushed", 4, 2) for update in (9, 12, 14)]
+
+
+def test_fits_stored_without_their_stage_are_read_and_go_on(tiny):
+    """Files of older versions, in either stage: they have the stage of the same fit today, and so all later updates."""
+    items = random_items(40)
+    fit = Fit.begin((0, 1), 3, 4)
+    while fit.update < FAST.total:
+        old = Fit.from_bytes(bytes_without_a_stage(fit))
+        assert old.stage == fit.stage
+        fit = advance(tiny, items, FAST, fit, 3)
+        assert advance(tiny, items, FAST, old, 3).to_bytes() == fit.to_bytes()
+    alone = fit.of_seed(1)
+    assert Fit.from_bytes(bytes_without_a_stage(alone)).to_bytes() == alone.to_bytes()
+
+
+def test_older_versions_find_all_they_read_in_a_stored_fit():
+    """The file still has every array that it had before it named the stage, with the same content."""
+    fit = Fit.begin((3, 5), 2, 4).pushed()
+    with np.load(io.BytesIO(fit.to_bytes())) as new, np.load(io.BytesIO(bytes_without_a_stage(fit))) as old:
+        assert set(new.files) == {*old.files, "stage"}
+        for name in old.files:
+            np.testing.assert_array_equal(new[name], old[name])
+
+
+@pytest.mark.parametrize("damage", ["no fit at all", "cut off", "another stage"])
+def test_a_fit_that_cannot_be_read_is_an_error_of_the_store(damage):
+    """Whatever is wrong with its file."""
+    fit = Fit.begin((0,), 2, 4)
+    contents = {
+        "no fit at all": b"not a fit",
+        "cut off": fit.to_bytes()[:-100],
+        "another stage": replace(fit, stage="third").to_bytes(),
+    }
+    with pytest.raises(StoreError):
+        Fit.from_bytes(contents[damage])
 
 
 def test_a_seed_does_not_notice_which_others_share_its_batch(tiny):

@@ -1,5 +1,7 @@
 """Computing results in the test's own process, and requests made of relations and tasks that are at hand."""
 
+import csv
+import io
 import json
 
 from analysis.data import relations as relation_data
@@ -78,7 +80,9 @@ def _add(values, field, one, builtin, file) -> None:
 
 def relation_file(relation: Relation) -> dict[str, str]:
     """A relation as somebody would upload it."""
-    return {"name": f"{relation.name}.json", "content": json.dumps(relation.pairs)}
+    sink = io.StringIO()
+    csv.writer(sink).writerows(relation.pairs)
+    return {"name": f"{relation.name}.csv", "content": sink.getvalue()}
 
 
 def task_file(task: Task) -> dict[str, str]:

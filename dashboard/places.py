@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from analysis.models.card import ModelCard
 from dashboard.arrange import LARGEST, Arrangement, arrange, arrange_grid
-from dashboard.select import Panel
+from dashboard.maps.function.panels import Panel
 from dashboard.state import ViewState
 
 

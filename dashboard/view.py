@@ -10,8 +10,8 @@ from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.results.catalogue import Library
 from analysis.results.scores import Scores
-from dashboard.gates import USUAL_TASKS, first_seeds, gate_panels, seeds, task_names
-from dashboard.select import Panel, panels
+from dashboard.maps.causal.gates import USUAL_TASKS, first_seeds, gate_panels, seeds, task_names
+from dashboard.maps.function.panels import Panel, panels
 from dashboard.state import ReadState, ViewState
 
 VIEW_NAMES = {"function": "Function map", "causal": "Causal map", "table": "Table", "models": "Models and jobs"}

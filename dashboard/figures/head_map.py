@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.arrange import Arrangement, Box
-from dashboard.figures import gate_colours
-from dashboard.figures.gate_profile import side_profiles
 from dashboard.figures.numbers import FONT, Figure, heading, packed, plain
-from dashboard.gates import steepest
+from dashboard.maps.causal import colours as gate_colours
+from dashboard.maps.causal.gates import steepest
+from dashboard.maps.causal.profile import side_profiles
+from dashboard.maps.function.panels import Panel
 from dashboard.palette import TINTS, Colours, colours
-from dashboard.select import Panel
 from dashboard.state import ViewState
 
 Codes = npt.NDArray[np.uint8]

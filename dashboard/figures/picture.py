@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from analysis.methods.causal.plan import METHOD, ROLES
 from analysis.results.provenance import Provenance
 from dashboard.figures.numbers import plain
-from dashboard.gates import scale_words
+from dashboard.maps.causal.gates import scale_words
+from dashboard.maps.function.panels import Panel, reasons
 from dashboard.palette import Colours, colours
-from dashboard.select import Panel, reasons
 from dashboard.state import ViewState
 
 _ABOVE, _BELOW = 64, 52  # pixels for title and legend, and for the provenance

@@ -3,7 +3,7 @@ import pytest
 from analysis.jobs.engine import Engine
 from analysis.results.catalogue import Library
 from dashboard.access import Access
-from dashboard.app import create_app
+from dashboard.web.application import create_app
 from tests.synthetic import fill
 
 

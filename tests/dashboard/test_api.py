@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.methods.causal.plan import GateSettings
-from dashboard.api import Submission
+from dashboard.web.api import Submission
 from tests import synthetic
 from tests.faults.test_hostile import client_of
 

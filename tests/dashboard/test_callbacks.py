@@ -9,7 +9,7 @@ from dash.exceptions import PreventUpdate
 from starlette.testclient import TestClient
 
 from analysis.models import builtin as default_model
-from dashboard import callbacks, ids
+from dashboard.page import callbacks, ids
 from tests.synthetic import BIG, HOSTILE, ODD
 
 SCREEN = {"width": 1240, "dark": False}
@@ -162,7 +162,7 @@ def test_every_script_that_the_page_calls_exists():
     """The names of clientside functions are in assets/atlas.js."""
     tree = ast.parse(Path(callbacks.__file__).read_text())
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "script"]
-    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
     exported = source[source.index("dash_clientside.atlas = {") :]
     assert len(calls) >= 8
     for call in calls:
@@ -172,7 +172,7 @@ def test_every_script_that_the_page_calls_exists():
 
 def test_the_names_that_the_scripts_know_are_marked():
     """A part that is renamed must be renamed in assets/atlas.js too; ids.py says which."""
-    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
     lines = re.findall(r'^[A-Z_]+ = "([a-z-]+)"(.*)$', Path(ids.__file__).read_text(), re.MULTILINE)
     called = r'(?:byId|setData|set_props|getApi\w*)\("([a-z-]+)"|\.id === "([a-z-]+)"|["\s]#([a-z-]+)'
     used = {name for found in re.findall(called, source) for name in found}
@@ -190,7 +190,7 @@ def test_page_and_assets_are_served(registered):
 def test_cards_travel_as_plain_data(library):
     """Tags, properties and text, nothing that Dash would keep books about; the script knows every tag."""
     cards = callbacks.inspect(library, ["L23H4"], "", SCREEN)
-    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
     known = set(re.search(r'"([a-z0-9 ]+)"\.split', source)[1].split())
 
     def tags(piece):

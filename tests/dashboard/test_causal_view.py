@@ -15,9 +15,10 @@ from analysis.results import catalogue as library_module
 from analysis.results.catalogue import Library
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
-from dashboard import callbacks, exports
-from dashboard.gates import reduced
+from dashboard.maps.causal.gates import reduced
+from dashboard.page import callbacks
 from dashboard.view import open_view
+from dashboard.web import exports
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_gates import CARD, small
 from tests.synthetic import BIG, HOSTILE, ODD, causal_scores_of, odd_scores

@@ -11,10 +11,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.results.scores import COLUMNS, Scores
-from dashboard.exports import reproduce
-from dashboard.select import panels
+from dashboard.maps.function.panels import panels
 from dashboard.state import ViewState
 from dashboard.view import View, open_view
+from dashboard.web.exports import reproduce
 from tests.synthetic import HOSTILE, ODD, odd_scores
 
 

@@ -8,9 +8,9 @@ from analysis.data.tasks import builtin
 from analysis.methods.causal.plan import STAGES, task_item
 from dashboard.arrange import arrange_grid
 from dashboard.figures.head_map import GROUND, head_maps
-from dashboard.figures.losses import loss_curves
-from dashboard.figures.validation import validation_curves
-from dashboard.gates import gate_panels
+from dashboard.maps.causal.gates import gate_panels
+from dashboard.maps.causal.losses import loss_curves
+from dashboard.maps.causal.validation import validation_curves
 from dashboard.palette import colours, contrast
 from dashboard.places import placed
 from dashboard.state import ViewState

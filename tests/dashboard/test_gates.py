@@ -10,7 +10,7 @@ from analysis.methods.causal.report import causal_data, causal_text
 from analysis.methods.causal.report import head_gates as report_gates
 from analysis.models.card import HeadId
 from analysis.results.scores import Missing, Scores
-from dashboard.gates import (
+from dashboard.maps.causal.gates import (
     BOTH,
     FACILITATING,
     INTERFERING,
@@ -22,8 +22,8 @@ from dashboard.gates import (
     role_codes,
     shares,
 )
-from dashboard.head_gates import head_gates
-from dashboard.orders import validation, window
+from dashboard.maps.causal.head import head_gates
+from dashboard.maps.causal.orders import validation, window
 from dashboard.state import ViewState
 from tests.synthetic import causal_scores_of, odd_scores
 

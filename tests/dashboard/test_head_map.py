@@ -7,8 +7,8 @@ import pytest
 
 from dashboard.arrange import arrange
 from dashboard.figures.head_map import head_maps
+from dashboard.maps.function.panels import panels
 from dashboard.palette import TINTS, colours, contrast
-from dashboard.select import panels
 from dashboard.state import ViewState
 from tests.synthetic import HOSTILE, big_scores, odd_scores
 from tests.test_scores import HITS, make_scores

@@ -3,7 +3,7 @@ import base64
 import numpy as np
 
 from analysis.results.scores import ONLY_SAMPLE
-from dashboard.hover import packed
+from dashboard.page.hover import packed
 from dashboard.view import open_view
 
 

@@ -14,7 +14,7 @@ from analysis.models.checkpoint import Checkpoint
 from analysis.results.catalogue import Library
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
-from dashboard import callbacks
+from dashboard.page import callbacks
 from tests.test_plan import RELATION
 
 

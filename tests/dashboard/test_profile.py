@@ -1,8 +1,8 @@
 import plotly.graph_objects as go
 
-from dashboard.figures.profile import profile
+from dashboard.maps.function.panels import panels
+from dashboard.maps.function.profile import profile
 from dashboard.palette import colours
-from dashboard.select import panels
 from dashboard.state import ViewState
 from tests.dashboard.test_head_map import unpacked
 from tests.test_scores import HITS, make_scores

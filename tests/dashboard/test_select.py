@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.models.card import HeadId
-from dashboard.select import Panel, head_scores, layer_profile, panels
+from dashboard.maps.function.panels import Panel, head_scores, layer_profile, panels
 from dashboard.state import ViewState
 from tests.test_scores import HITS, make_scores
 

@@ -8,10 +8,10 @@ from analysis.models.card import HeadId
 from analysis.results.catalogue import Library
 from analysis.results.scores import Missing, Scores
 from analysis.results.shipped import shipped
-from dashboard import callbacks
-from dashboard.exports import view_frame, view_picture
+from dashboard.page import callbacks
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_of_controls
+from dashboard.web.exports import view_frame, view_picture
 from tests.synthetic import BIG, ODD, odd_scores
 
 

@@ -10,14 +10,15 @@ from starlette.websockets import WebSocket
 
 from analysis.jobs.engine import Engine
 from analysis.results.catalogue import Library
-from dashboard import callbacks, exports
 from dashboard.access import Access
-from dashboard.api import create_api
-from dashboard.guard import Guard, policy
-from dashboard.live import Watch, tell
-from dashboard.panels.page import page
+from dashboard.page import callbacks
+from dashboard.page.layout import page
+from dashboard.web import exports
+from dashboard.web.api import create_api
+from dashboard.web.guard import Guard, policy
+from dashboard.web.live import Watch, tell
 
-ASSETS = Path(__file__).parent.parent / "assets"
+ASSETS = Path(__file__).parent.parent.parent / "assets"
 
 _INDEX = """<!DOCTYPE html>
 <html lang="en">

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from analysis.models.card import HeadId
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores, ranks
-from dashboard.remember import remembered
+from dashboard.cache import cached
 from dashboard.state import How, ViewState
 
 ALL = "all"  # the panel that shows every category at once
@@ -92,7 +92,7 @@ def _nothing(scores: Scores) -> Panel:
     return Panel(ALL, "All categories", np.full(shape, np.nan), np.zeros(shape, bool), reason)
 
 
-@remembered(128)
+@cached(128)
 def _value(
     scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]
 ) -> tuple[Floats, npt.NDArray[np.int8]]:
@@ -121,7 +121,7 @@ def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for 
     return np.where(without, np.nan, flags.mean(axis=-1))
 
 
-@remembered(16)
+@cached(16)
 def _ranks(scores: Scores) -> npt.NDArray[np.intp]:  # [item, kind, layer, head]
     """Each head's rank for each item and kind."""
     values = scores.score.sel(sample=ONLY_SAMPLE).values

@@ -8,9 +8,9 @@ from dash import html
 from analysis.methods.function.report import printable
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.scores import Scores
+from dashboard.maps.causal.card import causal_provenance, gates_of_head, roles_of_head
+from dashboard.maps.function.panels import head_scores
 from dashboard.palette import Colours, colours
-from dashboard.panels.gates import causal_provenance, gates_of_head, roles_of_head
-from dashboard.select import head_scores
 from dashboard.state import ViewState
 from dashboard.view import View
 

@@ -21,13 +21,13 @@ from analysis.models.card import ModelCard
 from analysis.results.catalogue import Library
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores, ranks
+from dashboard.cache import cached
 from dashboard.figures.head_map import head_maps
 from dashboard.figures.numbers import plain
 from dashboard.figures.picture import picture
-from dashboard.gates import LETTERS, PREVIEW, shown_tasks
+from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks
+from dashboard.maps.function.panels import ALL, Panel
 from dashboard.places import placed
-from dashboard.remember import remembered
-from dashboard.select import ALL, Panel
 from dashboard.state import ViewState
 from dashboard.view import View, open_view
 
@@ -117,7 +117,7 @@ def _facts_of(item: dict[str, Any], facts: Provenance) -> dict[str, Any]:
     }
 
 
-@remembered(8)
+@cached(8)
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
     names = [item["name"] for item in scores.provenance.items]
@@ -159,7 +159,7 @@ def _csv(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False).encode()
 
 
-@remembered(64)
+@cached(64)
 def _view_csv(scores: Scores, causal: Scores | None, state: ViewState) -> bytes:
     return _csv(view_frame(View.of(state, scores, causal)))
 
@@ -182,7 +182,7 @@ def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> 
     return picture(go.Figure(figure), view.panels, view.state, view.shown.provenance, dark)
 
 
-@remembered(64)
+@cached(64)
 def _figure_json(scores: Scores, causal: Scores | None, state: ViewState, dark: bool) -> str:
     content: str = view_picture(View.of(state, scores, causal), dark=dark).to_json()
     return content

@@ -7,8 +7,8 @@ from dash import html
 
 from analysis.models.card import ModelCard
 from analysis.results.scores import Scores
-from dashboard import ids
-from dashboard.gates import seeds
+from dashboard.maps.causal.gates import seeds
+from dashboard.page import ids
 from dashboard.state import FIRST, MAX_TASKS, ViewState
 
 EXPLAINED = {

@@ -9,7 +9,7 @@ from analysis.methods.causal.plan import STAGES
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
-from dashboard.gates import shown_tasks
+from dashboard.maps.causal.gates import shown_tasks
 from dashboard.palette import Colours, colours
 from dashboard.state import ViewState
 

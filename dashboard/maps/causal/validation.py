@@ -7,8 +7,8 @@ import numpy as np
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
-from dashboard.gates import LETTERS, shown_tasks
-from dashboard.orders import validation, window
+from dashboard.maps.causal.gates import LETTERS, shown_tasks
+from dashboard.maps.causal.orders import validation, window
 from dashboard.palette import Colours, colours
 from dashboard.state import ViewState
 

@@ -7,7 +7,8 @@ import numpy as np
 from analysis.methods.causal.plan import ROLES
 from analysis.models.card import HeadId
 from analysis.results.scores import Floats, Missing, Scores, ranks
-from dashboard.gates import (
+from dashboard.cache import cached
+from dashboard.maps.causal.gates import (
     FACILITATING,
     INTERFERING,
     IRRELEVANT,
@@ -21,8 +22,7 @@ from dashboard.gates import (
     shape_of,
     task_names,
 )
-from dashboard.orders import effect_of, ordering
-from dashboard.remember import remembered
+from dashboard.maps.causal.orders import effect_of, ordering
 
 
 def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ def _in_seeds(count: int, seeds: int) -> str:
     return "" if count == seeds else f" in {count} of {seeds} seeds"
 
 
-@remembered(32)
+@cached(32)
 def _sampled_roles(causal: Scores, task: str) -> Floats:  # [role, seed, layer, head]
     found = causal.score.sel(item=task, sample=fitted_seeds(causal, task), kind=list(ROLES))
     return np.asarray(found.transpose("kind", "sample", "layer", "head").values, dtype=np.float64)

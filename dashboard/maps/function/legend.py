@@ -6,8 +6,8 @@ import numpy as np
 from dash import html
 
 from analysis.results.scores import Missing, Scores
+from dashboard.maps.function.panels import Panel, reasons
 from dashboard.palette import TINTS, Colours, colours
-from dashboard.select import Panel, reasons
 from dashboard.state import ViewState
 from dashboard.view import View
 

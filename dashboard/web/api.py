@@ -38,7 +38,7 @@ from analysis.models.sources import listed_models
 from analysis.results.catalogue import Library
 from analysis.results.scores import Scores
 from dashboard.access import Access
-from dashboard.exports import scores_frame
+from dashboard.web.exports import scores_frame
 
 SUBMISSIONS = 10  # a minute and client
 CLIENTS = 1000  # whose submissions are counted at a time

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
-from dashboard.gates import LETTERS, ROLE_WORDS, role_codes
-from dashboard.remember import remembered
-from dashboard.select import Panel
+from dashboard.cache import cached
+from dashboard.maps.causal.gates import LETTERS, ROLE_WORDS, role_codes
+from dashboard.maps.function.panels import Panel
 from dashboard.state import ViewState
 
 BEST = 3  # relations named in a tooltip
@@ -55,7 +55,7 @@ def _measure(name: str, values: Floats) -> dict[str, Any]:
     return {"name": name, "low": low, "step": step, "value": _bytes(np.rint((known - low) / step).astype("<u2"))}
 
 
-@remembered(32)
+@cached(32)
 def _best_relations(scores: Scores, kinds: tuple[str, ...]) -> dict[str, str]:
     best, kind = _best(scores, kinds)
     order = np.argsort(-best, axis=0, kind="stable")[:BEST] if len(best) else np.zeros((0, *best.shape[1:]), int)

@@ -1,8 +1,8 @@
 """Where in the network: the share of heads of each category, layer by layer."""
 
 from dashboard.figures.numbers import FONT, Figure, packed
+from dashboard.maps.function.panels import Panel, layer_profile
 from dashboard.palette import colours
-from dashboard.select import Panel, layer_profile
 from dashboard.state import ViewState
 
 

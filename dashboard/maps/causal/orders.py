@@ -6,8 +6,8 @@ import numpy as np
 
 from analysis.methods.causal.plan import ROLES, seed_name
 from analysis.results.scores import Floats, Scores
-from dashboard.gates import fitted_seeds, grid_of, reduced, shape_of
-from dashboard.remember import remembered
+from dashboard.cache import cached
+from dashboard.maps.causal.gates import fitted_seeds, grid_of, reduced, shape_of
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ def effect_of(causal: Scores, task: str) -> Floats | None:  # [layer, head]
     return grid_of(causal.item(task).get("effect"), shape_of(causal))
 
 
-@remembered(32)
+@cached(32)
 def mean_roles(causal: Scores, task: str) -> Floats | None:  # [role, layer, head]
     """F, N and R, each the mean over the seeds: what heads are put in order by."""
     there = fitted_seeds(causal, task)
@@ -43,7 +43,7 @@ def window(heads: int) -> int:
     return max(1, min(heads, max(5, round(heads / 20))))
 
 
-@remembered(32)
+@cached(32)
 def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
     """The running mean of the effect over the heads in the order of F, of R and of N; empty when not measured.
 

@@ -11,7 +11,7 @@ from analysis.methods.causal.plan import MAX_SEEDS, SEEDS, GateSettings
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.catalogue import name_of
 from analysis.results.provenance import Provenance
-from dashboard import ids
+from dashboard.page import ids
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
 _STATES = {

@@ -11,8 +11,8 @@ import xarray as xr
 from analysis.methods.causal.plan import ROLES, seed_name
 from analysis.models.card import ModelCard
 from analysis.results.scores import Floats, Missing, Scores, always_of, any_of
-from dashboard.remember import remembered
-from dashboard.select import Panel
+from dashboard.cache import cached
+from dashboard.maps.function.panels import Panel
 from dashboard.state import ViewState
 
 LETTERS = dict(zip(ROLES, "FNR", strict=True))
@@ -42,7 +42,7 @@ def seeds(causal: Scores) -> list[str]:
     return [str(name).removeprefix("seed ") for name in causal.score.sample.values]
 
 
-@remembered(8)
+@cached(8)
 def first_seeds(causal: Scores, count: int) -> Scores:
     """The map as it would be had only so many seeds been fitted."""
     kept = causal.score.sample.values[:count]
@@ -144,7 +144,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.1f} %"
 
 
-@remembered(128)
+@cached(128)
 def reduced(causal: Scores, task: str, column: str) -> Floats | None:  # [role, layer, head]
     """F, N and R of a task: of one seed, or the least or largest over the seeds that are there."""
     there = fitted_seeds(causal, task)

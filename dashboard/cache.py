@@ -9,7 +9,7 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-def remembered(size: int) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def cached(size: int) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """The last `size` results of a pure function; the same one is never computed twice at a time."""
 
     def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:

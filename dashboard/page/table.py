@@ -7,12 +7,12 @@ import numpy as np
 
 from analysis.methods.causal.plan import ROLES
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
-from dashboard import ids
-from dashboard.gates import LETTERS, preview, reduced, task_names
-from dashboard.head_gates import head_role
-from dashboard.orders import effect_of
-from dashboard.remember import remembered
-from dashboard.select import Panel
+from dashboard.cache import cached
+from dashboard.maps.causal.gates import LETTERS, preview, reduced, task_names
+from dashboard.maps.causal.head import head_role
+from dashboard.maps.causal.orders import effect_of
+from dashboard.maps.function.panels import Panel
+from dashboard.page import ids
 from dashboard.state import ViewState
 
 _NUMBER = {
@@ -103,7 +103,7 @@ def _task_columns(causal: Scores) -> list[dict[str, Any]]:
     return columns
 
 
-@remembered(8)
+@cached(8)
 def _task_cells(causal: Scores, role: float) -> dict[str, list[Any]]:
     """The same columns' values, one a head."""
     found: dict[str, list[Any]] = {}

@@ -5,8 +5,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.maps.function.panels import Panel
 from dashboard.palette import DIM, UNLIT, Colours, added, blend
-from dashboard.select import Panel
 from dashboard.state import ViewState
 
 Codes = npt.NDArray[np.uint8]

@@ -6,10 +6,10 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from dashboard import ids
-from dashboard.panels.controls import EXPLAINED, controls
-from dashboard.panels.table import table
-from dashboard.panels.workshop import workshop
+from dashboard.page import ids
+from dashboard.page.controls import EXPLAINED, controls
+from dashboard.page.table import table
+from dashboard.page.workshop import workshop
 from dashboard.view import VIEW_NAMES
 
 _SHORTCUTS = (

@@ -14,15 +14,9 @@ from analysis.jobs.engine import Engine
 from analysis.methods.causal.plan import STAGES
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Library
-from dashboard import hover, ids
 from dashboard.arrange import LARGEST
 from dashboard.figures.head_map import head_maps
-from dashboard.figures.losses import loss_curves
-from dashboard.figures.profile import profile
-from dashboard.figures.validation import validation_curves
-from dashboard.gates import shown_tasks
-from dashboard.markup import as_data
-from dashboard.panels.causal import (
+from dashboard.maps.causal.facts import (
     causal_legend,
     causal_sentence,
     facts,
@@ -31,12 +25,18 @@ from dashboard.panels.causal import (
     is_running,
     no_causal_map,
 )
-from dashboard.panels.controls import fit_choices, model_choices, relation_choices, seed_choices, task_choices
-from dashboard.panels.inspector import inspector
-from dashboard.panels.legend import counts, legend, not_applicable, sentence
-from dashboard.panels.page import downloads
-from dashboard.panels.table import columns, rows
-from dashboard.panels.workshop import job_list, model_list
+from dashboard.maps.causal.gates import shown_tasks
+from dashboard.maps.causal.losses import loss_curves
+from dashboard.maps.causal.validation import validation_curves
+from dashboard.maps.function.legend import counts, legend, not_applicable, sentence
+from dashboard.maps.function.profile import profile
+from dashboard.page import hover, ids
+from dashboard.page.controls import fit_choices, model_choices, relation_choices, seed_choices, task_choices
+from dashboard.page.inspector import inspector
+from dashboard.page.layout import downloads
+from dashboard.page.markup import as_data
+from dashboard.page.table import columns, rows
+from dashboard.page.workshop import job_list, model_list
 from dashboard.places import placed
 from dashboard.view import View, open_view, view_of_controls
 

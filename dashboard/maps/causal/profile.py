@@ -7,8 +7,8 @@ import numpy as np
 
 from dashboard.arrange import Arrangement, Box
 from dashboard.figures.numbers import packed
+from dashboard.maps.function.panels import Panel, layer_profile
 from dashboard.palette import Colours
-from dashboard.select import Panel, layer_profile
 from dashboard.state import ViewState
 
 Axes = dict[str, Any]

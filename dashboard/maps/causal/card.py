@@ -7,8 +7,8 @@ from dash import html
 from analysis.methods.causal.plan import ROLES
 from analysis.models.card import HeadId
 from analysis.results.scores import Scores
-from dashboard.gates import LETTERS
-from dashboard.head_gates import head_gates
+from dashboard.maps.causal.gates import LETTERS
+from dashboard.maps.causal.head import head_gates
 from dashboard.palette import Colours
 from dashboard.state import ViewState
 from dashboard.view import View

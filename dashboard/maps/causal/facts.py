@@ -7,12 +7,12 @@ from dash import html
 
 from analysis.methods.causal.plan import FEW_UPDATES, ROLES
 from analysis.results.scores import Missing, Scores
-from dashboard.figures.losses import has_curves
-from dashboard.gates import COLUMN_NAMES, LETTERS, fitted_seeds, scale_words, shares, shown_tasks
-from dashboard.orders import validation
+from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, scale_words, shares, shown_tasks
+from dashboard.maps.causal.losses import has_curves
+from dashboard.maps.causal.orders import validation
+from dashboard.maps.function.legend import entry, missing_entries, ramp
+from dashboard.maps.function.panels import Panel
 from dashboard.palette import Colours, colours
-from dashboard.panels.legend import entry, missing_entries, ramp
-from dashboard.select import Panel
 from dashboard.state import ViewState
 from dashboard.view import View
 

@@ -1,0 +1,1 @@
+"""The maps that the page shows, one package each."""

@@ -1,210 +1,268 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
-import json
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 from dash.exceptions import PreventUpdate
 
-from analysis.jobs.engine import Engine
-from analysis.methods.causal.plan import STAGES
 from analysis.models.sources import listed_models
-from analysis.results.catalogue import Library
-from dashboard.arrange import LARGEST
-from dashboard.figures.head_map import head_maps
-from dashboard.maps.causal.facts import (
-    causal_legend,
-    causal_sentence,
-    facts,
-    has_losses,
-    has_validation,
-    is_running,
-    no_causal_map,
-)
-from dashboard.maps.causal.gates import shown_tasks
-from dashboard.maps.causal.losses import loss_curves
-from dashboard.maps.causal.validation import validation_curves
-from dashboard.maps.function.legend import counts, legend, not_applicable, sentence
-from dashboard.maps.function.profile import profile
+from dashboard.catalogue_adapter import Catalogue
+from dashboard.figures.view_figure import view_figure
+from dashboard.jobs import read_jobs
+from dashboard.maps import MAPS
+from dashboard.maps.legend import legend
 from dashboard.page import hover, ids
-from dashboard.page.controls import fit_choices, model_choices, relation_choices, seed_choices, task_choices
+from dashboard.page.controls import all_controls, control_props, model_choices
 from dashboard.page.inspector import inspector
 from dashboard.page.layout import downloads
 from dashboard.page.markup import as_data
+from dashboard.page.sections import sections
 from dashboard.page.table import columns, rows
 from dashboard.page.workshop import job_list, model_list
-from dashboard.places import placed
-from dashboard.view import View, open_view, view_of_controls
-
-# The controls: the key in an address, the control's name and property.
-CONTROLS = {
-    "model": (ids.MODEL, "value"),
-    "view": (ids.VIEW, "value"),
-    "how": (ids.HOW, "value"),
-    "kind": (ids.KIND, "value"),
-    "colour": (ids.COLOUR, "value"),
-    "relation": (ids.RELATION, "value"),
-    "tau": (ids.TAU, "value"),
-    "top": (ids.TOP, "value"),
-    "tasks": (ids.TASKS, "value"),
-    "columns": (ids.COLUMNS, "value"),
-    "gates": (ids.GATES, "value"),
-    "seed": (ids.SEED, "value"),
-    "fit": (ids.FIT, "value"),
-    "role": (ids.ROLE, "value"),
-    "transpose": (ids.TRANSPOSE, "checked"),
-    "palette": (ids.PALETTE, "value"),
-    "theme": (ids.THEME, "value"),
-}
-
+from dashboard.setting import settings_of
+from dashboard.state import MODELS, TABLE, ReadState, ViewState
+from dashboard.view import View, open_view, opened, view_of_controls
 
 _NOT_ASKED = {f"{ids.SCREEN}.data", f"{ids.FRESH}.data"}  # changes that nobody asked for leave notices alone
 EMBEDDED = "embedded"  # the page's class without what surrounds the maps
+_LARGEST_BESIDE_TABLE = 14  # pixels of a cell
+_HIDDEN = (ids.EMPTY, ids.FRAME, ids.TABLE_FRAME, ids.WORKSHOP, ids.ATLAS)  # parts that some views do not show
 
-PAINT: dict[str, Any] = {
-    "output": {
-        "painted": {"heads": Output(ids.HEADS, "data"), "query": Output(ids.QUERY, "data")},
-        "controls": {key: Output(*where) for key, where in CONTROLS.items()},
-        "choices": {
-            "models": Output(ids.MODEL, "data"),
-            "relations": Output(ids.RELATION, "data"),
-            "tasks": Output(ids.TASKS, "data"),
-            "seeds": Output(ids.SEED, "data"),
-            "fits": Output(ids.FIT, "data"),
+
+def painting() -> dict[str, Any]:
+    """What the maps on the screen need, and what it depends on."""
+    props = control_props()
+    return {
+        "output": {
+            "heads": Output(ids.HEADS, "data"),
+            "query": Output(ids.QUERY, "data"),
+            "controls": {key: Output(*where) for key, where in props.items()},
+            "choices": {key: Output(key, "data") for key in _pickers()},
+            "hidden_groups": {each.name: Output(ids.group(each.name), "hidden") for each in MAPS},
+            "pins": Output(ids.PINS, "data"),
+            "notices": Output(ids.NOTICES, "children"),
+            "page": Output(ids.PAGE, "className"),
         },
-        "no_function_controls": Output(ids.FUNCTION_CONTROLS, "hidden"),
-        "no_causal_controls": Output(ids.CAUSAL_CONTROLS, "hidden"),
-        "pins": Output(ids.PINS, "data"),
-        "notices": Output(ids.NOTICES, "children"),
-        "page": Output(ids.PAGE, "className"),
-    },
-    "inputs": {
-        "address": Input(ids.ADDRESS, "data"),
-        "screen": Input(ids.SCREEN, "data"),
-        "fresh": Input(ids.FRESH, "data"),
-        "controls": {key: Input(*where) for key, where in CONTROLS.items()},
-        "page": State(ids.PAGE, "className"),
-        "pins": State(ids.PINS, "data"),
-    },
-}
-DESCRIBE: dict[str, Any] = {
-    "output": {
-        "profile": Output(ids.PROFILE, "figure"),
-        "facts": Output(ids.FACTS, "children"),
-        "validation": Output(ids.VALIDATION, "figure"),
-        "losses": Output(ids.LOSSES, "figure"),
-        "no_validation": Output(ids.VALIDATION_CARD, "hidden"),
-        "no_losses": Output(ids.LOSSES_CARD, "hidden"),
-        "losses_open": Output(ids.LOSSES_CARD, "open"),
-        "no_causal": Output(ids.NO_CAUSAL, "children"),
-        "causal_is_there": Output(ids.NO_CAUSAL, "hidden"),
-        "no_beside": Output(ids.BESIDE, "hidden"),
-        "no_evidence": Output(ids.EVIDENCE, "hidden"),
-        "no_frame": Output(ids.FRAME, "hidden"),
-        "legend": Output(ids.LEGEND, "children"),
-        "counts": Output(ids.COUNTS, "children"),
-        "title": Output(ids.TITLE, "data"),
-        "sentence": Output(ids.SENTENCE, "children"),
-        "absent": Output(ids.ABSENT, "children"),
-        "downloads": Output(ids.DOWNLOADS, "children"),
-        "rows": Output(ids.TABLE, "rowData"),
-        "columns": Output(ids.TABLE, "columnDefs"),
-        "no_table": Output(ids.TABLE_FRAME, "hidden"),
-        "no_workshop": Output(ids.WORKSHOP, "hidden"),
-        "no_atlas": Output(ids.ATLAS, "hidden"),
-        "curves": Output(ids.CURVES, "data"),
-    },
-    "inputs": {
-        "query": Input(ids.QUERY, "data"),
-        "screen": Input(ids.SCREEN, "data"),
-        "fresh": Input(ids.FRESH, "data"),
-        "curves": State(ids.CURVES, "data"),
-    },
-}
-INSPECT: dict[str, Any] = {
-    "output": Output(ids.CARDS, "data"),
-    "inputs": {
-        "pins": Input(ids.PINS, "data"),
-        "query": Input(ids.QUERY, "data"),
-        "screen": Input(ids.SCREEN, "data"),
-    },
-}
+        "inputs": {
+            "address": Input(ids.ADDRESS, "data"),
+            "screen": Input(ids.SCREEN, "data"),
+            "fresh": Input(ids.FRESH, "data"),
+            "controls": {key: Input(*where) for key, where in props.items()},
+            "page": State(ids.PAGE, "className"),
+            "pins": State(ids.PINS, "data"),
+        },
+    }
 
 
-JOB_LISTS: dict[str, Any] = {
-    "output": {"jobs": Output(ids.JOB_LIST, "children"), "models": Output(ids.MODEL_LIST, "children")},
-    "inputs": {"told": Input(ids.JOBS, "data")},
-}
+def describing() -> dict[str, Any]:
+    """Everything around the maps."""
+    return {
+        "output": {
+            "title": Output(ids.TITLE, "data"),
+            "sentence": Output(ids.SENTENCE, "children"),
+            "legend": Output(ids.LEGEND, "children"),
+            "empty": Output(ids.EMPTY, "children"),
+            "sections": [Output(name, "children") for name in ids.SECTIONS],
+            "sent": Output(ids.SENT, "data"),
+            "downloads": Output(ids.DOWNLOADS, "children"),
+            "rows": Output(ids.TABLE, "rowData"),
+            "columns": Output(ids.TABLE, "columnDefs"),
+            "hidden": {name: Output(name, "hidden") for name in _HIDDEN},
+        },
+        "inputs": {
+            "query": Input(ids.QUERY, "data"),
+            "screen": Input(ids.SCREEN, "data"),
+            "fresh": Input(ids.FRESH, "data"),
+            "sent": State(ids.SENT, "data"),
+        },
+    }
 
 
-def register(app: Dash, library: Library, engine: Engine, models: Path | None, read_only: bool) -> None:
+def inspecting() -> dict[str, Any]:
+    """The cards of the pinned heads."""
+    return {
+        "output": Output(ids.CARDS, "data"),
+        "inputs": {
+            "pins": Input(ids.PINS, "data"),
+            "query": Input(ids.QUERY, "data"),
+            "screen": Input(ids.SCREEN, "data"),
+        },
+    }
+
+
+def listing() -> dict[str, Any]:
+    """The lists of the view of models and jobs."""
+    return {
+        "output": {
+            "jobs": Output(ids.JOB_LIST, "children"),
+            "models": Output(ids.MODEL_LIST, "children"),
+            "finished": Output(ids.FINISHED, "data"),
+        },
+        "inputs": {"told": Input(ids.JOBS, "data"), "finished": State(ids.FINISHED, "data")},
+    }
+
+
+def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool) -> None:
     """Connect the page's parts."""
-    app.callback(**PAINT)(lambda **values: paint(library, set(ctx.triggered_prop_ids), **values))
-    app.callback(**DESCRIBE)(lambda **values: describe(library, **values))
-    app.callback(**INSPECT)(lambda **values: inspect(library, **values))
-    app.callback(**JOB_LISTS)(lambda told: job_lists(library, engine, models, read_only, told))
+    app.callback(**painting())(lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values))
+    app.callback(**describing())(lambda **values: describe(catalogue, **values))
+    app.callback(**inspecting())(lambda **values: inspect(catalogue, **values))
+    app.callback(**listing())(lambda **values: list_jobs(catalogue, models, read_only, **values))
     _register_scripts(app)
 
 
+# ---- The maps --------------------------------------------------------------------------------------------------------
+
+
 def paint(
-    library: Library, changed: set[str], *,
+    catalogue: Catalogue, changed: set[str], *,
     address: Any, screen: Any, fresh: Any, controls: dict[str, Any], page: Any, pins: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
     if address is None or screen is None:
         raise PreventUpdate
-    opened = f"{ids.ADDRESS}.data" in changed
-    asked = controls | {"embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
-    view = open_view(library, str(address)) if opened else view_of_controls(library, asked)
-    another = opened or f"{ids.MODEL}.value" in changed
-    fresher = {f"{ids.FRESH}.data", f"{ids.FIT}.value"} & changed  # another seed of a running fit; another fit
+    from_address = f"{ids.ADDRESS}.data" in changed
+    asked = {**controls, "embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
+    view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, asked)
+    another_model = from_address or f"{ids.MODEL}.value" in changed
+    other_choices = another_model or bool(changed & _deciding_choices())
     return {
-        "painted": painted(view, *read_screen(screen)),
-        "controls": control_values(view) if opened else changed_by_model(view, another),
-        "choices": choices(library, view)
-        if another or fresher
-        else _unchanged(("models", "relations", "tasks", "seeds", "fits")),
-        "no_function_controls": view.is_causal,
-        "no_causal_controls": not view.is_causal,
-        "pins": [str(head) for head in view.state.pins] if another else no_update,
+        "heads": {**hover.packed(view), "figure": _figure(view, *read_screen(screen))},
+        "query": view.query,
+        "controls": _controls(view, from_address, another_model),
+        "choices": choices(catalogue, view) if other_choices else dict.fromkeys(_pickers(), no_update),
+        "hidden_groups": {each.name: each is not view.map for each in MAPS},
+        "pins": [str(head) for head in view.state.pins] if another_model else no_update,
         "notices": no_update if changed <= _NOT_ASKED else _notices(view),
-        "page": (EMBEDDED if view.state.embed else "") if opened else no_update,
+        "page": (EMBEDDED if view.state.embed else "") if from_address else no_update,
     }
+
+
+def _figure(view: View, width: int, dark: bool) -> dict[str, Any]:
+    """The maps; beside the table only the first, and smaller."""
+    if view.state.view == TABLE:
+        return view_figure(view, width, dark, view.panels[:1], _LARGEST_BESIDE_TABLE)
+    return view_figure(view, width, dark)
 
 
 def _notices(view: View) -> list[Any]:
     return [html.Div(text, className="notice") for text in view.notices]
 
 
-def describe(library: Library, query: Any, screen: Any, fresh: Any, curves: Any = None) -> dict[str, Any]:
+def _pickers() -> list[str]:
+    """The keys of the controls whose choices come with the view."""
+    return [ids.MODEL, *(control.key for control in all_controls() if control.is_picker)]
+
+
+def _deciding_choices() -> set[str]:
+    """Changes after which pickers may offer something else, as Dash names them."""
+    deciding = [f"{control.key}.{control.prop}" for control in all_controls() if control.decides_choices]
+    return {f"{ids.FRESH}.data", *deciding}
+
+
+def control_values(view: View) -> dict[str, Any]:
+    """What the controls say for a view."""
+    state = view.named
+    values = {
+        ids.MODEL: f"{state.model}@{state.fingerprint}",
+        ids.VIEW: state.view,
+        ids.TRANSPOSE: state.transpose,
+        ids.PALETTE: state.palette,
+        ids.THEME: state.theme,
+    }
+    for each in MAPS:
+        values |= each.control_values(view.of(each), state.of(each.part))
+    return values
+
+
+def _controls(view: View, from_address: bool, another_model: bool) -> dict[str, Any]:
+    """The controls that are to say something else: all for an address, those of the model for another model."""
+    values = control_values(view) if another_model else {}
+    written = set(values) if from_address else _keys_of_model()
+    found = {}
+    for key in control_props():
+        found[key] = values[key] if key in written and key in values else no_update
+    return found
+
+
+def _keys_of_model() -> set[str]:
+    """The keys of settings that mean something for one model only."""
+    found: set[str] = set()
+    for each in MAPS:
+        found |= {key for key, setting in settings_of(each.part).items() if setting.of_model}
+    return found
+
+
+def choices(catalogue: Catalogue, view: View) -> dict[str, Any]:
+    """What the pickers offer."""
+    found: dict[str, Any] = {ids.MODEL: model_choices(catalogue.models())}
+    for each in MAPS:
+        found |= each.offered(view.of(each), catalogue.choices(view.card, each.name))
+    return found
+
+
+# ---- Around the maps -------------------------------------------------------------------------------------------------
+
+
+def describe(catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: Any = None) -> dict[str, Any]:
     """Everything around the maps."""
     if query is None or screen is None:
         raise PreventUpdate
-    return described(open_view(library, str(query)), *read_screen(screen), curves)
+    return described(open_view(catalogue, str(query)), *read_screen(screen), sent)
 
 
-def inspect(library: Library, pins: Any, query: Any, screen: Any) -> list[Any]:
+def described(view: View, width: int, dark: bool, sent: Any = None) -> dict[str, Any]:
+    """Title, sentence, legend, sections, downloads, table, and which parts of the page are hidden."""
+    shown, in_table = view.shown, view.state.view == TABLE
+    below = sections(view, width, dark, sent)
+    hidden = {
+        ids.EMPTY: shown is not None,
+        ids.FRAME: shown is None,
+        ids.TABLE_FRAME: not in_table,
+        ids.WORKSHOP: view.state.view != MODELS,
+        ids.ATLAS: view.state.view == MODELS,
+    }
+    return {
+        "title": view.title,
+        "sentence": view.map.sentence(shown) if shown is not None else [],
+        "legend": legend(shown, dark) if shown is not None else [],
+        "empty": view.map.absent(view.card) if shown is None else [],
+        "sections": below.contents,
+        "sent": below.sent,
+        "downloads": downloads(view.named),
+        "rows": rows(view) if in_table else no_update,
+        "columns": columns(view) if in_table else no_update,
+        "hidden": hidden,
+    }
+
+
+# ---- Heads, models and jobs ------------------------------------------------------------------------------------------
+
+
+def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[Any]:
     """The cards of the pinned heads; a browser may send anything as pins."""
     if query is None or screen is None:
         raise PreventUpdate
-    names = ".".join(str(pin) for pin in pins) if isinstance(pins, list) else ""
-    view = open_view(library, f"{query or '?'}&pin={quote(names, errors='replace')}" if names else str(query))
-    card = view.scores.provenance.model
-    salience = {head: library.salience(card, head) for head in view.state.pins}
-    return [as_data(piece) for piece in inspector(view, salience, read_screen(screen)[1])]
+    state = ViewState.from_query(str(query)).state
+    view = opened(catalogue, ReadState(state.pinned(pins).state))
+    return [as_data(piece) for piece in inspector(view, catalogue, read_screen(screen)[1])]
 
 
-def job_lists(library: Library, engine: Engine, models: Path | None, read_only: bool, told: Any) -> dict[str, Any]:
-    """The lists of the view of models and jobs."""
+def list_jobs(
+    catalogue: Catalogue, models: Path | None, read_only: bool, told: Any, finished: Any = None
+) -> dict[str, Any]:
+    """The jobs as the page was told of them; the models are looked up again when another job has finished."""
     if told is None:
         raise PreventUpdate
+    jobs = read_jobs(told)
+    now = [f"{job.id} {job.finished}" for job in jobs if not job.active]
+    again = finished is None or now != finished
     return {
-        "jobs": job_list(engine.jobs(), read_only),
-        "models": model_list(library.listed(), listed_models(models)),
+        "jobs": job_list(jobs, read_only),
+        "models": model_list(catalogue.listed(), listed_models(models)) if again else no_update,
+        "finished": now if again else no_update,
     }
 
 
@@ -219,125 +277,8 @@ def read_screen(screen: Any) -> tuple[int, bool]:
     return int(min(max(float(width or 0), 280), 4000)) if sane else 1240, bool(fields.get("dark"))
 
 
-def control_values(view: View) -> dict[str, Any]:
-    """What the controls say for a view."""
-    state = view.named
-    return {
-        "model": f"{state.model}@{state.fingerprint}",
-        **{key: getattr(state, key) for key in CONTROLS if key != "model"},
-        "top": state.top or "",  # an empty field stands for all
-        "tasks": list(shown_tasks(view.causal, state)) if view.causal is not None else [],
-    }
-
-
-def changed_by_model(view: View, another: bool) -> dict[str, Any]:
-    """The controls that another model changes: it has other tasks and seeds."""
-    values = control_values(view) if another else {}
-    return {key: values.get(key, no_update) if key in {"tasks", "seed", "fit"} else no_update for key in CONTROLS}
-
-
-def choices(library: Library, view: View) -> dict[str, Any]:
-    """What the pickers offer."""
-    return {
-        "models": model_choices(library.models()),
-        "relations": relation_choices(view.scores),
-        "tasks": task_choices(view.causal),
-        "seeds": seed_choices(library.causal(view.scores.provenance.model, view.state.fit)),
-        "fits": fit_choices(library.fits(view.scores.provenance.model)),
-    }
-
-
-def _unchanged(names: Iterable[str]) -> dict[str, Any]:
-    return dict.fromkeys(names, no_update)
-
-
-def painted(view: View, width: int, dark: bool) -> dict[str, Any]:
-    """The maps with the numbers behind them."""
-    state, scores = view.state, view.scores
-    card = scores.provenance.model
-    in_table = state.view == "table"
-    drawn = view.panels[:1] if in_table else view.panels
-    place = placed(drawn, state, card, width, largest=14 if in_table else LARGEST)
-    figure = head_maps(drawn, state, card.layers, place, dark)
-    return {"heads": {**hover.packed(scores, view.panels, state), "figure": figure}, "query": view.query}
-
-
-def described(view: View, width: int, dark: bool, curves: Any = None) -> dict[str, Any]:
-    """Legend, profile, counts, table, downloads."""
-    state, scores, panels = view.state, view.scores, view.panels
-    in_table = state.view == "table"
-    around = _around_causal(view, width, dark, curves) if view.is_causal else _around_function(view, dark)
-    return {
-        **around,
-        "title": view.title,
-        "downloads": downloads(view.named.to_query()),
-        "rows": rows(scores, panels, state, view.causal) if in_table else no_update,
-        "columns": columns(scores, panels, view.causal) if in_table else no_update,
-        "no_table": not in_table,
-        "no_workshop": state.view != "models",
-        "no_atlas": state.view == "models",
-    }
-
-
-def _around_function(view: View, dark: bool) -> dict[str, Any]:
-    state, scores, panels = view.state, view.scores, view.panels
-    return {
-        "profile": profile(panels[0], state, scores.provenance.model.layers, dark),
-        "legend": legend(panels, state, dark, view.failure),
-        "counts": counts(panels, scores, state, dark),
-        "sentence": sentence(view),
-        "absent": not_applicable(scores),
-        **_unchanged(("facts", "validation", "losses", "no_validation", "no_losses", "losses_open", "no_causal")),
-        "curves": no_update,
-        "no_beside": False,
-        "no_evidence": True,
-        "causal_is_there": True,
-        "no_frame": False,
-    }
-
-
-def _around_causal(view: View, width: int, dark: bool, before: Any) -> dict[str, Any]:
-    causal, state = view.causal, view.state
-    inner = width - 34  # a card's padding
-    validated, fitted = has_validation(view), has_losses(view)
-    curves = _drawn_from(view, width, dark)
-    again = causal is not None and curves != before
-    return {
-        **_unchanged(("profile", "counts")),
-        "legend": causal_legend(view.panels, state, dark, view.failure) if causal is not None else [],
-        "sentence": causal_sentence(view) if causal is not None else [],
-        "absent": [],
-        "facts": facts(view, dark),
-        "validation": validation_curves(causal, state, inner, dark)
-        if causal is not None and again and validated
-        else no_update,
-        "losses": loss_curves(causal, state, inner, dark) if causal is not None and again and fitted else no_update,
-        "no_validation": not validated,
-        "no_losses": not fitted,
-        "losses_open": True if is_running(causal) else no_update,
-        "no_causal": no_causal_map(view) if causal is None else [],
-        "no_beside": True,
-        "no_evidence": causal is None,
-        "causal_is_there": causal is not None,
-        "no_frame": causal is None,
-        "curves": curves if again else no_update,
-    }
-
-
-def _drawn_from(view: View, width: int, dark: bool) -> str:
-    """All that the curves below the causal map depend on."""
-    if view.causal is None:
-        return ""
-    state, facts = view.state, view.causal.provenance
-    curves = [item.get("curves") or {} for item in facts.items]
-    points = [[len(losses) for stage in STAGES for losses in of_task.get(stage, [])] for of_task in curves]
-    measured = [bool(item.get("effect")) for item in facts.items]
-    shown = [facts.model.fingerprint, list(shown_tasks(view.causal, state)), state.seed, state.fit, state.palette]
-    return json.dumps([*shown, dark, width, points, measured, view.causal.score.sizes["sample"]])
-
-
 def _register_scripts(app: Dash) -> None:
-    """What happens in the browser alone; the functions are in assets/atlas.js."""
+    """What happens in the browser alone; the functions are in assets/."""
 
     def script(name: str, *parts: Any, **options: Any) -> None:
         app.clientside_callback(ClientsideFunction("atlas", name), *parts, **options)
@@ -349,8 +290,9 @@ def _register_scripts(app: Dash) -> None:
         Output(ids.PROVIDER, "forceColorScheme"),
         Input(ids.THEME, "value"),
     )
-    script("number", Output(ids.TAU_SHOWN, "children"), Input(ids.TAU, "value"))
-    script("number", Output(ids.ROLE_SHOWN, "children"), Input(ids.ROLE, "value"))
+    for control in all_controls():
+        if control.has_number:
+            script("number", Output(ids.number(control.key), "children"), Input(control.key, control.prop))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("title", Input(ids.TITLE, "data"))
     script("draw", Input(ids.HEADS, "data"))

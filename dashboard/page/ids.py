@@ -6,28 +6,23 @@ SCREEN = "screen"  # width in pixels and whether the page is dark (scripts)
 PINS = "pins"  # names of the pinned heads (scripts)
 QUERY = "query"  # the view's own query string, without pins
 
-# Controls
+# Controls: those of the maps have the keys of the address for names
 MODEL = "model"
 VIEW = "view"
-HOW = "how"
-KIND = "kind"
-COLOUR = "colour"
-RELATION = "relation"
-TAU = "tau"
-TAU_SHOWN = "tau-shown"
-TOP = "top"
-TASKS = "tasks"
-COLUMNS = "columns"
-GATES = "gates"
-SEED = "seed"
-FIT = "fit"
-ROLE = "role"
-ROLE_SHOWN = "role-shown"
-FUNCTION_CONTROLS = "function-controls"
-CAUSAL_CONTROLS = "causal-controls"
 TRANSPOSE = "transpose"  # (scripts)
 PALETTE = "palette"
 THEME = "theme"
+
+
+def group(map_name: str) -> str:
+    """The controls of one map."""
+    return f"{map_name}-controls"
+
+
+def number(key: str) -> str:
+    """The value of a control beside its name."""
+    return f"{key}-shown"
+
 
 # What is shown
 PROVIDER = "provider"  # (scripts)
@@ -38,18 +33,9 @@ MAPS = "maps"  # (scripts)
 FRAME = "frame"  # around the maps: the scripts draw outlines in it and it takes the keyboard (scripts)
 HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard
 LEGEND = "legend"
-BESIDE = "beside"  # layer profile and counts of the function map
-PROFILE = "profile"
-EVIDENCE = "evidence"  # what speaks for and against the causal map
-FACTS = "facts"  # its tasks: accuracy, seeds, shares of heads
-VALIDATION = "validation"
-VALIDATION_CARD = "validation-card"
-LOSSES = "losses"
-LOSSES_CARD = "losses-card"
-CURVES = "curves"  # what the two were drawn from, so that moving θ draws neither again
-NO_CAUSAL = "no-causal"  # instead of a causal map that is not there
-COUNTS = "counts"
-ABSENT = "absent"
+SECTIONS = ("section-1", "section-2", "section-3")  # below the maps
+SENT = "sent"  # what the sections were drawn from, so that an unchanged one is not drawn again
+EMPTY = "empty"  # instead of a map that the model does not have
 INSPECTOR = "inspector"  # (scripts)
 CARDS = "cards"  # the inspector's cards as data
 TABLE = "table"
@@ -58,10 +44,11 @@ TITLE = "title"
 
 # Models and jobs
 WORKSHOP = "workshop"
-JOBS = "jobs"  # what is told of the jobs (scripts)
+JOBS = "jobs"  # the jobs as they were last told (scripts)
 FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
 JOB_LIST = "job-list"
 MODEL_LIST = "model-list"
+FINISHED = "finished"  # the finished jobs that the list of models was made after
 POLL = "poll"  # asks for them when no message comes
 NEW_MODEL = "new-model"  # (scripts)
 NEW_REVISION = "new-revision"  # (scripts)

@@ -6,11 +6,13 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from dashboard.maps import MAPS
 from dashboard.page import ids
-from dashboard.page.controls import EXPLAINED, controls
+from dashboard.page.controls import all_controls, controls
 from dashboard.page.table import table
 from dashboard.page.workshop import workshop
-from dashboard.view import VIEW_NAMES
+from dashboard.state import ViewState
+from dashboard.view import view_titles
 
 _SHORTCUTS = (
     ("← ↑ → ↓", "move over the heads of a focused map"),
@@ -33,7 +35,8 @@ _STORES = (
     ids.CARDS,
     ids.JOBS,
     ids.FRESH,
-    ids.CURVES,
+    ids.SENT,
+    ids.FINISHED,
 )
 
 
@@ -62,7 +65,7 @@ def _header() -> html.Header:
         [
             html.A(name, href="/", className="brand", **{"aria-label": "Head Atlas, start"}),
             _model(),
-            _segments(ids.VIEW, "View", VIEW_NAMES),
+            _segments(ids.VIEW, "View", view_titles()),
             html.Div(className="spring"),
             _search(),
             html.Button("Copy link", id=ids.COPY, className="button"),
@@ -107,14 +110,12 @@ def _atlas() -> list[Any]:
     return [
         html.Div(id=ids.SENTENCE, className="sentence"),
         controls(),
-        html.Section(id=ids.NO_CAUSAL, className="card empty", hidden=True),
+        html.Section(id=ids.EMPTY, className="card empty", hidden=True),
         html.Div(id=ids.LEGEND, className="legend"),
         _maps(),
         html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
         html.Div(id=ids.INSPECTOR, className="inspector"),
-        html.Div([_profile(), _counts()], id=ids.BESIDE, className="beside"),
-        html.Div(_evidence(), id=ids.EVIDENCE, hidden=True),
-        html.P(id=ids.ABSENT, className="absent"),
+        html.Div([html.Div(id=name) for name in ids.SECTIONS], className="sections"),
     ]
 
 
@@ -125,63 +126,16 @@ def _maps() -> html.Div:
     return html.Div(graph, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
 
 
-def _profile() -> html.Section:
-    hint = "Share of a layer's heads in each category, stacked: a head of two counts in both."
-    graph = dcc.Graph(id=ids.PROFILE, config={"displayModeBar": False})
-    return html.Section([html.H2("By layer"), html.P(hint, className="hint"), graph], className="card profile")
-
-
-def _counts() -> html.Section:
-    return html.Section([html.H2("Counts"), html.Div(id=ids.COUNTS)], className="card")
-
-
-def _evidence() -> list[Any]:
-    """Below the causal map: its tasks, the validation curve, the loss curves."""
-    quiet = {"displayModeBar": False}
-    hint = (
-        "Heads in the order of each score, highest first, and how the target's log-probability changes when such a "
-        "head is switched off while the others stay at the first seed's G⁺ (a running mean over 5 % of the heads, in "
-        "the order of the mean over the seeds, or of the seed that is shown alone). Below 0: the "
-        "task needs them. About 0: they do not matter. Above 0: the task does better without them."
-    )
-    curves = (
-        "One line a seed, the mean of ten updates: free gates first, then pushed open and pushed shut. Dotted: the "
-        "untouched model on validation prompts. The first updates, from random gates, may lie above the frame."
-    )
-    return [
-        html.Section([html.H2("Tasks"), html.Div(id=ids.FACTS)], className="card"),
-        html.Section(
-            [html.H2("Validation"), html.P(hint, className="hint"), dcc.Graph(id=ids.VALIDATION, config=quiet)],
-            id=ids.VALIDATION_CARD,
-            className="card",
-        ),
-        html.Details(
-            [
-                html.Summary(html.H2("Loss curves")),
-                html.P(curves, className="hint"),
-                dcc.Graph(id=ids.LOSSES, config=quiet),
-            ],
-            id=ids.LOSSES_CARD,
-            className="card",
-        ),
-    ]
-
-
 def _help() -> dmc.Modal:
     keys = [html.Tr([html.Td(dmc.Kbd(key)), html.Td(words)]) for key, words in _SHORTCUTS]
+    explained: list[Any] = []
+    for control in all_controls():
+        explained += [html.Dt(control.label), html.Dd(control.explained)]
     return dmc.Modal(
         [
-            html.P(
-                "Every square is one attention head. Its score for a relation, such as country → capital, is the share "
-                "of word pairs for which the head's weights alone lift the right word to the top of the vocabulary "
-                "(promote), or push it to the bottom (suppress). A head belongs to a category when a score is above τ."
-            ),
-            html.P(
-                "In the causal map every head has a gate, fitted while the model does a task. Facilitation F: the task "
-                "needs the head. Interference N: the head hurts it. Irrelevance R: it does not matter."
-            ),
+            *(html.P(each.help) for each in MAPS if each.help),
             html.P("The address of the page is the view: send it, and a colleague sees what you see."),
-            html.Dl([part for name, text in EXPLAINED.items() for part in (html.Dt(name), html.Dd(text))]),
+            html.Dl(explained),
             html.Table(html.Tbody(keys), className="keys"),
         ],
         id=ids.HELP,
@@ -195,19 +149,21 @@ def _logo() -> html.Img:
     return html.Img(src="/assets/favicon.svg", alt="", width=22, height=22)
 
 
-def downloads(query: str) -> list[Any]:
-    """Links that carry the view, whose query names the model at least; pictures are drawn in the browser."""
+def downloads(state: ViewState) -> list[Any]:
+    """Links that carry the view, whose state names the checkpoint; pictures are drawn in the browser."""
+    query = state.to_query()
     files = (
-        ("csv", "This view, CSV", f"/export/view.csv{query}"),
-        ("csv-all", "All scores, CSV", f"/export/scores.csv{query}"),
-        ("parquet-view", "This view, Parquet", f"/export/view.parquet{query}"),
-        ("parquet", "All scores, Parquet", f"/export/scores.parquet{query}"),
-        ("html", "Stand-alone page, HTML", f"/export/page.html{query}"),
-        ("py", "Reproduce, Python", f"/export/reproduce.py{query}"),
+        ("csv", "This view, CSV", "view.csv"),
+        ("csv-all", "All scores, CSV", "scores.csv"),
+        ("parquet-view", "This view, Parquet", "view.parquet"),
+        ("parquet", "All scores, Parquet", "scores.parquet"),
+        ("html", "Stand-alone page, HTML", "page.html"),
+        ("py", "Reproduce, Python", "reproduce.py"),
     )
-    links = [html.A(words, href=href, download=True, **{"data-export": name}) for name, words, href in files]
-    pictures = [
-        html.Button(f"Picture, {kind.upper()}", **{"data-picture": kind, "data-figure": f"/export/figure.json{query}"})
-        for kind in ("png", "svg")
-    ]
-    return [*pictures, *links]
+    links: list[Any] = []
+    for kind in ("png", "svg"):
+        drawn_from = {"data-picture": kind, "data-figure": f"/export/figure.json{query}"}
+        links.append(html.Button(f"Picture, {kind.upper()}", **drawn_from))
+    for name, words, file in files:
+        links.append(html.A(words, href=f"/export/{file}{query}", download=True, **{"data-export": name}))
+    return links

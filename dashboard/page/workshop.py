@@ -1,17 +1,19 @@
 """Models and jobs: what is there, what is being computed, and a form to ask for more."""
 
+from dataclasses import replace
 from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
 from analysis.data.tasks import TITLES
-from analysis.jobs.job import METHODS, USUAL, Job
+from analysis.jobs.job import METHODS, USUAL
 from analysis.methods.causal.plan import MAX_SEEDS, SEEDS, GateSettings
-from analysis.models.vocabulary import MIN_PAIRS
-from analysis.results.catalogue import name_of
 from analysis.results.provenance import Provenance
+from dashboard.jobs import JobState
+from dashboard.maps import map_of
 from dashboard.page import ids
+from dashboard.state import ViewState
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
 _STATES = {
@@ -131,57 +133,34 @@ def _number(name: str, label: str, usual: float, most: float, least: int = 1) ->
     )  # fmt: skip
 
 
-def job_list(jobs: list[Job], read_only: bool) -> list[Any]:
+def job_list(jobs: list[JobState], read_only: bool) -> list[Any]:
     """The newest first."""
     if not jobs:
         return [html.P("No analysis was asked for yet.", className="hint")]
     return [html.Ul([_job(job, read_only) for job in reversed(jobs)], className="jobs")]
 
 
-def _job(job: Job, read_only: bool) -> html.Li:
-    share = 100 * job.done / job.total if job.total else (100 if job.state == "done" else 0)
-    own = _own(job)
-    parts: list[Any] = [
-        html.Div(
-            [
-                html.B(job.request.model),
-                html.Span(f" {job.request.revision}" if job.request.revision else "", className="hint"),
-                html.Span(_STATES[job.state], className=f"state {job.state}"),
-                html.Span(_progress(job), className="hint"),
-            ],
-            className="job-head",
-        ),
+def _job(job: JobState, read_only: bool) -> html.Li:
+    head = [
+        html.B(job.model),
+        html.Span(f" {job.revision}" if job.revision else "", className="hint"),
+        html.Span(_STATES[job.state], className=f"state {job.state}"),
+        html.Span(_progress(job), className="hint"),
     ]
+    parts: list[Any] = [html.Div(head, className="job-head")]
     if job.active:
-        label = {"aria-label": f"Progress of {job.request.model}"}
+        share = 100 * job.done / job.total if job.total else 0
+        label = {"aria-label": f"Progress of {job.model}"}
         parts.append(dmc.Progress(value=share, size="sm", animated=job.state == "running", **label))
-    if own:
-        parts.append(html.P(f"with {', '.join(own)}", className="hint"))
+    if job.asked:
+        parts.append(html.P(f"with {', '.join(job.asked)}", className="hint"))
     if job.state == "failed":
         parts.append(html.P([job.message + ". ", html.Span(job.hint, className="hint")], className="failure"))
     parts.append(html.Div(_tools(job, read_only), className="job-tools"))
     return html.Li(parts, **{"data-job": job.id, "data-state": job.state})
 
 
-def _own(job: Job) -> list[str]:
-    """One's own relations and tasks, and those that are of no use for this model."""
-    kept = dict(zip((relation.name for relation in job.request.relations), job.kept, strict=False))
-    told = []
-    for relation in (relation for relation in job.request.relations if relation.category == "custom"):
-        usable = kept.get(relation.name, len(relation.pairs))
-        few = f" (not applicable: {usable} of {len(relation.pairs)} pairs are single tokens of this model)"
-        told.append(relation.title + (few if usable < MIN_PAIRS else ""))
-    if "causal" in job.request.methods:
-        causal = job.request.causal
-        names = [causal.contrast.title] if causal.contrast else [task.title for task in causal.tasks]
-        settings = causal.settings
-        updates = f"{settings.free_updates}" + ("" if causal.contrast else f"+{settings.push_updates}")
-        seeds = f"{causal.seeds} {'seed' if causal.seeds == 1 else 'seeds'}, {updates} updates of {settings.batch}"
-        told.append(f"{', '.join(names)} ({seeds if causal.seeds else 'preview alone'})")
-    return told
-
-
-def _progress(job: Job) -> str:
+def _progress(job: JobState) -> str:
     if not job.active:
         return job.finished.replace("T", " ").removesuffix("Z")
     counted = f", {job.done} of {job.total}" if job.total else ""
@@ -195,9 +174,9 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def _tools(job: Job, read_only: bool) -> list[Any]:
+def _tools(job: JobState, read_only: bool) -> list[Any]:
     tools: list[Any] = []
-    if job.fingerprint and job.state in {"done", "running", "failed"}:
+    if job.link.startswith("/?") and job.state in {"done", "running", "failed"}:
         words = "Watch the map" if job.state == "running" else "Open the map"
         tools.append(html.A(words, href=job.link))
     if not read_only and job.active:
@@ -216,26 +195,15 @@ def model_list(results: list[tuple[Provenance, int]], folders: list[str]) -> lis
     return [html.Div(html.Table([html.Thead(header), html.Tbody(rows)], className="models"), className="wide"), *listed]
 
 
-def _covered(facts: Provenance) -> str:
-    """Which map, and of what."""
-    if facts.method != "causal":
-        return f"function: {len(facts.items)} {'relation' if len(facts.items) == 1 else 'relations'}"
-    seeds, titles = facts.settings.get("seeds", 0), ", ".join(str(item["title"]) for item in facts.items)
-    if not seeds:
-        return f"causal: {titles}, preview alone"
-    updates = "+".join(str(facts.settings[name]) for name in ("free_updates", "push_updates") if name in facts.settings)
-    return f"causal: {titles}, {seeds} {'seed' if seeds == 1 else 'seeds'}, {updates} updates"
-
-
 def _result(facts: Provenance, size: int) -> html.Tr:
-    card = facts.model
-    causal = facts.method == "causal"
-    part = f"&view=causal&fit={name_of(facts)}" if causal else ""
-    link = f"/?model={card.id}@{card.fingerprint[:8]}{part}"
+    card, each = facts.model, map_of(facts.method)
+    state = ViewState(model=card.id, fingerprint=card.fingerprint[:8])
+    if each is not None and each.own_view:
+        state = replace(state, view=each.name).with_part(each.state_of_result(facts))
     return html.Tr(
         [
-            html.Th(html.A(card.id, href=link), scope="row"),
-            html.Td(_covered(facts)),
+            html.Th(html.A(card.id, href="/" + state.to_query()), scope="row"),
+            html.Td(each.covered(facts) if each is not None else facts.method),
             html.Td(card.family),
             html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
             html.Td(html.Code(card.fingerprint[:12])),

@@ -16,7 +16,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MAX_BODY = 6_000_000  # bytes of any request: a relation may have 5 MB
+MAX_UPLOAD = 5_000_000  # characters of one file
+MAX_BODY = 6_000_000  # bytes of any request: a file and what is around it
 MAX_SECONDS = 60.0  # for a body to arrive
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 

@@ -12,6 +12,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from analysis.errors import StoreError
 from analysis.jobs.engine import Engine
+from analysis.jobs.job import ACTIVE
+from dashboard.jobs import job_state
 
 EVERY = 0.4  # seconds between looks at the jobs
 QUIET = 2.0  # the same while nothing runs
@@ -28,7 +30,7 @@ class Watch:
         """As they were a moment ago at most."""
         with self._lock:
             if time.monotonic() - self._seen[0] > EVERY / 2:
-                self._seen = (time.monotonic(), [job.summary() for job in self._engine.jobs()])
+                self._seen = (time.monotonic(), [job_state(job).model_dump() for job in self._engine.jobs()])
             return self._seen[1]
 
 
@@ -42,7 +44,7 @@ async def tell(socket: WebSocket, watch: Watch) -> None:
             if now != last:
                 last = now
                 await socket.send_json(now)
-            busy = any(job["state"] in {"queued", "running"} for job in now)
+            busy = any(job["state"] in ACTIVE for job in now)
             await _pause(socket, EVERY if busy else QUIET)
     except (WebSocketDisconnect, RuntimeError, StoreError):  # the page is gone, or asks again later
         return

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
+from dashboard.places import placed
 
 from analysis.data.tasks import builtin
 from analysis.methods.causal.plan import STAGES, task_item
@@ -12,7 +13,6 @@ from dashboard.maps.causal.gates import gate_panels
 from dashboard.maps.causal.losses import loss_curves
 from dashboard.maps.causal.validation import validation_curves
 from dashboard.palette import colours, contrast
-from dashboard.places import placed
 from dashboard.state import ViewState
 from tests.dashboard.test_gates import EFFECT, PREVIEW, small
 from tests.dashboard.test_head_map import shown, unpacked

@@ -1,6 +1,6 @@
-"""One head in the causal map: its gates, its roles, its places."""
+"""One head in the causal map: its gates, its roles, its ranks."""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,59 +8,71 @@ from analysis.methods.causal.plan import ROLES
 from analysis.models.card import HeadId
 from analysis.results.scores import Floats, Missing, Scores, ranks
 from dashboard.cache import cached
-from dashboard.maps.causal.gates import (
-    FACILITATING,
-    INTERFERING,
-    IRRELEVANT,
-    NO_ROLE,
-    ROLE_WORDS,
-    fitted_seeds,
-    grid_of,
-    known_roles,
-    preview,
-    reduced,
-    shape_of,
-    task_names,
-)
-from dashboard.maps.causal.orders import effect_of, ordering
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import fitted_seeds, known_roles, reduced, task_names
+from dashboard.maps.causal.orders import ordering
+from dashboard.maps.causal.panels import FACILITATING, INTERFERING, IRRELEVANT, NO_ROLE, ROLE_WORDS
+
+Cell = tuple[int, int]  # place of the layer, head
 
 
-def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[dict[str, Any]]:
-    """What every task says of a head: its gates in each seed, scores, preview, effect and place in the orders."""
+@dataclass(frozen=True)
+class HeadGates:
+    """What one task says of a head."""
+
+    name: str
+    title: str
+    seeds: list[str]
+    contrasted: bool  # one gate for each seed, which closes where F is high
+    shut: list[float]  # the gate pushed shut of each seed; of contrasted pairs the only one
+    open: list[float]  # the gate pushed open
+    always: dict[str, float]  # by role
+    any: dict[str, float]
+    role: str  # in words
+    preview: float | None
+    preview_share: float | None
+    effect: float | None
+    effect_rank: int | None
+    ranks: dict[str, int]
+    missing: str  # why there is no score
+
+
+def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[HeadGates]:
+    """What every task says of a head: its gates in each seed, scores, preview, effect and ranks."""
     at = causal.provenance.model.layers.index(head.layer)
     return [_of_task(causal, task, (at, head.head), role, seed) for task in task_names(causal)]
 
 
-def _of_task(causal: Scores, task: str, cell: tuple[int, int], role: float, seed: str) -> dict[str, Any]:
-    item, shape = causal.item(task), shape_of(causal)
+def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> HeadGates:
     there = fitted_seeds(causal, task)
     found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
-    helps, hurts, idle = (found.sel(kind=role).values for role in ROLES)
-    contrasted = item.get("category") == "contrast"  # one gate, which closes where F is high
-    gradient, effect, order = preview(item, "mean", shape), effect_of(causal, task), ordering(causal, task, seed)
-    share = grid_of((item.get("preview") or {}).get("share"), shape)
+    helps, hurts, idle = (found.sel(kind=role).values.tolist() for role in ROLES)
+    contrasted = evidence.is_contrast(causal, task)
+    effect, order = evidence.effect(causal, task), ordering(causal, task, seed)
+    preview = evidence.preview(causal, task)
     why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
-    return {
-        "name": task,
-        "title": item["title"],
-        "seeds": there,
-        "contrasted": contrasted,
-        "shut": [float(value) for value in (idle if contrasted else helps)],
-        "open": [] if contrasted else [float(value) for value in 1 - hurts],
-        "columns": {c: _scores_at(reduced(causal, task, c), cell) for c in ("always", "any")},
-        "role": head_role(causal, task, cell, role),
-        "preview": _at(gradient, cell),
-        "preview_share": _at(share, cell),
-        "effect": _at(effect, cell),
-        "effect_rank": int(ranks(np.abs(effect))[cell]) if effect is not None else None,
-        "ranks": {role: int(ranks(order[ROLES.index(role)])[cell]) for role in known_roles(order) if order is not None},
-        "missing": why.words,
-    }
+    return HeadGates(
+        name=task,
+        title=evidence.title(causal, task),
+        seeds=there,
+        contrasted=contrasted,
+        shut=idle if contrasted else helps,
+        open=[] if contrasted else [1 - value for value in hurts],
+        always=_scores_at(reduced(causal, task, "always"), cell),
+        any=_scores_at(reduced(causal, task, "any"), cell),
+        role=head_role(causal, task, cell, role),
+        preview=_at(preview.mean, cell),
+        preview_share=_at(preview.share, cell),
+        effect=_at(effect, cell),
+        effect_rank=int(ranks(np.abs(effect))[cell]) if effect is not None else None,
+        ranks={role: int(ranks(order[ROLES.index(role)])[cell]) for role in known_roles(order) if order is not None},
+        missing=why.words,
+    )
 
 
-def head_role(causal: Scores, task: str, cell: tuple[int, int], role: float) -> str:
+def head_role(causal: Scores, task: str, cell: Cell, role: float) -> str:
     """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
-    whose = " what is to be forgotten" if causal.item(task).get("category") == "contrast" else ""
+    whose = " what is to be forgotten" if evidence.is_contrast(causal, task) else ""
     there = fitted_seeds(causal, task)
     if not there:
         return "not fitted"
@@ -82,9 +94,9 @@ def _sampled_roles(causal: Scores, task: str) -> Floats:  # [role, seed, layer, 
     return np.asarray(found.transpose("kind", "sample", "layer", "head").values, dtype=np.float64)
 
 
-def _scores_at(roles: Floats | None, cell: tuple[int, int]) -> dict[str, float]:
+def _scores_at(roles: Floats | None, cell: Cell) -> dict[str, float]:
     return {} if roles is None else {role: float(roles[ROLES.index(role)][cell]) for role in known_roles(roles)}
 
 
-def _at(grid: Floats | None, cell: tuple[int, int]) -> float | None:
+def _at(grid: Floats | None, cell: Cell) -> float | None:
     return None if grid is None or np.isnan(grid[cell]) else float(grid[cell])

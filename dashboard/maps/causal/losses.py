@@ -1,5 +1,6 @@
 """How the gates were fitted: the loss of every seed, first free, then pushed open and pushed shut."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,88 +10,97 @@ from analysis.methods.causal.plan import STAGES
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.evidence import Curves
 from dashboard.maps.causal.gates import shown_tasks
-from dashboard.palette import Colours, colours
-from dashboard.state import ViewState
+from dashboard.maps.causal.state import CausalState
+from dashboard.palette import Colours
 
 HEIGHT = 230
 SMOOTH = 10  # updates over which a loss is averaged: batches are small
 _STAGES = {"free": "free", "open": "pushed open (G⁺)", "shut": "pushed shut (G⁻)"}
 
 
-def loss_curves(causal: Scores, state: ViewState, width: int, dark: bool = False) -> Figure:
-    """For each task one thin line a seed and stage; the pushed stages begin where the free one ends."""
-    palette = colours(state.palette, dark)
-    tasks = [task for task in shown_tasks(causal, state) if has_curves(causal, task)]
-    figure = small_multiples([causal.item(task)["title"] for task in tasks], width, HEIGHT, palette)
-    lowest = min((_lowest(causal.item(task)) for task in tasks), default=0.0)
-    highest = max((_highest(causal.item(task)) for task in tasks), default=1.0)
-    for number, task in enumerate(tasks, start=1):
+def loss_curves(causal: Scores, state: CausalState, width: int, palette: Colours) -> Figure:
+    """For each task a thin line per seed and stage; the pushed stages begin where the free one ends."""
+    found = {}
+    for task in shown_tasks(causal, state):
+        curves = evidence.curves(causal, task)
+        if curves is not None:
+            found[task] = curves
+    titles = [evidence.title(causal, task) for task in found]
+    figure = small_multiples(titles, width, HEIGHT, palette)
+    layout = figure["layout"]
+    lowest = min((_lowest(curves) for curves in found.values()), default=0.0)
+    highest = max((_highest(curves, _nll(causal, task)) for task, curves in found.items()), default=1.0)
+    layout["shapes"] = []
+    for number, (task, curves) in enumerate(found.items(), start=1):
         mark = "" if number == 1 else str(number)
-        item = causal.item(task)
-        figure["data"] += _lines(item, state.one_seed, palette, mark)
-        figure["layout"][f"yaxis{mark}"] |= {"range": [lowest, highest]}
-        figure["layout"]["shapes"] = [*figure["layout"].get("shapes", []), *_untouched(item, palette, mark)]
-        figure["layout"][f"xaxis{mark}"]["title"] = {"text": "update", "standoff": 2}
+        figure["data"] += _lines(curves, state.one_seed, palette, mark)
+        layout[f"yaxis{mark}"] |= {"range": [lowest, highest]}
+        layout[f"xaxis{mark}"]["title"] = {"text": "update", "standoff": 2}
+        layout["shapes"] += _untouched(_nll(causal, task), palette, mark)
         if number == 1:
-            contrasted = causal.item(task).get("category") == "contrast"
+            contrasted = evidence.is_contrast(causal, task)
             words = "log P(forget) − log P(retain)" if contrasted else "NLL of the target"
-            figure["layout"]["yaxis"]["title"] = {"text": words, "standoff": 4}
+            layout["yaxis"]["title"] = {"text": words, "standoff": 4}
     return figure
 
 
-def has_curves(causal: Scores, task: str) -> bool:
-    """Some seed of the task has a loss curve."""
-    curves = causal.item(task).get("curves") or {}
-    return any(curves.get(stage) for stage in STAGES)
+def _nll(causal: Scores, task: str) -> float | None:
+    """The untouched model's loss, if it was measured."""
+    found = evidence.untouched(causal, task)
+    return found.nll if found is not None else None
 
 
-def _losses(item: dict[str, Any]) -> list[list[float]]:
-    return [losses for stage in STAGES for losses in item["curves"].get(stage, []) if losses]
+def _losses(curves: Curves) -> Iterator[list[float]]:
+    """Every curve that has begun."""
+    for stage in STAGES:
+        yield from (losses for losses in curves.of(stage) if losses)
 
 
-def _lowest(item: dict[str, Any]) -> float:
-    return min(0.0, *(min(losses) for losses in _losses(item)))
+def _lowest(curves: Curves) -> float:
+    """0, or below it where a loss is: the difference of two may be negative."""
+    return min([0.0, *(min(losses) for losses in _losses(curves))])
 
 
-def _highest(item: dict[str, Any]) -> float:
+def _highest(curves: Curves, nll: float | None) -> float:
     """So far that all but the first updates can be told apart: those begin at random gates, many times higher."""
-    later = [float(np.convolve(part, np.ones(SMOOTH) / SMOOTH, "same").max()) for part in _later(item)]
-    return 1.05 * max(*later, float(item.get("nll") or 0.0), 0.1)
+    highest = max(nll or 0.0, 0.1)
+    for losses in _losses(curves):
+        later = losses[len(losses) // 6 :]
+        highest = max(highest, float(np.convolve(later, np.ones(SMOOTH) / SMOOTH, "same").max()))
+    return 1.05 * highest
 
 
-def _later(item: dict[str, Any]) -> list[list[float]]:
-    return [losses[len(losses) // 6 :] for losses in _losses(item)]
-
-
-def _untouched(item: dict[str, Any], palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _untouched(nll: float | None, palette: Colours, mark: str) -> list[dict[str, Any]]:
     """A line at the untouched model's loss."""
-    if item.get("nll") is None:
+    if nll is None:
         return []
-    where = {"x0": 0, "x1": 1, "xref": f"x{mark} domain", "y0": item["nll"], "y1": item["nll"], "yref": f"y{mark}"}
+    where = {"x0": 0, "x1": 1, "xref": f"x{mark} domain", "y0": nll, "y1": nll, "yref": f"y{mark}"}
     return [{"type": "line", **where, "line": {"color": palette.faint, "width": 1, "dash": "dot"}}]
 
 
-def _lines(item: dict[str, Any], only: str, palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _lines(curves: Curves, only: str, palette: Colours, mark: str) -> list[dict[str, Any]]:
     tones = {"free": palette.faint, "open": palette.inks[1], "shut": palette.inks[0]}
-    curves = item["curves"]
-    begins = max((len(losses) for losses in curves.get("free", [])), default=0)
+    begins = max((len(losses) for losses in curves.of("free")), default=0)
     lines = []
     for stage, words in _STAGES.items():
-        losses_of = curves.get(stage, [])
-        for seed, losses in zip(curves.get("seeds", range(len(losses_of))), losses_of, strict=False):
+        for seed, losses in zip(curves.seeds, curves.of(stage), strict=False):
             if only and str(seed) != only:
                 continue
             start = 0 if stage == "free" else begins
+            smooth = pd.Series(losses, dtype=np.float64).rolling(SMOOTH, min_periods=1).mean()
+            first = losses is curves.of(stage)[0]
             lines.append(
                 {
                     "type": "scatter",
                     "mode": "lines",
                     "x": packed(np.arange(len(losses)) + float(start)),
-                    "y": packed(pd.Series(losses, dtype=np.float64).rolling(SMOOTH, min_periods=1).mean().to_numpy()),
+                    "y": packed(smooth.to_numpy()),
                     "name": words,
                     "legendgroup": stage,
-                    "showlegend": not mark and (bool(only) or losses is losses_of[0]),
+                    "showlegend": not mark and (bool(only) or first),
                     "opacity": 0.75,
                     "line": {"color": tones[stage], "width": 1},
                     "hovertemplate": f"seed {seed}, to update %{{x}}: %{{y:.3f}}<extra></extra>",

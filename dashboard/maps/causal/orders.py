@@ -7,20 +7,16 @@ import numpy as np
 from analysis.methods.causal.plan import ROLES, seed_name
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
-from dashboard.maps.causal.gates import fitted_seeds, grid_of, reduced, shape_of
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import fitted_seeds, reduced
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Order:
     """Heads in the order of a score, with what happens when each is switched off."""
 
     role: str
     running: Floats  # [head], the running mean of the effect
-
-
-def effect_of(causal: Scores, task: str) -> Floats | None:  # [layer, head]
-    """The change of the target's log-probability when a head's gate goes from 1 to 0, if it was measured."""
-    return grid_of(causal.item(task).get("effect"), shape_of(causal))
 
 
 @cached(32)
@@ -49,7 +45,7 @@ def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
 
     The order is that of one seed's scores, or of their mean over all seeds.
     """
-    effect, roles = effect_of(causal, task), ordering(causal, task, seed)
+    effect, roles = evidence.effect(causal, task), ordering(causal, task, seed)
     if effect is None or roles is None or np.isnan(effect).all():
         return ()
     flat = np.nan_to_num(effect.ravel())

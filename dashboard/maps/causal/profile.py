@@ -7,9 +7,9 @@ import numpy as np
 
 from dashboard.arrange import Arrangement, Box
 from dashboard.figures.numbers import packed
-from dashboard.maps.function.panels import Panel, layer_profile
+from dashboard.maps.map import Orientation
+from dashboard.maps.panel import Panel, layer_profile
 from dashboard.palette import Colours
-from dashboard.state import ViewState
 
 Axes = dict[str, Any]
 
@@ -17,7 +17,7 @@ _ROOMY = 110  # pixels from which there is room for words
 
 
 def side_profiles(
-    panels: Sequence[Panel], state: ViewState, layers: tuple[int, ...], place: Arrangement, palette: Colours
+    panels: Sequence[Panel], lies: Orientation, layers: tuple[int, ...], place: Arrangement, palette: Colours
 ) -> tuple[list[dict[str, Any]], Axes]:
     """Bars on the panels' own layer axis, facilitation to the right (or up), interference to the left (or down)."""
     traces: list[dict[str, Any]] = []
@@ -26,8 +26,8 @@ def side_profiles(
     two = any(len(panel.categories) == 2 for panel in panels)
     for number, (panel, box) in enumerate(zip(panels, place.sides, strict=True), start=1):
         mark = str(len(panels) + number)
-        traces += _bars(panel, state, layers, palette, mark)
-        axes |= _axes(state, len(layers), place, box, mark, (-most if two else 0.0, most), palette)
+        traces += _bars(panel, lies, layers, palette, mark)
+        axes |= _axes(lies, len(layers), place, box, mark, (-most if two else 0.0, most), palette)
     return traces, axes
 
 
@@ -35,10 +35,12 @@ def _most(panel: Panel) -> float:
     return float(np.nanmax(np.nan_to_num(layer_profile(panel)), initial=0.0)) if panel.belongs is not None else 0.0
 
 
-def _bars(panel: Panel, state: ViewState, layers: tuple[int, ...], palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _bars(
+    panel: Panel, lies: Orientation, layers: tuple[int, ...], palette: Colours, mark: str
+) -> list[dict[str, Any]]:
     """One trace for each role; an empty one keeps the number of traces when nothing is known."""
     rows = layer_profile(panel) if panel.belongs is not None else np.zeros((1, len(layers)))
-    across = state.heads_across
+    across = lies.across
     found = []
     for i, row in enumerate(rows):
         signed = np.nan_to_num(-row if i else row)
@@ -64,7 +66,7 @@ def _bars(panel: Panel, state: ViewState, layers: tuple[int, ...], palette: Colo
 
 
 def _axes(
-    state: ViewState, layers: int, place: Arrangement, box: Box, mark: str, ends: tuple[float, float], palette: Colours
+    lies: Orientation, layers: int, place: Arrangement, box: Box, mark: str, ends: tuple[float, float], palette: Colours
 ) -> Axes:
     """The layers follow the panel's axis; the shares have one scale in all panels."""
     across = [box.left / place.width, (box.left + box.width) / place.width]
@@ -84,7 +86,7 @@ def _axes(
     }
     ends_of_layers = [-0.5, layers - 0.5]
     layer = {"range": ends_of_layers, "showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
-    if state.heads_across:
+    if lies.across:
         words = "share of heads" if ends[0] == 0 else "N · share of heads · F" if box.width >= _ROOMY else "N · F"
         title = {"title": {"text": words, "standoff": 2}}
         x, y = {**share, **title}, {**layer, "matches": "y"}

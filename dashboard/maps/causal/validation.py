@@ -7,23 +7,23 @@ import numpy as np
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
+from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, shown_tasks
 from dashboard.maps.causal.orders import validation, window
-from dashboard.palette import Colours, colours
-from dashboard.state import ViewState
+from dashboard.maps.causal.state import CausalState
+from dashboard.palette import Colours
 
 HEIGHT = 230
 _POINTS = 600  # of a curve at most: more cannot be told apart, and a running mean has no spikes between them
 
 
-def validation_curves(causal: Scores, state: ViewState, width: int, dark: bool = False) -> Figure:
+def validation_curves(causal: Scores, state: CausalState, width: int, palette: Colours) -> Figure:
     """For each task the running mean of the effect along the heads in descending order of F, R and N.
 
     Below 0 where switching the heads off hurts the task, about 0 where it does not matter, above 0 where it helps.
     """
-    palette = colours(state.palette, dark)
     tasks = [task for task in shown_tasks(causal, state) if validation(causal, task, state.one_seed)]
-    titles = [causal.item(task)["title"] for task in tasks]
+    titles = [evidence.title(causal, task) for task in tasks]
     figure = small_multiples(titles, width, HEIGHT, palette)
     for number, task in enumerate(tasks, start=1):
         mark = "" if number == 1 else str(number)
@@ -35,7 +35,7 @@ def validation_curves(causal: Scores, state: ViewState, width: int, dark: bool =
     return figure
 
 
-def _lines(causal: Scores, task: str, state: ViewState, palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark: str) -> list[dict[str, Any]]:
     wide = window(heads := causal.score.sizes["layer"] * causal.score.sizes["head"])
     step = -(-heads // _POINTS)
     return [

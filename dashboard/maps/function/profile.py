@@ -1,7 +1,7 @@
 """Where in the network: the share of heads of each category, layer by layer."""
 
 from dashboard.figures.numbers import FONT, Figure, packed
-from dashboard.maps.function.panels import Panel, layer_profile
+from dashboard.maps.panel import Panel, layer_profile
 from dashboard.palette import colours
 from dashboard.state import ViewState
 

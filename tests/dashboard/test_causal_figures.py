@@ -3,29 +3,25 @@ from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
-from dashboard.places import placed
 
 from analysis.data.tasks import builtin
 from analysis.methods.causal.plan import STAGES, task_item
 from dashboard.arrange import arrange_grid
-from dashboard.figures.head_map import GROUND, head_maps
-from dashboard.maps.causal.gates import gate_panels
+from dashboard.maps.causal.colours import GROUND
 from dashboard.maps.causal.losses import loss_curves
+from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.validation import validation_curves
 from dashboard.palette import colours, contrast
-from dashboard.state import ViewState
-from tests.dashboard.test_gates import EFFECT, PREVIEW, small
-from tests.dashboard.test_head_map import shown, unpacked
+from tests.dashboard.made import figure_of, state
+from tests.dashboard.test_causal_panels import EFFECT, PREVIEW, small
+from tests.dashboard.test_function_figures import shown, unpacked
 from tests.synthetic import big_scores, causal_scores_of, odd_scores
 
-CAUSAL = ViewState(view="causal")
+INKS = colours("okabe-ito", False)
 
 
-def make(state=CAUSAL, scores=None, dark=False, width=1240):
-    scores = scores or small(preview=PREVIEW, effect=EFFECT)
-    card = scores.provenance.model
-    panels = gate_panels(scores, state, card)
-    return head_maps(panels, state, card.layers, placed(panels, state, card, width), dark)
+def make(wanted=None, scores=None, dark=False):
+    return figure_of(scores or small(preview=PREVIEW, effect=EFFECT), wanted, dark)
 
 
 def maps(figure):
@@ -34,11 +30,11 @@ def maps(figure):
 
 def test_colours_are_the_sum_of_two_lights():
     """Published: green, red, yellow for both, black for neither; below the threshold a light is dimmed."""
-    figure = make(ViewState(view="causal", palette="paper", role=0.7, seed="0"))
+    figure = make(state(view="causal", palette="paper", role=0.7, seed="0"))
     assert shown(figure, "math seed 0", 0, 0) == "#00ea00"  # F 0.9 of L0H0 in 13 steps
     assert shown(figure, "math seed 0", 0, 1) == "#d40000"  # N 0.8 of L0H1
     assert shown(figure, "math seed 0", 1, 1) == "#000000"
-    both = make(ViewState(view="causal", palette="paper", role=0.2))
+    both = make(state(view="causal", palette="paper", role=0.2))
     red, green = (int(shown(both, "math any", 0, 0)[at : at + 2], 16) for at in (1, 3))
     assert min(red, green) > 150
     assert colours("paper", False).light(1, 1) == "#ffff00"
@@ -55,7 +51,7 @@ def test_the_safe_pair_differs_in_brightness_from_black_and_from_both():
 
 def test_x_is_head_and_layer_0_is_at_the_bottom_unless_transposed():
     """The published orientation, and the function map's on request."""
-    plain, turned = make(), make(ViewState(view="causal", transpose=True))
+    plain, turned = make(), make(state(view="causal", transpose=True))
     assert [figure["layout"]["xaxis"]["title"]["text"] for figure in (plain, turned)] == ["head", "layer"]
     assert plain["layout"]["yaxis"]["range"] == [-0.5, 1.5]
     assert turned["layout"]["yaxis"]["range"] == [1.5, -0.5]
@@ -72,7 +68,7 @@ def test_every_panel_has_its_layer_profile_on_the_same_layers():
 
 def test_the_preview_has_one_scale_around_zero():
     """No gradient has the empty colour; its sign decides the hue; it lies on no dark ground."""
-    figure = make(ViewState(view="causal", gates="preview"))
+    figure = make(state(view="causal", gates="preview"))
     palette = colours("okabe-ito", False)
     assert shown(figure, "math mean", 1, 0) == palette.empty
     assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
@@ -84,7 +80,7 @@ def test_the_preview_has_one_scale_around_zero():
 @pytest.mark.parametrize("transpose", [False, True])
 def test_plotly_knows_every_property(gates, transpose):
     """plotly's own object refuses a misspelt one."""
-    assert go.Figure(make(ViewState(view="causal", gates=gates, transpose=transpose), dark=True)).data
+    assert go.Figure(make(state(view="causal", gates=gates, transpose=transpose), dark=True)).data
 
 
 def test_a_big_causal_map_is_small_on_the_wire():
@@ -119,17 +115,20 @@ def test_two_columns_stand_beside_each_other_where_there_is_room():
 def test_validation_curves_and_losses_are_plotly_figures():
     """Three lines a task that was measured; a line for each seed and stage; empty when nothing is known."""
     scores = small(effect=EFFECT)
-    curves = validation_curves(scores, CAUSAL, 1200)
+    curves = validation_curves(scores, CausalState(), 1200, INKS)
     assert [trace["name"] for trace in curves["data"]] == [
         "by F (facilitation)", "by R (irrelevance)", "by N (interference)",
     ]  # fmt: skip
-    losses = loss_curves(scores, CAUSAL, 380, dark=True)
+    losses = loss_curves(scores, CausalState(), 380, INKS)
     assert len(losses["data"]) == 6
     assert unpacked(losses["data"][2]["x"]).tolist() == [2.0]  # pushed after two free updates
     late = task_item(builtin()["math"], {}, {"under_way": [{"seeds": [3, 4], **{s: [[2.0], [1.0]] for s in STAGES}}]})
     running = replace(scores, provenance=replace(scores.provenance, items=(late, scores.item("syntax"))))
-    assert [line["hovertemplate"][:6] for line in loss_curves(running, CAUSAL, 380)["data"][:2]] == ["seed 3", "seed 4"]
-    for figure in (curves, losses, validation_curves(small(), CAUSAL, 1200)):
+    assert [line["hovertemplate"][:6] for line in loss_curves(running, CausalState(), 380, INKS)["data"][:2]] == [
+        "seed 3",
+        "seed 4",
+    ]
+    for figure in (curves, losses, validation_curves(small(), CausalState(), 1200, INKS)):
         go.Figure(figure)
 
 

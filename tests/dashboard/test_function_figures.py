@@ -5,11 +5,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dashboard.arrange import arrange
-from dashboard.figures.head_map import head_maps
-from dashboard.maps.function.panels import panels
 from dashboard.palette import TINTS, colours, contrast
-from dashboard.state import ViewState
+from tests.dashboard.made import figure_of, state
 from tests.synthetic import HOSTILE, big_scores, odd_scores
 from tests.test_scores import HITS, make_scores
 
@@ -30,11 +27,8 @@ def shown(figure, key, row, column):
     return [shade for at, shade in trace["colorscale"] if at <= share][-1]
 
 
-def make(state=None, dark=False, scores=None):
-    state, scores = state or ViewState(), scores or make_scores(HITS)
-    found, card = panels(scores, state), scores.provenance.model
-    sides = (card.heads, len(card.layers)) if state.transpose else (len(card.layers), card.heads)
-    return head_maps(found, state, card.layers, arrange(len(found), *sides, 1240), dark)
+def make(wanted=None, dark=False, scores=None):
+    return figure_of(scores or make_scores(HITS), wanted, dark)
 
 
 def test_members_have_their_categorys_colour():
@@ -49,7 +43,7 @@ def test_members_have_their_categorys_colour():
 
 def test_several_categories_have_a_colour_of_their_own():
     """With τ below both scores, head 0 belongs to two categories."""
-    assert shown(make(ViewState(tau=0.05)), "all", 0, 0) == colours("okabe-ito", False).several[0]
+    assert shown(make(state(tau=0.05)), "all", 0, 0) == colours("okabe-ito", False).several[0]
 
 
 def test_zero_below_threshold_and_missing_look_different():
@@ -72,7 +66,7 @@ def test_zero_below_threshold_and_missing_look_different():
 
 def test_x_is_layer_and_head_0_is_on_top_unless_transposed():
     """The published orientation, and the other one on request."""
-    plain, turned = make(), make(ViewState(transpose=True))
+    plain, turned = make(), make(state(transpose=True))
     assert plain["data"][0]["z"]["shape"] == "2, 3"
     assert turned["data"][0]["z"]["shape"] == "3, 2"
     assert [f["layout"]["xaxis"]["title"]["text"] for f in (plain, turned)] == ["layer", "head"]
@@ -96,23 +90,23 @@ def test_layers_keep_their_own_numbers():
 
 def test_continuous_scores():
     """The scores themselves, on a scale from 0 to 1; missing stays missing."""
-    trace = make(ViewState(colour="scores"))["data"][1]
+    trace = make(state(colour="scores"))["data"][1]
     assert (trace["zmin"], trace["zmax"]) == (0, 1)
     z = unpacked(trace["z"])
     assert z[0, 0] == 0.5
     assert np.isnan(z[0, 2])
 
 
-@pytest.mark.parametrize("state", [ViewState(), ViewState(colour="scores", transpose=True), ViewState(palette="paper")])
-def test_plotly_knows_every_property(state):
+@pytest.mark.parametrize("wanted", [state(), state(colour="scores", transpose=True), state(palette="paper")])
+def test_plotly_knows_every_property(wanted):
     """plotly's own object refuses a misspelt property; ours has none."""
-    figure = go.Figure(make(state, dark=True))
+    figure = go.Figure(make(wanted, dark=True))
     assert len(figure.data) == 3
 
 
 def test_titles_are_text():
     """A relation's title cannot become markup of the figure."""
-    (title,) = make(ViewState(relation="odd"), scores=odd_scores())["layout"]["annotations"]
+    (title,) = make(state(relation="odd"), scores=odd_scores())["layout"]["annotations"]
     assert HOSTILE not in title["text"]
     assert "&lt;img" in title["text"]
 

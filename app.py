@@ -12,7 +12,7 @@ from analysis.jobs.engine import Engine, Place
 from analysis.results.catalogue import Library
 from analysis.results.store import Store, cache_folder
 from dashboard.access import Access
-from dashboard.app import create_app
+from dashboard.web.application import create_app
 
 
 def main(arguments: list[str] | None = None) -> int:

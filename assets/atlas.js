@@ -24,22 +24,23 @@
     Object.defineProperty(holder, key, { get: () => (found ??= read(text)) });
   }
 
+  const READERS = { f4: floats, u2: (text) => new Uint16Array(bytes(text).buffer) };
+
   function unpack(packed) {
-    const found = { ...packed, panels: packed.panels.map((panel) => ({ ...panel })) };
+    const found = { ...packed };
+    found.labels = packed.labels.map((label) => ({ ...label }));
+    for (const label of found.labels) lazily(label, "codes", bytes);
+    found.panels = packed.panels.map((panel) => ({ ...panel, measures: panel.measures.map((measure) => ({ ...measure })) }));
     for (const panel of found.panels) {
       lazily(panel, "reason", (text) => (text ? bytes(text) : null));
-      if (panel.measures) {
-        lazily(panel, "role", bytes);
-        panel.measures = panel.measures.map((measure) => ({ ...measure }));
-        for (const measure of panel.measures) lazily(measure, "value", (text) => new Uint16Array(bytes(text).buffer));
-      } else {
-        lazily(panel, "value", floats);
-        lazily(panel, "member", bytes);
-      }
+      for (const measure of panel.measures) lazily(measure, "value", READERS[measure.type]);
     }
-    lazily(found, "best", bytes);
-    lazily(found, "best_score", floats);
-    lazily(found, "best_kind", bytes);
+    if (packed.best) {
+      found.best = { ...packed.best };
+      lazily(found.best, "item", bytes);
+      lazily(found.best, "verb", bytes);
+      lazily(found.best, "score", floats);
+    }
     return found;
   }
 
@@ -144,29 +145,26 @@
 
   function described(panel, index) {
     if (panel.reason && panel.reason[index]) return view.reasons[panel.reason[index]];
-    if (panel.measures) return panel.measures.map((measure) => measured(measure, index)).join(" · ") || "no score";
-    const value = panel.value[index];
-    return value > 0 ? `${value.toFixed(2)}, rank ${rankOf(panel.value, index)} of ${size()}` : "0";
+    return panel.measures.map((measure) => measured(measure, index)).join(" · ") || "no score";
   }
 
-  function measured({ name, low, step, value }, index) {
+  function measured({ name, low, step, digits, ranked, value }, index) {
     const number = low + step * value[index];
-    if (low < 0 || name === "g") return `${name} ${number.toFixed(4)}`;
-    return `${name} ${number.toFixed(2)}, rank ${rankOf(value, index)} of ${size()}`;
+    const rank = ranked && number > 0 ? `, rank ${rankOf(value, index)} of ${size()}` : "";
+    return `${name} ${number.toFixed(digits)}${rank}`.trim();
   }
 
   function does(index, panel) {
-    if (panel.measures) return panel.measures.length ? view.roles[panel.role[index]] : "";
-    const names = view.panels.filter((panel) => panel.key !== "all" && panel.member[index]).map((panel) => panel.title);
-    return names.join(" · ") || "Unclassified";
+    if (panel.label === null) return "";
+    const label = view.labels[panel.label];
+    return label.words[label.codes[index]];
   }
 
   function bestRelations(index) {
-    const found = [];
-    for (let i = 0; i * size() < view.best.length; i++) {
+    const found = [], best = view.best;
+    for (let i = 0; best && i < best.count; i++) {
       const at = i * size() + index;
-      if (view.best_score[at] > 0)
-        found.push([view.relations[view.best[at]], view.best_score[at], view.best_kind[at] ? "suppresses" : "promotes"]);
+      if (best.score[at] > 0) found.push([best.titles[best.item[at]], best.score[at], best.verbs[best.verb[at]]]);
     }
     return found;
   }
@@ -190,7 +188,8 @@
   }
 
   function scoreLines(panel, index) {
-    if (!panel.measures || (panel.reason && panel.reason[index]))
+    const unnamed = panel.measures.every((measure) => !measure.name);
+    if (unnamed || (panel.reason && panel.reason[index]))
       return [element("div", "tip-score", `${panel.title}: ${described(panel, index)}`)];
     const lines = panel.measures.map((measure) => element("div", "tip-score", measured(measure, index)));
     return [element("div", "tip-score", panel.title), ...lines];
@@ -270,7 +269,8 @@
     drawCursor();
     const index = cursor[0] * view.heads + cursor[1];
     const panel = view.panels[0];
-    const said = panel.measures ? `${panel.title}: ${does(index, panel)}` : does(index, panel);
+    const named = panel.measures.some((measure) => measure.name);
+    const said = named ? `${panel.title}: ${does(index, panel)}` : does(index, panel);
     announce(`${nameOf(cursor)}, ${said}, ${described(panel, index)}`);
     const box = boxOf(0, cursor);
     const origin = graph().getBoundingClientRect();
@@ -491,7 +491,7 @@
   function tellJobs(jobs) {
     if (JSON.stringify(jobs) === lastJobs) return;
     lastJobs = JSON.stringify(jobs);
-    setData("jobs", { jobs });
+    setData("jobs", jobs);
   }
 
   function listenToJobs() {
@@ -754,7 +754,7 @@
     told(told) {
       if (!told) return;
       const fingerprint = view ? view.model.split("@").pop() : "";
-      const mine = told.jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
+      const mine = told.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
       const fresh = mine.map((job) => `${job.id} ${job.state} ${job.stage} ${job.done}`).join();
       const before = lastFresh;
       lastFresh = fresh;

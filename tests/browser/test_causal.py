@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from analysis.methods.causal.plan import ROLES
 from analysis.results.shipped import shipped_causal
-from dashboard.gates import reduced
+from dashboard.maps.causal.gates import reduced
 from tests.browser.harness import cell, drawn
 from tests.browser.test_journeys import outlines, pinned, query, wait_for_query
 from tests.synthetic import BIG, ODD, causal_scores_of, odd_scores

@@ -3,18 +3,19 @@ import pytest
 from analysis.jobs.engine import Engine
 from analysis.results.catalogue import Library
 from dashboard.access import Access
-from dashboard.app import create_app
+from dashboard.web.application import create_app
+from tests.dashboard.made import catalogue_of
 from tests.synthetic import fill
 
 
 @pytest.fixture
-def library(store):
+def catalogue(store):
     """The default model, a very big one and a hostile one."""
     fill(store)
-    return Library(store)
+    return catalogue_of(store)
 
 
 @pytest.fixture
-def server(library, store):
+def server(catalogue, store):
     """The whole application, its engine at rest."""
-    return create_app(library, Engine(store), Access(local=True))
+    return create_app(Library(store), Engine(store), Access(local=True))

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from analysis.jobs.job import Job, Request
 from analysis.methods.causal.plan import GateSettings
-from dashboard.api import Submission
+from dashboard.jobs import job_state
+from dashboard.web.submission import Submission
 from tests import synthetic
 from tests.faults.test_hostile import client_of
 
@@ -83,3 +85,27 @@ def test_causal_scores_are_data_too(client):
     assert unknown.status_code == 422
     assert "There are: math, syntax" in unknown.json()["hint"]
     assert client.get("/api/scores?model=nobody&method=causal").status_code == 404
+    nonsense = client.get(f"/api/scores?model={synthetic.ODD}&method=dancing")
+    assert (nonsense.status_code, nonsense.json()["hint"]) == (422, "There are: function, causal.")
+    assert client.get(f"/api/scores?model={synthetic.ODD}&kind=facilitation").status_code == 422
+
+
+def test_a_head_is_told_by_every_map(client):
+    """Relations, mates, salient tokens and gates, whichever the model has."""
+    found = client.get("/api/head?head=L23H4").json()
+    names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal"}
+    assert names == set(found)
+    assert (found["head"], found["heads"]) == ("L23H4", 270)
+    assert found["salient"]
+
+
+def test_pages_and_scripts_are_told_the_same_of_a_job(client):
+    """The list of the API is what the WebSocket sends, with the address of the map and what was asked for."""
+    ask(client, tasks=["math"], seeds=2, updates=[10, 20], batch=4)
+    (listed,) = client.get("/api/jobs").json()
+    with client.websocket_connect("ws://localhost/live/jobs") as socket:
+        assert socket.receive_json() == [listed]
+    assert listed["asked"] == ["Math (2 seeds, 10+20 updates of 4)"]
+    job = Job(Request("a/b", methods=("causal",)), fingerprint="0123456789ab")
+    assert job_state(job).link == f"/?model=a/b@01234567&view=causal&fit={job.request.causal.fit}"
+    assert job_state(replace(job, request=Request("a/b"))).link == "/?model=a/b@01234567"

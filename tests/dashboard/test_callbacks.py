@@ -1,4 +1,5 @@
 import ast
+import html
 import json
 import re
 from inspect import signature
@@ -10,18 +11,22 @@ from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 from starlette.testclient import TestClient
 
+from analysis.jobs.job import Job, Request
 from analysis.models import builtin as default_model
-from dashboard import callbacks, ids
+from dashboard.jobs import job_state
+from dashboard.maps import MAPS
+from dashboard.page import callbacks, ids
+from dashboard.page.controls import control_props
 from tests.synthetic import BIG, HOSTILE, ODD
 
 SCREEN = {"width": 1240, "dark": False}
 OPENED = {f"{ids.ADDRESS}.data"}
 
 
-def painted(library, query="", changed=OPENED, controls=None, page=""):
-    controls = dict.fromkeys(callbacks.CONTROLS) | (controls or {})
+def painted(catalogue, query="", changed=OPENED, controls=None, page=""):
+    controls = dict.fromkeys(control_props()) | (controls or {})
     values = {"address": query, "screen": SCREEN, "controls": controls, "page": page, "pins": [], "fresh": None}
-    return callbacks.paint(library, set(changed), **values)
+    return callbacks.paint(catalogue, set(changed), **values)
 
 
 def text(part):
@@ -29,57 +34,57 @@ def text(part):
     return json.dumps(part, ensure_ascii=False, default=lambda thing: thing.to_plotly_json())
 
 
-def test_opening_an_address_sets_every_control(library):
+def test_opening_an_address_sets_every_control(catalogue):
     """The controls say what the address says."""
-    found = painted(library, "?how=always&tau=0.4&transpose=1&pin=L3H2&theme=dark")
+    found = painted(catalogue, "?how=always&tau=0.4&transpose=1&pin=L3H2&theme=dark")
     controls = found["controls"]
     assert (controls["how"], controls["tau"], controls["transpose"], controls["theme"]) == ("always", 0.4, True, "dark")
     assert controls["model"].startswith(f"{default_model.ID}@")
     assert found["pins"] == ["L3H2"]
-    assert found["painted"]["query"].endswith("&how=always&tau=0.4&transpose=1&theme=dark")
+    assert found["query"].endswith("&how=always&tau=0.4&transpose=1&theme=dark")
 
 
-def test_moving_a_control_leaves_the_others_alone(library):
+def test_moving_a_control_leaves_the_others_alone(catalogue):
     """Only maps, numbers and address travel; no control is written back."""
-    found = painted(library, "", {"tau.value"}, {"tau": 0.5, "how": "any"})
+    found = painted(catalogue, "", {"tau.value"}, {"tau": 0.5, "how": "any"})
     assert all(value is callbacks.no_update for value in found["controls"].values())
-    assert found["painted"]["query"].endswith("tau=0.5")
+    assert found["query"].endswith("tau=0.5")
 
 
-def test_before_the_browser_has_spoken_nothing_is_drawn(library):
+def test_before_the_browser_has_spoken_nothing_is_drawn(catalogue):
     """The first call of a page comes before its width is known."""
     with pytest.raises(PreventUpdate):
-        callbacks.paint(library, set(), address=None, screen=None, controls={}, page="", pins=None, fresh=None)
+        callbacks.paint(catalogue, set(), address=None, screen=None, controls={}, page="", pins=None, fresh=None)
 
 
-def test_the_table_shows_one_map_and_all_rows(library):
+def test_the_table_shows_one_map_and_all_rows(catalogue):
     """One row a head with its scores; the maps shrink to one panel."""
-    query = painted(library, "?view=table")["painted"]
+    query = painted(catalogue, "?view=table")
     assert len(query["heads"]["figure"]["data"]) == 1
-    found = callbacks.describe(library, query["query"], SCREEN, None)
+    found = callbacks.describe(catalogue, query["query"], SCREEN, None)
     assert len(found["rows"]) == 270
     best = next(row for row in found["rows"] if row["name"] == "L23H4")
     assert best["best"] == "country → capital"
     assert best["does"] == "Algorithmic, Knowledge"
-    assert not found["no_table"]
+    assert not found["hidden"][ids.TABLE_FRAME]
 
 
-def test_the_inspector_shows_pinned_heads_side_by_side(library):
+def test_the_inspector_shows_pinned_heads_side_by_side(catalogue):
     """One card a head, with hits and pairs, salient tokens, mates and provenance."""
-    cards = callbacks.inspect(library, ["L23H4", "L24H5"], "", SCREEN)
+    cards = callbacks.inspect(catalogue, ["L23H4", "L24H5"], "", SCREEN)
     assert len(cards) == 2
     content = text(cards[0])
     for expected in ("26 / 40", "Salient tokens", "L23H3", "Provenance", "rank of 270", "L22H4"):
         assert expected in content
 
 
-def test_hostile_pins_are_ignored(library):
+def test_hostile_pins_are_ignored(catalogue):
     """Whatever a browser sends, pins that name no head show the same as none, and a head is shown once."""
-    invitation = callbacks.inspect(library, [], "", SCREEN)
+    invitation = callbacks.inspect(catalogue, [], "", SCREEN)
     assert "No head pinned" in text(invitation)
     for pins in ("L1H1", [None, {"a": 1}], ["<script>"], ["\ud800"], ["L99H99"], 7):
-        assert callbacks.inspect(library, pins, "", SCREEN) == invitation
-    assert callbacks.inspect(library, ["L1H1"] * 50, "", SCREEN) == callbacks.inspect(library, ["L1H1"], "", SCREEN)
+        assert callbacks.inspect(catalogue, pins, "", SCREEN) == invitation
+    assert callbacks.inspect(catalogue, ["L1H1"] * 50, "", SCREEN) == callbacks.inspect(catalogue, ["L1H1"], "", SCREEN)
 
 
 def places(part, place=""):
@@ -90,7 +95,7 @@ def places(part, place=""):
     elif isinstance(part, dict):
         for name, value in part.items():
             yield from places(value, f"{place.partition('.')[0]}.{name}")
-    elif isinstance(part, list | tuple) and len(part) == 3 and isinstance(part[1], dict):  # see dashboard.markup
+    elif isinstance(part, list | tuple) and len(part) == 3 and isinstance(part[1], dict):  # see dashboard.page.markup
         tag, properties, children = part
         yield from places({**properties, "children": children}, tag)
     elif isinstance(part, list | tuple):
@@ -111,17 +116,17 @@ def read_as_markup(part):
     return [place for place in hostile if place[0] in MARKUP or place[-1] not in PLAIN]
 
 
-def test_markup_in_tokens_and_titles_is_text_everywhere(library):
+def test_markup_in_tokens_and_titles_is_text_everywhere(catalogue):
     """It appears as a child, which React escapes, never in a property or component that is read as markup."""
-    heads = painted(library, f"?model={ODD}")["painted"]
-    described = callbacks.describe(library, f"?model={ODD}&view=table", SCREEN, None)
-    cards = callbacks.inspect(library, ["L1H0"], f"?model={ODD}", SCREEN)
+    heads = painted(catalogue, f"?model={ODD}")
+    around = callbacks.describe(catalogue, f"?model={ODD}&view=table", SCREEN, None)
+    cards = callbacks.inspect(catalogue, ["L1H0"], f"?model={ODD}", SCREEN)
     assert HOSTILE.replace(" ", "␣") in text(cards)
-    for part in (heads["heads"]["figure"], described["profile"]):
+    for part in (heads["heads"]["figure"], around["sections"][0]):
         assert "<img" not in text(part)
-    assert read_as_markup(described) == []
+    assert read_as_markup(around) == []
     assert read_as_markup(cards) == []
-    assert not any("cellRenderer" in column for column in described["columns"])  # the grid shows plain text
+    assert not any("cellRenderer" in column for column in around["columns"])  # the grid shows plain text
 
 
 @pytest.mark.parametrize(
@@ -145,11 +150,65 @@ def test_sizes_that_make_no_sense_are_bounded():
         assert 280 <= callbacks.read_screen({"width": width})[0] <= 4000
 
 
-def test_a_big_model_is_painted(library):
+def test_a_big_model_is_painted(catalogue):
     """Five panels, every head with a number."""
-    heads = painted(library, f"?model={BIG}")["painted"]["heads"]
+    heads = painted(catalogue, f"?model={BIG}")["heads"]
     assert len(heads["panels"]) == 5
     assert (len(heads["layers"]), heads["heads"]) == (80, 64)
+
+
+def test_one_change_makes_one_view(catalogue, monkeypatch):
+    """Maps, what is around them and cards are three questions about one view; its panels are made once."""
+    made = []
+    original = type(MAPS[0]).panels
+    monkeypatch.setattr(type(MAPS[0]), "panels", lambda self, shown: made.append(1) or original(self, shown))
+    for number, tau in enumerate((0.123, 0.124), start=1):
+        controls = {"model": ODD, "tau": tau}
+        values = {"address": "", "screen": SCREEN, "page": "", "fresh": None, "pins": ["L1H0"]}
+        all_controls = dict.fromkeys(control_props()) | controls
+        query = callbacks.paint(catalogue, {"tau.value"}, controls=all_controls, **values)["query"]
+        callbacks.describe(catalogue, query, SCREEN, None)
+        callbacks.inspect(catalogue, ["L1H0"], query, SCREEN)
+        assert len(made) == number
+
+
+def test_an_unchanged_section_is_not_sent_again(catalogue):
+    """Layer profile, counts and relations that are not applicable depend on other things; what the page says of
+    them may be anything.
+    """
+    first = callbacks.describe(catalogue, "", SCREEN, None)
+    again = callbacks.describe(catalogue, "?palette=okabe-ito&theme=dark", SCREEN, None, first["sent"])
+    assert all(section is callbacks.no_update for section in again["sections"])
+    moved = callbacks.describe(catalogue, "?tau=0.5", SCREEN, None, first["sent"])
+    assert [section is callbacks.no_update for section in moved["sections"]] == [False, False, True]
+    for nonsense in (7, "x", [None, 3], [{"mark": 1}], {}):
+        assert callbacks.describe(catalogue, "", SCREEN, None, nonsense)["sections"][0]
+
+
+def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):
+    """Models are looked up for the first list and when another job has finished; what is no job is passed over."""
+    looks = []
+    original = type(catalogue).listed
+    monkeypatch.setattr(type(catalogue), "listed", lambda self: looks.append(1) or original(self))
+    running = job_state(Job(Request("a/b"), state="running", done=1, total=3)).model_dump()
+    first = callbacks.list_jobs(catalogue, None, False, [running, {"id": "x"}, "nonsense"])
+    assert "1 of 3" in text(first["jobs"])
+    further = callbacks.list_jobs(catalogue, None, False, [running | {"done": 2}], first["finished"])
+    assert "2 of 3" in text(further["jobs"])
+    assert further["models"] is callbacks.no_update
+    assert looks == [1]
+    done = running | {"state": "done", "finished": "2026-01-01T00:00:00Z"}
+    assert "smollm2" in text(callbacks.list_jobs(catalogue, None, False, [done], first["finished"])["models"])
+    assert looks == [1, 1]
+
+
+def test_the_scripts_are_told_the_rules(server):
+    """Most pins, how heads are written and the largest upload, from the same constants that the server uses."""
+    page = TestClient(server, base_url="http://localhost").get("/").text
+    content = re.search(r'<meta name="atlas-rules" content="([^"]*)">', page)[1]
+    rules = json.loads(html.unescape(content))
+    assert (rules["pins"], rules["upload"]) == (8, 5_000_000)
+    assert re.fullmatch(rules["head"], "L10H7").groups() == ("10", "7")
 
 
 # ---- Contracts: what Dash accepts silently -----------------------------------------------------------------------
@@ -188,10 +247,15 @@ def test_every_id_and_property_of_a_callback_exists(registered):
 
 def test_every_callback_argument_has_its_parameter():
     """Inputs reach functions by name; the names agree."""
-    named = {"paint": callbacks.PAINT, "describe": callbacks.DESCRIBE, "inspect": callbacks.INSPECT}
-    for name, spec in named.items():
-        parameters = set(signature(getattr(callbacks, name)).parameters)
-        assert parameters - {"library", "changed"} == set(spec["inputs"])
+    named = {
+        callbacks.paint: callbacks.painting(),
+        callbacks.describe: callbacks.describing(),
+        callbacks.inspect: callbacks.inspecting(),
+        callbacks.list_jobs: callbacks.listing(),
+    }
+    for function, spec in named.items():
+        parameters = set(signature(function).parameters)
+        assert parameters - {"catalogue", "changed", "models", "read_only"} == set(spec["inputs"])
 
 
 def test_no_keyword_of_a_callback_is_misspelt():
@@ -204,7 +268,7 @@ def test_no_keyword_of_a_callback_is_misspelt():
     ]
     assert len(registering) >= 12
     assert {keyword.arg for call in registering for keyword in call.keywords} <= known
-    for spec in (callbacks.PAINT, callbacks.DESCRIBE, callbacks.INSPECT, callbacks.JOB_LISTS):
+    for spec in (callbacks.painting(), callbacks.describing(), callbacks.inspecting(), callbacks.listing()):
         assert set(spec) == {"output", "inputs"}
 
 
@@ -212,7 +276,7 @@ def test_every_script_that_the_page_calls_exists():
     """The names of clientside functions are in assets/atlas.js."""
     tree = ast.parse(Path(callbacks.__file__).read_text())
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "script"]
-    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
     exported = source[source.index("dash_clientside.atlas = {") :]
     assert len(calls) >= 8
     for call in calls:
@@ -222,7 +286,7 @@ def test_every_script_that_the_page_calls_exists():
 
 def test_the_names_that_the_scripts_know_are_marked():
     """A part that is renamed must be renamed in assets/atlas.js too; ids.py says which."""
-    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
     lines = re.findall(r'^[A-Z_]+ = "([a-z-]+)"(.*)$', Path(ids.__file__).read_text(), re.MULTILINE)
     called = r'(?:byId|setData|set_props|getApi\w*)\("([a-z-]+)"|\.id === "([a-z-]+)"|["\s]#([a-z-]+)'
     used = {name for found in re.findall(called, source) for name in found}
@@ -237,10 +301,10 @@ def test_page_and_assets_are_served(registered):
     assert "Head Atlas" in client.get("/?model=<script>").text
 
 
-def test_cards_travel_as_plain_data(library):
+def test_cards_travel_as_plain_data(catalogue):
     """Tags, properties and text, nothing that Dash would keep books about; the script knows every tag."""
-    cards = callbacks.inspect(library, ["L23H4"], "", SCREEN)
-    source = (Path(callbacks.__file__).parent.parent / "assets" / "atlas.js").read_text()
+    cards = callbacks.inspect(catalogue, ["L23H4"], "", SCREEN)
+    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
     known = set(re.search(r'"([a-z0-9 ]+)"\.split', source)[1].split())
 
     def tags(piece):

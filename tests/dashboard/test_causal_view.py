@@ -15,11 +15,15 @@ from analysis.results import catalogue as library_module
 from analysis.results.catalogue import Library
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
-from dashboard import callbacks, exports
-from dashboard.gates import reduced
+from dashboard.maps.causal import exports
+from dashboard.maps.causal.gates import reduced
+from dashboard.maps.causal.state import CausalState
+from dashboard.page import callbacks, ids
 from dashboard.view import open_view
+from dashboard.web.exports import reproduce, scores_frame
+from tests.dashboard.made import catalogue_of
 from tests.dashboard.test_callbacks import SCREEN, painted, text
-from tests.dashboard.test_gates import CARD, small
+from tests.dashboard.test_causal_panels import CARD, small
 from tests.synthetic import BIG, HOSTILE, ODD, causal_scores_of, odd_scores
 
 
@@ -27,48 +31,53 @@ def causal(model, extra=""):
     return f"?model={model}&view=causal{extra}"
 
 
-def test_an_address_restores_the_causal_view(library):
+def figure_in(section):
+    """The figure of a section that has one."""
+    (card,) = section
+    return next(part.figure for part in card._traverse() if hasattr(part, "figure"))
+
+
+def test_an_address_restores_the_causal_view(catalogue):
     """Every control says what the address says; defaults stay out of the address."""
-    found = painted(library, causal(ODD, "&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7&pin=L3H2"))
+    found = painted(catalogue, causal(ODD, "&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7&pin=L3H2"))
     controls = found["controls"]
     names = ("view", "tasks", "columns", "gates", "seed", "role")
     assert [controls[name] for name in names] == ["causal", ["syntax"], "any", "facilitation", "3", 0.7]
-    assert found["painted"]["query"].endswith("view=causal&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7")
-    assert found["no_function_controls"]
-    assert not found["no_causal_controls"]
-    usual = painted(library, causal(ODD, "&tasks=math,syntax&role=0.5"))
-    assert usual["painted"]["query"].endswith("view=causal")
+    assert found["query"].endswith("view=causal&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7")
+    assert found["hidden_groups"] == {"function": True, "causal": False, "salience": True}
+    usual = painted(catalogue, causal(ODD, "&tasks=math,syntax&role=0.5"))
+    assert usual["query"].endswith("view=causal")
     assert usual["controls"]["tasks"] == ["math", "syntax"]
 
 
 @pytest.mark.parametrize(("part", "word"), [("&tasks=chess", "chess"), ("&seed=77", "77")])
-def test_tasks_and_seeds_that_are_not_there_are_said(library, part, word):
+def test_tasks_and_seeds_that_are_not_there_are_said(catalogue, part, word):
     """A notice and a sane view."""
-    view = open_view(library, causal(ODD, part))
+    view = open_view(catalogue, causal(ODD, part))
     assert word in view.notices[0]
     assert len(view.panels) == 4
 
 
-def test_a_model_without_gates_says_how_to_get_them(library, monkeypatch):
+def test_a_model_without_gates_says_how_to_get_them(catalogue, monkeypatch):
     """A calm page with the command, not an error; the inspector still works."""
     monkeypatch.setattr(library_module, "shipped_causal", tuple)
-    found = callbacks.describe(library, "?view=causal", SCREEN, None)
-    assert "python -m analysis gates smollm2-135m-instruct" in text(found["no_causal"])
-    assert (found["no_frame"], found["no_evidence"], found["causal_is_there"]) == (True, True, False)
-    assert painted(library, "?view=causal")["painted"]["heads"]["figure"]["data"]
-    assert callbacks.inspect(library, ["L1H1"], "?view=causal", SCREEN)
+    found = callbacks.describe(catalogue, "?view=causal", SCREEN, None)
+    assert "python -m analysis gates smollm2-135m-instruct" in text(found["empty"])
+    assert (found["hidden"][ids.FRAME], found["sections"], found["hidden"][ids.EMPTY]) == (True, [[]] * 3, False)
+    assert painted(catalogue, "?view=causal")["heads"]["figure"]["data"]
+    assert callbacks.inspect(catalogue, ["L1H1"], "?view=causal", SCREEN)
 
 
 def test_a_model_that_has_only_gates_is_listed_and_opened(store):
-    """Its function map says that it was not computed."""
+    """The function view says that there is no such map, the table has the gates."""
     store.put("result/only/causal/0", causal_scores_of(odd_scores().provenance.model).to_parquet())
-    library = Library(store)
-    assert ODD in [card.id for card in library.models()]
+    catalogue = catalogue_of(store)
+    assert ODD in [card.id for card in catalogue.models()]
     for view in ("causal", "function", "table"):
         query = f"?model={ODD}&view={view}"
-        assert painted(library, query)["painted"]["heads"]["panels"]
-        assert callbacks.describe(library, query, SCREEN, None)
-        assert "Gates" in text(callbacks.inspect(library, ["L1H0"], query, SCREEN))
+        assert painted(catalogue, query)["heads"]["panels"]
+        assert callbacks.describe(catalogue, query, SCREEN, None)
+        assert "Gates" in text(callbacks.inspect(catalogue, ["L1H0"], query, SCREEN))
 
 
 def test_tasks_of_several_results_stand_in_one_map(store):
@@ -88,17 +97,17 @@ def test_tasks_of_several_results_stand_in_one_map(store):
     assert not kept.score.sel(item="math", sample="seed 4").isnull().any()
     words = "Math: 7+260 updates of 16, 2 seeds, 2999-01-01"
     assert kept.item("math")["besides"] == [words]
-    seen = text(callbacks.describe(Library(store), causal(card.id), SCREEN, None)["facts"])
+    seen = text(callbacks.describe(catalogue_of(store), causal(card.id), SCREEN, None)["sections"][0])
     assert f"Other fits, to be chosen under Fit: {words}" in seen
     name = library_module.name_of(facts)
     assert Library(store).fits(card)[name] == words
-    chosen = open_view(Library(store), causal(card.id, f"&fit={name}"))
-    assert chosen.causal.provenance.settings["free_updates"] == 7
-    assert not chosen.causal.score.sel(item="syntax").isnull().all()
+    chosen = open_view(catalogue_of(store), causal(card.id, f"&fit={name}"))
+    assert chosen.results["causal"].provenance.settings["free_updates"] == 7
+    assert not chosen.results["causal"].score.sel(item="syntax").isnull().all()
     assert f"fit={name}" in chosen.query
-    unknown = open_view(Library(store), causal(card.id, "&fit=0123abcd"))
-    assert (unknown.state.fit, len(unknown.notices)) == ("", 1)
-    frame = exports.scores_frame(kept)
+    unknown = open_view(catalogue_of(store), causal(card.id, "&fit=0123abcd"))
+    assert (unknown.state.of(CausalState).fit, len(unknown.notices)) == ("", 1)
+    frame = scores_frame(kept)
     assert set(frame[frame["item"] == "syntax"]["seeds"]) == {3}
     assert set(frame[frame["item"] == "math"]["updates"]) == {"120+260"}
     assert set(frame["rates"]) == {"1 0.1 0.5 0.1"}
@@ -117,10 +126,10 @@ def test_a_running_fit_is_seen_although_a_longer_one_is_there(store):
     assert Library(store).causal(card).provenance.settings["free_updates"] == 7
 
 
-def test_a_card_shows_the_gates_of_every_seed_in_both_views(library):
+def test_a_card_shows_the_gates_of_every_seed_in_both_views(catalogue):
     """Dots, scores, places, effect and preview; the function map's relations stay beside them."""
     for view in ("function", "causal"):
-        content = text(callbacks.inspect(library, ["L1H0"], f"?model={ODD}&view={view}", SCREEN))
+        content = text(callbacks.inspect(catalogue, ["L1H0"], f"?model={ODD}&view={view}", SCREEN))
         for expected in (
             "Gates of Math: seed 0: G⁻",
             "rank of 16",
@@ -132,14 +141,15 @@ def test_a_card_shows_the_gates_of_every_seed_in_both_views(library):
         assert HOSTILE.replace(" ", "␣") in content
 
 
-def test_what_stands_below_the_map(library):
+def test_what_stands_below_the_map(catalogue):
     """Accuracy by kind, shares, the preview's rank correlation in words, validation and loss curves."""
-    found = callbacks.describe(library, causal(ODD), SCREEN, None)
-    facts = text(found["facts"])
+    found = callbacks.describe(catalogue, causal(ODD), SCREEN, None)
+    tasks, validation, losses = found["sections"]
+    facts = text(tasks)
     for expected in ("50 %", "By kind", "share of heads ≥ 0.5", "+0.40 with F and −0.30 with N", "5 seeds"):
         assert expected in facts
-    assert (found["no_validation"], found["no_losses"]) == (False, False)
-    assert len(found["validation"]["data"]) == 6
+    assert len(figure_in(validation)["data"]) == 6
+    assert len(figure_in(losses)["data"]) == 2 * 3 * 5
     assert "blue light" in text(found["sentence"])
     assert "both" in text(found["legend"])
 
@@ -147,53 +157,54 @@ def test_what_stands_below_the_map(library):
 def test_a_task_that_the_model_can_hardly_do_is_flagged(store):
     """Its gates mean little, and the page says so."""
     store.put("result/flagged/causal/0", small(accuracy=0.01, nll=5.0, flagged=True).to_parquet())
-    content = text(callbacks.describe(Library(store), causal(CARD.id), SCREEN, None)["facts"])
+    content = text(callbacks.describe(catalogue_of(store), causal(CARD.id), SCREEN, None)["sections"][0])
     assert "can hardly do this task" in content
 
 
-def test_the_browser_gets_roles_and_ranks_without_asking_again(library):
+def test_the_browser_gets_roles_and_ranks_without_asking_again(catalogue):
     """Four panels with F, N and R of every head, in less than 300 kB for 80 × 64 heads."""
-    heads = painted(library, causal(BIG))["painted"]["heads"]
+    heads = painted(catalogue, causal(BIG))["heads"]
     assert [measure["name"] for measure in heads["panels"][0]["measures"]] == ["F", "N", "R"]
     assert (heads["across"], heads["upward"]) == (True, True)
     assert len(json.dumps(heads)) < 450_000  # before compression
 
 
-def test_moving_the_threshold_leaves_the_controls_alone(library):
+def test_moving_the_threshold_leaves_the_controls_alone(catalogue):
     """Only the map travels."""
     controls = {"model": ODD, "view": "causal", "tasks": ["math", "syntax"], "role": 0.9, "seed": ""}
-    found = painted(library, "", {"role.value"}, controls)
+    found = painted(catalogue, "", {"role.value"}, controls)
     assert all(value is callbacks.no_update for value in found["controls"].values())
-    assert found["painted"]["query"].endswith("view=causal&role=0.9")
+    assert found["query"].endswith("view=causal&role=0.9")
 
 
-def test_moving_the_threshold_draws_no_curve_again(library):
-    """They do not depend on it; another task or palette draws them anew."""
-    first = callbacks.describe(library, causal(ODD), SCREEN, None)
-    moved = callbacks.describe(library, causal(ODD, "&role=0.9"), SCREEN, None, first["curves"])
-    assert moved["validation"] is moved["losses"] is moved["curves"] is callbacks.no_update
-    other = callbacks.describe(library, causal(ODD, "&tasks=math"), SCREEN, None, first["curves"])
-    assert other["validation"]["data"]
+def test_moving_the_threshold_draws_no_curve_again(catalogue):
+    """They do not depend on it; another task or palette draws them again."""
+    first = callbacks.describe(catalogue, causal(ODD), SCREEN, None)
+    moved = callbacks.describe(catalogue, causal(ODD, "&role=0.9"), SCREEN, None, first["sent"])
+    assert "share of heads ≥ 0.9" in text(moved["sections"][0])
+    assert moved["sections"][1:] == [callbacks.no_update] * 2
+    other = callbacks.describe(catalogue, causal(ODD, "&tasks=math"), SCREEN, None, first["sent"])
+    assert figure_in(other["sections"][1])["data"]
 
 
-def test_the_table_has_the_gates_too(library):
+def test_the_table_has_the_gates_too(catalogue):
     """Roles, scores, effect and preview under each task's name."""
-    found = callbacks.describe(library, f"?model={ODD}&view=table", SCREEN, None)
+    found = callbacks.describe(catalogue, f"?model={ODD}&view=table", SCREEN, None)
     names = [column["headerName"] for column in found["columns"]]
     assert {"Math: Role", "Math: F any", "Syntax: N always", "Syntax: Effect", "Syntax: Preview"} <= set(names)
     row = found["rows"][0]
-    roles = reduced(library.causal(odd_scores().provenance.model), "math", "any")
+    roles = reduced(catalogue.result(odd_scores().provenance.model, "causal"), "math", "any")
     assert row["task_0_facilitation_any"] == pytest.approx(roles[0][0, 0], abs=1e-4)
     assert isinstance(row["task_1_effect"], float)
 
 
-def test_downloads_of_the_causal_map(server, library):
+def test_downloads_of_the_causal_map(server, catalogue):
     """CSV, Parquet, page and figure have its numbers and its source."""
     client = TestClient(server, base_url="http://localhost")
     frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{causal(ODD)}").content))
     assert set(frame["sample"]) == {"always", "any"}
     assert set(frame["kind"]) == set(ROLES)
-    scores = library.causal(odd_scores().provenance.model)
+    scores = catalogue.result(odd_scores().provenance.model, "causal")
     mine = frame[(frame["item"] == "math") & (frame["sample"] == "any") & (frame["kind"] == "interference")]
     assert mine["score"].to_numpy() == pytest.approx(reduced(scores, "math", "any")[1].ravel())
     assert set(frame["task_hash"]) == {item["hash"] for item in scores.provenance.items}
@@ -208,23 +219,22 @@ def test_downloads_of_the_causal_map(server, library):
     assert '"method": "causal"' in client.get(f"/export/page.html{causal(ODD)}").text
 
 
-def test_reproduce_names_the_command(library, tmp_path):
+def test_reproduce_names_the_command(catalogue, tmp_path):
     """The script is Python and asks for each task as it was fitted; pairs that were contrasted are contrasted again."""
-    script = exports.reproduce(open_view(library, causal(ODD)))
+    script = reproduce(open_view(catalogue, causal(ODD)))
     rates = ["--rates", "1.0", "0.1", "0.5", "0.1"]
     numbers = ["--updates", "120", "260", *rates, "--seeds", "5", "--batch", "16", "--push", "0.1", "--clip", "1.0"]
     assert repr([["gates", ODD, "--tasks", name, *numbers] for name in ("math", "syntax")]) in script
-    other = {"name": "pairs", "category": "contrast"}
     settings = {**asdict(GateSettings.published()), "seeds": 1}
-    command = exports._gate_command(odd_scores().provenance.model, other, settings)
+    command = exports.command(odd_scores().provenance.model, "pairs", True, settings)
     assert command[:6] == ["contrast", ODD, "pairs.jsonl", "--updates", "500", "500"]
     (tmp_path / "reproduce.py").write_text(script)
     subprocess.run([sys.executable, "-m", "py_compile", "reproduce.py"], cwd=tmp_path, check=True)
 
 
-def test_function_results_are_never_taken_for_gates(library):
+def test_function_results_are_never_taken_for_gates(catalogue):
     """A model's two maps are kept apart."""
     (real,) = shipped()
-    assert library.scores(default_model.ID).provenance.method == "function"
+    assert catalogue.result(catalogue.card(default_model.ID), "function").provenance.method == "function"
     assert real.provenance.method == "function"
-    assert library.causal(odd_scores().provenance.model).provenance.method == "causal"
+    assert catalogue.result(odd_scores().provenance.model, "causal").provenance.method == "causal"

@@ -11,11 +11,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.results.scores import COLUMNS, Scores
-from dashboard.exports import reproduce
-from dashboard.select import panels
-from dashboard.state import ViewState
-from dashboard.view import View, open_view
-from tests.synthetic import HOSTILE, ODD, odd_scores
+from dashboard.view import open_view
+from dashboard.web.exports import reproduce
+from tests.dashboard.made import view_of
+from tests.synthetic import HOSTILE, ODD, causal_scores_of, odd_scores
 
 
 @pytest.fixture
@@ -23,29 +22,29 @@ def client(server):
     return TestClient(server, base_url="http://localhost")
 
 
-def test_csv_of_the_view_has_its_numbers_and_its_source(client, library):
+def test_csv_of_the_view_has_its_numbers_and_its_source(client, catalogue):
     """What the panels show, with the weights' fingerprint on every row."""
     answer = client.get("/export/view.csv?how=always&tau=0.1")
     frame = pd.read_csv(io.BytesIO(answer.content))
-    view = open_view(library, "?how=always&tau=0.1")
+    view = open_view(catalogue, "?how=always&tau=0.1")
     knowledge = frame[frame["item"] == "knowledge"]
     panel = next(panel for panel in view.panels if panel.key == "knowledge")
     assert knowledge["score"].to_numpy() == pytest.approx(panel.value.ravel())
     assert knowledge["member"].sum() == panel.count
-    assert set(frame["fingerprint"]) == {view.scores.provenance.model.fingerprint}
+    assert set(frame["fingerprint"]) == {view.card.fingerprint}
     assert set(knowledge["k"]) == {"10"}
     assert knowledge["relation_hash"].nunique() == 1
     assert frame["relation_hash"].nunique() == len(view.panels)
     assert 'filename="smollm2-135m-instruct-view.csv"' in answer.headers["content-disposition"]
 
 
-def test_csv_and_parquet_of_everything_agree(client, library):
+def test_csv_and_parquet_of_everything_agree(client, catalogue):
     """All scores; the Parquet file is a result that can be opened again."""
     frame = pd.read_csv(io.BytesIO(client.get("/export/scores.csv").content))
     scores = Scores.from_parquet(client.get("/export/scores.parquet").content)
     assert len(frame) == scores.score.size
     assert frame["score"].to_numpy() == pytest.approx(scores.score.values.ravel(), nan_ok=True)
-    assert scores.provenance == open_view(library, "").scores.provenance
+    assert scores.provenance == open_view(catalogue, "").results["function"].provenance
     assert list(frame)[: len(COLUMNS)] == list(COLUMNS)
     asked = frame.groupby("item")[["k", "relation_hash"]].agg(["nunique", "first"])
     for item in scores.provenance.items:
@@ -93,9 +92,9 @@ def test_pinned_heads_are_outlined_and_named_in_the_picture(client, wanted, head
     assert "shapes" not in client.get("/export/figure.json").json()["layout"]
 
 
-def test_reproduce_computes_the_view_again(library, tmp_path):
+def test_reproduce_computes_the_view_again(catalogue, tmp_path):
     """The script runs and finds the heads that the view shows."""
-    view = open_view(library, "?kind=promote&tau=0.3")
+    view = open_view(catalogue, "?kind=promote&tau=0.3")
     (tmp_path / "reproduce.py").write_text(reproduce(view))
     done = subprocess.run(
         [sys.executable, "reproduce.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
@@ -113,7 +112,7 @@ def test_reproduce_is_a_script_whatever_a_relation_is_called(name):
     names = [item["name"] for item in items]
     arrays = [array.assign_coords(item=names) for array in (scores.score, scores.hits, scores.missing)]
     renamed = Scores(*arrays, replace(scores.provenance, items=items))
-    script = ast.parse(reproduce(View(ViewState(), renamed, panels(renamed, ViewState()))))
+    script = ast.parse(reproduce(view_of(renamed)))
     imports = {node.names[0].name for node in ast.walk(script) if isinstance(node, ast.Import)}
     assert imports == {"json", "subprocess", "sys", "pandas", "pyarrow.parquet"}
     assert f"{name}.csv" in {node.value for node in ast.walk(script) if isinstance(node, ast.Constant)}
@@ -123,3 +122,15 @@ def test_reproduce_is_a_script_whatever_a_relation_is_called(name):
 def test_bad_addresses_are_answered(client, name):
     """An unknown model or a hostile query gives the default model's file, not an error."""
     assert client.get(f"/export/{name}?model=../../etc/passwd&tau=%00&pin=<script>").status_code == 200
+
+
+def test_what_is_not_there_cannot_be_taken_away(server, store):
+    """A model without the map on the page: 404 in words for its numbers, and a picture that says so."""
+    card = replace(odd_scores().provenance.model, id="gates-only")
+    store.put("result/only/causal/0", causal_scores_of(card).to_parquet())
+    client = TestClient(server, base_url="http://localhost")
+    for name in ("view.csv", "scores.parquet", "reproduce.py"):
+        answer = client.get(f"/export/{name}?model=gates-only")
+        assert (answer.status_code, answer.text) == (404, "There is no function map of gates-only here.")
+    names = [trace.get("name") for trace in client.get("/export/figure.json?model=gates-only").json()["data"]]
+    assert "not computed" in names

@@ -14,7 +14,8 @@ from analysis.models.checkpoint import Checkpoint
 from analysis.results.catalogue import Library
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
-from dashboard import callbacks
+from dashboard.catalogue_adapter import Catalogue
+from dashboard.page import callbacks
 from tests.test_plan import RELATION
 
 
@@ -85,15 +86,16 @@ def test_what_a_job_has_not_computed_says_why(stopped, store, state, reason):
     job = stopped.at(state=state, message="the disk is full", hint="Make room")
     store.put(f"job/{job.id}", json.dumps(job.to_dict()).encode())
     library = Library(store, Engine(store))
+    catalogue = Catalogue(library)
     assert library.scores("small").missing.max(("item", "kind", "sample", "head")).values.tolist() == [
         0,
         reason,
         reason,
     ]
     screen, query = {"width": 1240}, "?model=small&view=table"
-    found = callbacks.describe(library, query, screen, None)
+    found = callbacks.describe(catalogue, query, screen, None)
     assert {row["item_0"] for row in found["rows"] if row["layer"]} == {reason.words}
-    assert reason.words in json.dumps(callbacks.inspect(library, ["L1H0"], query, screen))
+    assert reason.words in json.dumps(callbacks.inspect(catalogue, ["L1H0"], query, screen))
     legend = json.dumps(found["legend"], default=lambda part: part.to_plotly_json())
     assert ("failed: the disk is full. Make room" in legend) == (state == "failed")
     assert reason.words in legend

@@ -3,11 +3,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.models.card import HeadId
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.function.state import FunctionState
 from dashboard.state import MAX_PINS, ReadState, ViewState
+from tests.dashboard.made import state
 
 heads = st.builds(HeadId, st.integers(0, 200), st.integers(0, 200))
 states = st.builds(
-    ViewState,
+    state,
     model=st.sampled_from(["smollm2-135m-instruct", "org/name", "my.model-2"]),
     fingerprint=st.sampled_from(["", "935ba989", "ab" * 32]),
     view=st.sampled_from(["function", "causal", "table"]),
@@ -32,9 +35,9 @@ states = st.builds(
 
 
 @given(states)
-def test_a_state_comes_back_from_its_address(state):
+def test_a_state_comes_back_from_its_address(wanted):
     """Writing a state and reading it gives the state, without a notice."""
-    assert ViewState.from_query(state.to_query()) == ReadState(state)
+    assert ViewState.from_query(wanted.to_query()) == ReadState(wanted)
 
 
 def test_the_default_view_needs_no_query():
@@ -45,8 +48,8 @@ def test_the_default_view_needs_no_query():
 
 def test_addresses_are_readable():
     """A person can read and change an address."""
-    state = ViewState(fingerprint="935ba989", how="always", tau=0.3, pins=(HeadId(23, 4), HeadId(24, 5)))
-    assert state.to_query() == "?model=smollm2-135m-instruct@935ba989&how=always&tau=0.3&pin=L23H4.L24H5"
+    wanted = state(fingerprint="935ba989", how="always", tau=0.3, pins=(HeadId(23, 4), HeadId(24, 5)))
+    assert wanted.to_query() == "?model=smollm2-135m-instruct@935ba989&how=always&tau=0.3&pin=L23H4.L24H5"
 
 
 @pytest.mark.parametrize(
@@ -91,3 +94,31 @@ def test_no_address_breaks_the_reader(query):
 def test_very_long_addresses_are_cut():
     """A megabyte of address costs nothing."""
     assert "too long" in ViewState.from_query("?pin=" + "L1H1." * 300_000).notices[0]
+
+
+def test_a_field_is_changed_wherever_it_lives():
+    """Common fields and the maps' own by name; a name that no state has is refused."""
+    changed = ViewState().changed(tau=0.3, transpose=True, seed="2")
+    assert (changed.of(FunctionState).tau, changed.of(CausalState).seed, changed.transpose) == (0.3, "2", True)
+    with pytest.raises(TypeError, match="flavour"):
+        ViewState().changed(flavour="sweet")
+
+
+def test_a_part_that_is_as_its_default_is_the_same_as_none():
+    """Equal states are equal, however they were made."""
+    assert ViewState(parts=(FunctionState(), CausalState())) == ViewState()
+    assert ViewState().changed(tau=0.3).changed(tau=FunctionState().tau) == ViewState()
+
+
+def test_another_model_keeps_what_means_something_for_every_model():
+    """Thresholds stay; a relation, tasks, a seed, a fit and pins go."""
+    before = state(tau=0.3, relation="mine", tasks=("chess",), seed="7", fit="0123abcd", role=0.7, pins=(HeadId(1, 1),))
+    assert before.of_another_model("org/name") == state(model="org/name", tau=0.3, role=0.7)
+
+
+def test_controls_are_read_as_an_address_is():
+    """Lists, flags and empty fields; what cannot be read is said."""
+    values = {"tasks": ["math", "chess"], "transpose": True, "top": "", "pin": ["L1H1", "L2H2"], "how": None}
+    wanted = state(tasks=("math", "chess"), transpose=True, pins=(HeadId(1, 1), HeadId(2, 2)))
+    assert ViewState.from_values(values) == ReadState(wanted)
+    assert "tau" in ViewState.from_values({"tau": [1, 2]}).notices[0]

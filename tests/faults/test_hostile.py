@@ -23,10 +23,10 @@ from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Library
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
-from dashboard.api import CLIENTS, SUBMISSIONS, Submission, _limit
-from dashboard.app import create_app
-from dashboard.guard import MAX_BODY, Guard
-from dashboard.live import Watch
+from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
+from dashboard.web.application import create_app
+from dashboard.web.guard import MAX_BODY, Guard
+from dashboard.web.live import Watch
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 
@@ -75,14 +75,14 @@ def test_no_head_name_breaks_the_server(shared, name):
 @pytest.fixture
 def unlimited(shared, monkeypatch):
     """The shared server without its limit per minute, so that every upload is read."""
-    monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
+    monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
     return shared
 
 
 @pytest.fixture
 def unlimited_store(client, monkeypatch):
     """A server without its limit per minute, with a store of its own."""
-    monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
+    monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
     return client
 
 
@@ -240,7 +240,7 @@ def test_bodies_that_are_no_json_are_refused(unlimited, body, headers):
 
 def test_the_api_keeps_to_its_own_description(store, monkeypatch):
     """schemathesis: every operation with generated input, no server error; 503 is a full queue's answer."""
-    monkeypatch.setattr("dashboard.api.SUBMISSIONS", 10**9)
+    monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
     client = client_of(store)
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers={"host": "localhost"})
     count = 0
@@ -271,7 +271,7 @@ def test_large_bodies_are_refused_before_they_are_read(client):
 
 def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
     """A sender that announces more than it sends gets 408 when its time is over."""
-    monkeypatch.setattr("dashboard.guard.MAX_SECONDS", 0.2)
+    monkeypatch.setattr("dashboard.web.guard.MAX_SECONDS", 0.2)
     first = {"type": "http.request", "body": b"{", "more_body": True}
     answers = []
 
@@ -344,7 +344,7 @@ def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
     def sender(name):
         return Sender({"type": "http", "client": (name, 1), "headers": []})
 
-    monkeypatch.setattr("dashboard.api.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("dashboard.web.api.time.monotonic", lambda: clock[0])
     for _ in range(SUBMISSIONS):
         _limit(limits, sender("one"))
     with pytest.raises(HTTPException):

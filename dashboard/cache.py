@@ -1,0 +1,25 @@
+"""Remember what was derived from scores that do not change; many who ask at once wait for one answer."""
+
+import threading
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def cached(size: int) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+    """The last `size` results of a pure function; the same one is never computed twice at a time."""
+
+    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+        kept, lock = lru_cache(maxsize=size)(function), threading.RLock()
+
+        @wraps(function)
+        def once(*arguments: Given.args, **named: Given.kwargs) -> Result:
+            with lock:
+                return kept(*arguments, **named)  # type: ignore[arg-type]  # hashable by the caller's promise
+
+        return once
+
+    return decorate

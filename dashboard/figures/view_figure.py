@@ -1,0 +1,77 @@
+"""The maps of a view as one figure, on the page and as a picture."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from dashboard.arrange import LARGEST, arrange
+from dashboard.figures.head_map import Sheet, head_maps
+from dashboard.figures.numbers import Figure, plain
+from dashboard.figures.picture import Caption, picture
+from dashboard.maps.look import Look
+from dashboard.maps.panel import Panel, reasons
+from dashboard.palette import Colours, colours
+from dashboard.view import View
+
+PICTURE_WIDTH = 1240
+
+
+def view_figure(
+    view: View, width: int, dark: bool, panels: Sequence[Panel] | None = None, largest: int = LARGEST
+) -> Figure:
+    """The maps of a view, or the first few of its panels."""
+    shown, palette = view.shown, colours(view.state.palette, dark)
+    drawn = view.panels if panels is None else panels
+    if shown is None:
+        place = arrange(len(drawn), *view.orientation.cells(view.card), width, largest=largest)
+        looks: Sequence[Look] = [Look.of_missing(panel, palette) for panel in drawn]
+    else:
+        place = shown.map.arranged(shown, drawn, width, largest)
+        looks = shown.map.looks(shown, palette)[: len(drawn)]
+    revision = f"{view.state.model} {view.state.transpose} {view.state.view}"
+    sheet = Sheet(view.card.layers, view.orientation, place, palette, revision)
+    figure = head_maps(drawn, looks, sheet)
+    if shown is not None and place.sides and len(drawn) == len(view.panels):
+        traces, axes = shown.map.profiles(shown, place, palette)
+        figure["data"] += traces
+        figure["layout"] |= axes
+    return figure
+
+
+def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> go.Figure:
+    """The maps with title, legend and provenance, as they leave the page."""
+    figure = go.Figure(view_figure(view, width, dark))
+    palette = colours(view.state.palette, dark)
+    caption = Caption(_heading(view), _source(view), _swatches(view, palette))
+    return picture(figure, view.panels, view.card, view.orientation, view.state.pins, caption, palette, dark)
+
+
+def _heading(view: View) -> str:
+    words = view.map.heading(view.shown) if view.shown is not None else f"no {view.map.title.lower()} yet"
+    return f"<b>{plain(view.card.id)}</b>: {plain(words)}"
+
+
+def _source(view: View) -> str:
+    """Version, weights and settings in one line."""
+    if view.shown is None:
+        return f"fingerprint {view.card.fingerprint[:16]}"
+    facts, each, card = view.shown.result.provenance, view.map, view.card
+    parts = [
+        f"Head Atlas {facts.atlas}",
+        f"{each.origin or each.title.lower()}, version {facts.version}",
+        f"fingerprint {card.fingerprint[:16]}",
+        *each.source(facts),
+        card.note or card.dtype,
+        facts.date[:10],
+    ]
+    return " · ".join(plain(part) for part in parts)
+
+
+def _swatches(view: View, palette: Colours) -> list[tuple[str, str]]:
+    """The colours of the maps, then the reasons for missing scores."""
+    shown, found = view.shown, []
+    if shown is not None and not all(panel.is_empty for panel in view.panels):
+        found += shown.map.swatches(shown, palette)
+    for reason in reasons(view.panels):
+        found.append((palette.missing[reason], reason.words))
+    return found

@@ -1,0 +1,82 @@
+"""A job as pages and scripts are told of it: the same over the API, the WebSocket and on the page."""
+
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from analysis.jobs import job as jobs
+from dashboard.maps import MAPS
+from dashboard.state import ViewState
+
+
+class JobState(BaseModel):
+    """How far a job is."""
+
+    id: str
+    model: str
+    revision: str
+    state: jobs.State
+    stage: str
+    done: int
+    total: int
+    left: float | None
+    message: str
+    hint: str
+    fingerprint: str
+    created: str
+    finished: str
+    link: str = Field(description="the address of its map")
+    asked: list[str] = Field(description="what was asked for beside the defaults, in words")
+
+    @property
+    def active(self) -> bool:
+        """Waiting or running."""
+        return self.state in jobs.ACTIVE
+
+
+def job_state(job: jobs.Job) -> JobState:
+    """A job as it is told."""
+    asked: list[str] = []
+    for each in MAPS:
+        asked += each.asked(job)
+    return JobState(
+        id=job.id,
+        model=job.request.model,
+        revision=job.request.revision,
+        state=job.state,
+        stage=job.stage,
+        done=job.done,
+        total=job.total,
+        left=job.left,
+        message=job.message,
+        hint=job.hint,
+        fingerprint=job.fingerprint,
+        created=job.created,
+        finished=job.finished,
+        link=_link(job),
+        asked=asked,
+    )
+
+
+def _link(job: jobs.Job) -> str:
+    """The address of what a job has computed, once its model is open."""
+    if not job.fingerprint:
+        return ""
+    state = ViewState(model=job.request.model, fingerprint=job.fingerprint[:8])
+    for each in MAPS:
+        if each.own_view and each.name in job.request.methods:
+            state = replace(state, view=each.name).with_part(each.state_of_request(job.request))
+            break
+    return "/" + state.to_query()
+
+
+def read_jobs(told: Any) -> list[JobState]:
+    """Jobs as a page sends them back; what is no job is passed over."""
+    found = []
+    for fields in told if isinstance(told, list) else ():
+        try:
+            found.append(JobState.model_validate(fields))
+        except ValidationError:
+            continue
+    return found

@@ -1,0 +1,1 @@
+"""The causal map: whether a head matters, found by fitted gates."""

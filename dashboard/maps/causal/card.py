@@ -1,0 +1,140 @@
+"""The causal part of a head's card: its gates in every seed, for each task."""
+
+from typing import Any
+
+from dash import html
+
+from analysis.methods.causal.plan import ROLES
+from analysis.models.card import HeadId
+from analysis.results.scores import Scores
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import LETTERS, task_names
+from dashboard.maps.causal.head import HeadGates, head_gates
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
+from dashboard.maps.map import MapView
+from dashboard.palette import Colours
+
+
+def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
+    """What the tasks say of it, in one line."""
+    found = head_gates(shown.result, head, shown.state.role)
+    return " · ".join(f"{task.title}: {task.role}" for task in found)
+
+
+def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
+    """A part for each task."""
+    state = shown.state
+    found = head_gates(shown.result, asked.head, state.role, state.one_seed)
+    kinds = {task.contrasted for task in found}
+    hints = [words for contrasted, words in _HINTS.items() if contrasted in kinds]
+    by = f"seed {state.one_seed}" if state.one_seed else "mean"
+    tasks = [_task(task, shown.total, by, asked.palette) for task in found]
+    content = [html.H3("Gates"), html.P(" ".join(hints), className="hint"), *tasks]
+    return HeadPart(content, [_provenance(shown.result)])
+
+
+_HINTS = {
+    False: "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
+    "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Far apart: it does not matter.",
+    True: "Of contrasted pairs there is one gate per seed: at 0, only what is to be forgotten needs the head.",
+}
+
+
+def _task(task: HeadGates, total: int, by: str, palette: Colours) -> html.Div:
+    heading = html.P([html.B(task.title), html.Span(f" {task.role}", className="roles")], className="gate-task")
+    if not task.seeds:
+        return html.Div([heading, html.P(task.missing or "no seed was fitted", className="hint")], className="gates")
+    words = html.Div([_scores(task, total, by), *_measured(task, total)], className="gate-words")
+    return html.Div([heading, html.Div([_dots(task, palette), words], className="gate-body")], className="gates")
+
+
+def _dots(task: HeadGates, palette: Colours) -> html.Div:
+    """The gates on an axis from 0 to 1."""
+    opened: list[float] | list[None] = task.open or [None] * len(task.shut)
+    gates = list(zip(task.seeds, task.shut, opened, strict=True))
+    rows = [_seed(*gate, palette) for gate in gates]
+    label = "; ".join(_gate_words(*gate) for gate in gates)
+    axis = html.Div([html.Span("0"), html.Span("gate"), html.Span("1")], className="dot-axis")
+    return html.Div([*rows, axis], className="dots", role="img", **{"aria-label": f"Gates of {task.title}: {label}"})
+
+
+def _gate_words(seed: str, shut: float, opened: float | None) -> str:
+    return f"{seed}: G {shut:.2f}" if opened is None else f"{seed}: G⁻ {shut:.2f}, G⁺ {opened:.2f}"
+
+
+def _seed(name: str, shut: float, opened: float | None, palette: Colours) -> html.Div:
+    marks = [html.I(className="dot", style={"left": _at(shut), "background": palette.of(ROLES[0])})]
+    if opened is not None:
+        low, high = sorted((shut, opened))
+        line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
+        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": palette.of(ROLES[1])})
+        marks = [line, ring, *marks]
+    return html.Div(marks, className="dot-row", title=_gate_words(name, shut, opened))
+
+
+def _at(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
+def _scores(task: HeadGates, total: int, by: str) -> html.Table:
+    """F, N and R with their place among all heads."""
+    names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,} by {by}", "num"))
+    hint = "Its place in the validation curve's order, by the mean over the seeds or by the one shown alone."
+    header = html.Tr(
+        [html.Th(name, scope="col", className=style, title=hint * ("rank" in name)) for name, style in names]
+    )
+    rows = []
+    for role in (role for role in ROLES if role in task.any):
+        cells = [html.Td(_two(column.get(role)), className="num") for column in (task.always, task.any)]
+        rank = html.Td(str(task.ranks.get(role, "")), className="num")
+        rows.append(html.Tr([html.Th(LETTERS[role], scope="row", title=role), *cells, rank]))
+    return html.Table([html.Thead(header), html.Tbody(rows)], className="gate-scores")
+
+
+def _two(number: float | None) -> str:
+    return "" if number is None else f"{number:.2f}"
+
+
+def _measured(task: HeadGates, total: int) -> list[Any]:
+    """What switching the head off did, and what the gradient predicted."""
+    said = []
+    if task.effect is not None:
+        place = f"{task.effect_rank} of {total:,} by size"
+        said.append(f"Switched off, log P of the target changes by {_signed(task.effect)} ({place}).")
+    if task.preview is not None:
+        share = f", helpful on {100 * task.preview_share:.0f} % of prompts" if task.preview_share is not None else ""
+        said.append(f"Preview (first-order): g = {_signed(task.preview)}{share}.")
+    return [html.P(words, className="hint") for words in said]
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.3f}".replace("-", "−")
+
+
+def _provenance(causal: Scores) -> html.Details:
+    """Where the gates come from."""
+    facts = causal.provenance
+    settings: dict[str, list[str]] = {}
+    for task in task_names(causal):
+        words = _settings_words(evidence.fit_settings(causal, task))
+        settings.setdefault(words, []).append(evidence.title(causal, task))
+    rows = {
+        "tasks": ", ".join(f"{item['title']} ({item.get('hash', '')})" for item in facts.items),
+        "method": f"{facts.method} map, version {facts.version}",
+        **{f"settings of {', '.join(titles)}": words for words, titles in settings.items()},
+        "computed": f"{facts.date} on {facts.device}",
+        "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
+    }
+    return provenance_table("Provenance of the causal map", rows)
+
+
+def _settings_words(settings: dict[str, Any]) -> str:
+    """Numbers as they are, learning rates from first to last."""
+    told = []
+    for name, value in settings.items():
+        if isinstance(value, (list, tuple)):
+            value = " → ".join(f"{rate:g}" for rate in value)
+        if isinstance(value, (int, float, str)):
+            told.append(f"{name.replace('_', ' ')} {value}")
+    return ", ".join(told)

@@ -1,0 +1,90 @@
+"""The controls of the causal map."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dash_mantine_components as dmc
+
+from analysis.results.scores import Scores
+from dashboard.maps.causal.gates import seeds
+from dashboard.maps.causal.state import FIRST, CausalState
+from dashboard.maps.control import Control, picker, segments, slider
+from dashboard.setting import MAX_NAMES
+
+
+def controls() -> list[Control]:
+    """Tasks, columns, scores, seeds, fit, threshold."""
+    default = CausalState()
+    scores = {"both": "F and N", "facilitation": "F", "interference": "N", "irrelevance": "R", "preview": "Preview"}
+    return [
+        Control(
+            "tasks",
+            "Tasks",
+            "The rows of the causal map: what the model was asked to do while its gates were fitted.",
+            _tasks(),
+            is_picker=True,
+        ),
+        Control(
+            "columns",
+            "Over the seeds",
+            "Always: the least score of all random initialisations. Any: the largest.",
+            segments("columns", default.columns, both="Always + Any", always="Always", any="Any"),
+        ),
+        Control(
+            "gates",
+            "Show",
+            "F and N as two colours of light, one score alone, or the gradient preview, a first-order estimate.",
+            segments("gates", default.gates, **scores),
+        ),
+        Control(
+            "seed",
+            "Seeds",
+            "How many random initialisations Always and Any go over, or one of them alone.",
+            picker("seed", "Seeds", 90),
+            is_picker=True,
+        ),
+        Control(
+            "fit",
+            "Fit",
+            "Which fit of the model's gates goes first: the longest, or one that somebody asked for.",
+            picker("fit", "Fit", 96, comboboxProps={"width": 420, "position": "bottom-start"}),
+            is_picker=True,
+            decides_choices=True,
+        ),
+        Control(
+            "role",
+            "Threshold θ",
+            "A head has a role from this score on; below it the light is dimmed. Published: 0.5.",
+            slider("role", "Threshold θ", default.role),
+            has_number=True,
+        ),
+    ]
+
+
+def _tasks() -> dmc.MultiSelect:
+    return dmc.MultiSelect(
+        id="tasks", data=[], value=[], size="xs", w=180, maxValues=MAX_NAMES,
+        hidePickedOptions=True, clearable=False, **{"aria-label": "Tasks"},
+    )  # fmt: skip
+
+
+def task_choices(causal: Scores | None) -> list[dict[str, str]]:
+    """The tasks that gates were fitted for."""
+    items = causal.provenance.items if causal is not None else ()
+    return [{"value": item["name"], "label": item["title"]} for item in items]
+
+
+def fit_choices(fits: Mapping[str, str]) -> list[dict[str, str]]:
+    """The longest, then all by their words."""
+    return [{"value": "", "label": "Longest"}, *({"value": name, "label": words} for name, words in fits.items())]
+
+
+def seed_choices(causal: Scores | None) -> list[dict[str, Any]]:
+    """All seeds, so many of them, one of them."""
+    found = seeds(causal) if causal is not None else []
+    choices: list[dict[str, Any]] = [{"value": "", "label": f"All {len(found)}" if found else "All"}]
+    fewer = [{"value": f"{FIRST}{count}", "label": f"First {count}"} for count in range(2, len(found))]
+    if fewer:
+        choices.append({"group": "Fewer", "items": fewer})
+    single = [{"value": seed, "label": f"Seed {seed}"} for seed in found]
+    return [*choices, {"group": "One alone", "items": single}]

@@ -1,0 +1,148 @@
+"""What a person takes away of the causal map: tables, and a script that fits it again."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.tasks import builtin
+from analysis.methods.causal.plan import SEEDS, GateSettings
+from analysis.models.card import ModelCard
+from analysis.results.scores import Scores, ranks
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.map import MapView, with_model
+from dashboard.maps.panel import Measure, Panel
+from dashboard.maps.script import Constant, script
+
+_KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
+_COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
+_DEFAULTS: dict[str, Any] = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
+
+
+def frame(shown: MapView[CausalState]) -> pd.DataFrame:
+    """The map as it is shown: a row for each head, panel and score."""
+    frames = []
+    for panel in shown.panels:
+        frames += [_rows(panel, measure, shown) for measure in panel.measures]
+    found = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_COLUMNS)
+    found = with_model(found, shown.result)
+    found["threshold"] = shown.state.role
+    return _with_task_facts(found, shown.result)
+
+
+def _rows(panel: Panel, measure: Measure, shown: MapView[CausalState]) -> pd.DataFrame:
+    card, values, kind = shown.card, measure.value, _KINDS[measure.name]
+    strength = -values if kind == PREVIEW else values
+    member = values < 0 if kind == PREVIEW else values >= shown.state.role
+    rows = {
+        "item": panel.row,
+        "kind": kind,
+        "sample": panel.column,
+        "layer": np.repeat(card.layers, card.heads),
+        "head": np.tile(np.arange(card.heads), len(card.layers)),
+        "score": values.ravel(),
+        "rank": ranks(strength).ravel(),
+        "member": member.ravel(),
+    }
+    return pd.DataFrame(rows)
+
+
+def scores_frame(causal: Scores) -> pd.DataFrame:
+    """A row for each score that there is."""
+    found = causal.to_frame()
+    return _with_task_facts(found[found["score"].notna()].reset_index(drop=True), causal)
+
+
+def _with_task_facts(found: pd.DataFrame, causal: Scores) -> pd.DataFrame:
+    """Every row with how its own task was fitted."""
+    found["fingerprint"] = causal.provenance.model.fingerprint
+    found["method_version"] = causal.provenance.version
+    facts = pd.DataFrame({task: _facts_of(causal, task) for task in task_names(causal)}).T
+    for name in facts.columns:
+        found[name] = found["item"].map(facts[name])
+    return found
+
+
+def _facts_of(causal: Scores, task: str) -> dict[str, Any]:
+    """How a task was fitted, when, and to what."""
+    settings = evidence.fit_settings(causal, task)
+    updates = [settings[name] for name in ("free_updates", "push_updates") if name in settings]
+    rates = [settings[name] for name in ("free_rate", "push_rate") if name in settings]
+    return {
+        "computed": evidence.computed(causal, task),
+        **{name: settings.get(name) for name in ("seeds", "batch", "push", "clip")},
+        "updates": "+".join(map(str, updates)),
+        "rates": " ".join(f"{rate:g}" for pair in rates for rate in pair),
+        "task_hash": causal.item(task).get("hash", ""),
+    }
+
+
+def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
+    """A script that fits each task on the page again, and says whether weights and settings are the same."""
+    causal, state = shown.result, shown.state
+    commands, fitted, own = [], [], []
+    for task in shown_tasks(causal, state):
+        settings = {"seeds": 0} if state.gates == PREVIEW else evidence.fit_settings(causal, task)
+        commands.append(command(shown.card, task, evidence.is_contrast(causal, task), settings))
+        fitted.append({name: settings[name] for name in _DEFAULTS if name in settings})
+        if task not in builtin():
+            own.append(f"{task}.jsonl")
+    constants = [
+        Constant("TITLE", title),
+        Constant("ADDRESS", address),
+        Constant("FINGERPRINT", shown.card.fingerprint, "of the weights that the view was made from"),
+        Constant("COMMANDS", commands),
+        Constant("OWN_TASKS", own, "files of tasks and pairs that must be here"),
+        Constant("SETTINGS", fitted, "of the fits that the view was made from"),
+        Constant("ROLE", state.role, "the score from which on a head has a role"),
+    ]
+    purpose = "Compute a causal map again. Run it where Head Atlas is installed: python reproduce.py"
+    return script(purpose, constants, _PROGRAM)
+
+
+def command(card: ModelCard, task: str, contrasted: bool, fitted: dict[str, Any]) -> list[str]:
+    """What computes one task again, as it was fitted."""
+    settings = _DEFAULTS | fitted
+    name = task if task in builtin() else f"{task}.jsonl"
+    if not settings["seeds"]:
+        return ["gates", card.id, "--tasks", name, "--preview"]
+    words = ["contrast", card.id, name] if contrasted else ["gates", card.id, "--tasks", name]
+    if contrasted:  # one stage: the numbers of the other are not looked at
+        settings |= {"push_updates": settings["free_updates"], "push_rate": settings["free_rate"]}
+    words += ["--updates", str(settings["free_updates"]), str(settings["push_updates"])]
+    words += ["--rates", *(str(rate) for rate in (*settings["free_rate"], *settings["push_rate"]))]
+    for option in ("seeds", "batch", "push", "clip"):
+        words += [f"--{option}", str(settings[option])]
+    if len(card.revision) == 40:
+        words += ["--revision", card.revision]
+    return words
+
+
+_PROGRAM = """
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+for number, (command, settings) in enumerate(zip(COMMANDS, SETTINGS)):
+    out = f"gates-{number}.parquet"
+    subprocess.run([sys.executable, "-m", "analysis", *command, "--out", out], check=True)
+    facts = json.loads(pq.read_schema(out).metadata[b"head-atlas"])
+    made_from = facts["model"]["fingerprint"]
+    print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")
+    other = {name: facts["settings"].get(name) for name in settings if facts["settings"].get(name) != settings[name]}
+    print(f"OTHER SETTINGS: {other}" if other else "same settings")
+    for item in facts["items"] if not settings["seeds"] else []:
+        gradient = pd.DataFrame(item["preview"]["mean"], index=facts["model"]["layers"]).stack()
+        print(item["title"], "preview, most helpful heads:", dict(gradient.nsmallest(10).round(4)))
+    for (task, kind), found in pd.read_parquet(out).dropna(subset="score").groupby(["item", "kind"]):
+        heads = found.groupby(["layer", "head"])["score"]
+        always, some = heads.min() >= ROLE, heads.max() >= ROLE
+        print(f"{task} {kind}: always {always.mean():.1%}, any {some.mean():.1%} of the heads")
+"""

@@ -1,0 +1,102 @@
+"""One head in the causal map: its gates, its roles, its ranks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.methods.causal.plan import ROLES
+from analysis.models.card import HeadId
+from analysis.results.scores import Floats, Missing, Scores, ranks
+from dashboard.cache import cached
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import fitted_seeds, known_roles, reduced, task_names
+from dashboard.maps.causal.orders import ordering
+from dashboard.maps.causal.panels import FACILITATING, INTERFERING, IRRELEVANT, NO_ROLE, ROLE_WORDS
+
+Cell = tuple[int, int]  # place of the layer, head
+
+
+@dataclass(frozen=True)
+class HeadGates:
+    """What one task says of a head."""
+
+    name: str
+    title: str
+    seeds: list[str]
+    contrasted: bool  # one gate for each seed, which closes where F is high
+    shut: list[float]  # the gate pushed shut of each seed; of contrasted pairs the only one
+    open: list[float]  # the gate pushed open
+    always: dict[str, float]  # by role
+    any: dict[str, float]
+    role: str  # in words
+    preview: float | None
+    preview_share: float | None
+    effect: float | None
+    effect_rank: int | None
+    ranks: dict[str, int]
+    missing: str  # why there is no score
+
+
+def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[HeadGates]:
+    """What every task says of a head: its gates in each seed, scores, preview, effect and ranks."""
+    at = causal.provenance.model.layers.index(head.layer)
+    return [_of_task(causal, task, (at, head.head), role, seed) for task in task_names(causal)]
+
+
+def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> HeadGates:
+    there = fitted_seeds(causal, task)
+    found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
+    helps, hurts, idle = (found.sel(kind=role).values.tolist() for role in ROLES)
+    contrasted = evidence.is_contrast(causal, task)
+    effect, order = evidence.effect(causal, task), ordering(causal, task, seed)
+    preview = evidence.preview(causal, task)
+    why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
+    return HeadGates(
+        name=task,
+        title=evidence.title(causal, task),
+        seeds=there,
+        contrasted=contrasted,
+        shut=idle if contrasted else helps,
+        open=[] if contrasted else [1 - value for value in hurts],
+        always=_scores_at(reduced(causal, task, "always"), cell),
+        any=_scores_at(reduced(causal, task, "any"), cell),
+        role=head_role(causal, task, cell, role),
+        preview=_at(preview.mean, cell),
+        preview_share=_at(preview.share, cell),
+        effect=_at(effect, cell),
+        effect_rank=int(ranks(np.abs(effect))[cell]) if effect is not None else None,
+        ranks={role: int(ranks(order[ROLES.index(role)])[cell]) for role in known_roles(order) if order is not None},
+        missing=why.words,
+    )
+
+
+def head_role(causal: Scores, task: str, cell: Cell, role: float) -> str:
+    """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
+    whose = " what is to be forgotten" if evidence.is_contrast(causal, task) else ""
+    there = fitted_seeds(causal, task)
+    if not there:
+        return "not fitted"
+    scored = _sampled_roles(causal, task)[:, :, cell[0], cell[1]]  # [role, seed]
+    with np.errstate(invalid="ignore"):
+        helps, hurts, idle = ((scored[i] >= role).sum() for i in range(3))
+    found = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
+    parts = [f"{ROLE_WORDS[code]}{whose}{_in_seeds(count, len(there))}" for code, count in found if count]
+    return ", ".join(parts) or ROLE_WORDS[NO_ROLE]
+
+
+def _in_seeds(count: int, seeds: int) -> str:
+    return "" if count == seeds else f" in {count} of {seeds} seeds"
+
+
+@cached(32)
+def _sampled_roles(causal: Scores, task: str) -> Floats:  # [role, seed, layer, head]
+    found = causal.score.sel(item=task, sample=fitted_seeds(causal, task), kind=list(ROLES))
+    return np.asarray(found.transpose("kind", "sample", "layer", "head").values, dtype=np.float64)
+
+
+def _scores_at(roles: Floats | None, cell: Cell) -> dict[str, float]:
+    return {} if roles is None else {role: float(roles[ROLES.index(role)][cell]) for role in known_roles(roles)}
+
+
+def _at(grid: Floats | None, cell: Cell) -> float | None:
+    return None if grid is None or np.isnan(grid[cell]) else float(grid[cell])

@@ -1,0 +1,111 @@
+"""How the gates were fitted: the loss of every seed, first free, then pushed open and pushed shut."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.methods.causal.plan import STAGES
+from analysis.results.scores import Scores
+from dashboard.figures.numbers import Figure, packed
+from dashboard.figures.small import small_multiples
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.evidence import Curves
+from dashboard.maps.causal.gates import shown_tasks
+from dashboard.maps.causal.state import CausalState
+from dashboard.palette import Colours
+
+HEIGHT = 230
+SMOOTH = 10  # updates over which a loss is averaged: batches are small
+_STAGES = {"free": "free", "open": "pushed open (G⁺)", "shut": "pushed shut (G⁻)"}
+
+
+def loss_curves(causal: Scores, state: CausalState, width: int, palette: Colours) -> Figure:
+    """For each task a thin line per seed and stage; the pushed stages begin where the free one ends."""
+    found = {}
+    for task in shown_tasks(causal, state):
+        curves = evidence.curves(causal, task)
+        if curves is not None:
+            found[task] = curves
+    titles = [evidence.title(causal, task) for task in found]
+    figure = small_multiples(titles, width, HEIGHT, palette)
+    layout = figure["layout"]
+    lowest = min((_lowest(curves) for curves in found.values()), default=0.0)
+    highest = max((_highest(curves, _nll(causal, task)) for task, curves in found.items()), default=1.0)
+    layout["shapes"] = []
+    for number, (task, curves) in enumerate(found.items(), start=1):
+        mark = "" if number == 1 else str(number)
+        figure["data"] += _lines(curves, state.one_seed, palette, mark)
+        layout[f"yaxis{mark}"] |= {"range": [lowest, highest]}
+        layout[f"xaxis{mark}"]["title"] = {"text": "update", "standoff": 2}
+        layout["shapes"] += _untouched(_nll(causal, task), palette, mark)
+        if number == 1:
+            contrasted = evidence.is_contrast(causal, task)
+            words = "log P(forget) − log P(retain)" if contrasted else "NLL of the target"
+            layout["yaxis"]["title"] = {"text": words, "standoff": 4}
+    return figure
+
+
+def _nll(causal: Scores, task: str) -> float | None:
+    """The untouched model's loss, if it was measured."""
+    found = evidence.untouched(causal, task)
+    return found.nll if found is not None else None
+
+
+def _losses(curves: Curves) -> Iterator[list[float]]:
+    """Every curve that has begun."""
+    for stage in STAGES:
+        yield from (losses for losses in curves.of(stage) if losses)
+
+
+def _lowest(curves: Curves) -> float:
+    """0, or below it where a loss is: the difference of two may be negative."""
+    return min([0.0, *(min(losses) for losses in _losses(curves))])
+
+
+def _highest(curves: Curves, nll: float | None) -> float:
+    """So far that all but the first updates can be told apart: those begin at random gates, many times higher."""
+    highest = max(nll or 0.0, 0.1)
+    for losses in _losses(curves):
+        later = losses[len(losses) // 6 :]
+        highest = max(highest, float(np.convolve(later, np.ones(SMOOTH) / SMOOTH, "same").max()))
+    return 1.05 * highest
+
+
+def _untouched(nll: float | None, palette: Colours, mark: str) -> list[dict[str, Any]]:
+    """A line at the untouched model's loss."""
+    if nll is None:
+        return []
+    where = {"x0": 0, "x1": 1, "xref": f"x{mark} domain", "y0": nll, "y1": nll, "yref": f"y{mark}"}
+    return [{"type": "line", **where, "line": {"color": palette.faint, "width": 1, "dash": "dot"}}]
+
+
+def _lines(curves: Curves, only: str, palette: Colours, mark: str) -> list[dict[str, Any]]:
+    tones = {"free": palette.faint, "open": palette.inks[1], "shut": palette.inks[0]}
+    begins = max((len(losses) for losses in curves.of("free")), default=0)
+    lines = []
+    for stage, words in _STAGES.items():
+        for seed, losses in zip(curves.seeds, curves.of(stage), strict=False):
+            if only and str(seed) != only:
+                continue
+            start = 0 if stage == "free" else begins
+            smooth = pd.Series(losses, dtype=np.float64).rolling(SMOOTH, min_periods=1).mean()
+            first = losses is curves.of(stage)[0]
+            lines.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines",
+                    "x": packed(np.arange(len(losses)) + float(start)),
+                    "y": packed(smooth.to_numpy()),
+                    "name": words,
+                    "legendgroup": stage,
+                    "showlegend": not mark and (bool(only) or first),
+                    "opacity": 0.75,
+                    "line": {"color": tones[stage], "width": 1},
+                    "hovertemplate": f"seed {seed}, to update %{{x}}: %{{y:.3f}}<extra></extra>",
+                    "xaxis": f"x{mark}",
+                    "yaxis": f"y{mark}",
+                }
+            )
+    return lines

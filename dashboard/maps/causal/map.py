@@ -1,0 +1,225 @@
+"""The causal map: which heads a task needs and which hurt it, by gates that were fitted while the model did it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+from dash import html
+
+from analysis.jobs.job import Job, Request
+from analysis.methods.causal.report import head_gates
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.catalogue import name_of
+from analysis.results.provenance import Provenance
+from analysis.results.scores import Scores
+from dashboard.arrange import LARGEST, Arrangement, arrange_grid
+from dashboard.catalogue_adapter import Catalogue
+from dashboard.maps.causal import card as card_part
+from dashboard.maps.causal import exports, legend, table
+from dashboard.maps.causal.colours import looks
+from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
+from dashboard.maps.causal.gates import FIRST_TASKS, PREVIEW, first_seeds, seeds, shown_tasks, task_names
+from dashboard.maps.causal.panels import panels
+from dashboard.maps.causal.profile import side_profiles
+from dashboard.maps.causal.sections import sections
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.control import Control
+from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.look import Look
+from dashboard.maps.map import Map, MapView
+from dashboard.maps.panel import Panel
+from dashboard.maps.section import Section
+from dashboard.palette import Colours
+
+Shown = MapView[CausalState]
+
+_DEFAULT_TASKS = ("math", "syntax")
+
+
+class CausalMap(Map[CausalState]):
+    """A row of panels for each task; Always and Any over the seeds."""
+
+    name = "causal"
+    title = "Causal map"
+    part = CausalState
+    heads_across = True
+    origin = "causal map by learned gates"
+    help = (
+        "In the causal map every head has a gate, fitted while the model does a task. Facilitation F: the task "
+        "needs the head. Interference N: the head hurts it. Irrelevance R: it does not matter."
+    )
+
+    def choice(self, state: CausalState) -> str:
+        """The fit that goes first."""
+        return state.fit
+
+    def repaired(
+        self, state: CausalState, result: Scores | None, choices: Mapping[str, str], card: ModelCard
+    ) -> tuple[CausalState, list[str]]:
+        """Only a fit, tasks and seeds that the model has; the first tasks need not be named."""
+        notices = []
+        if state.fit and state.fit not in choices:
+            notices.append(f"{card.id} has no fit {state.fit} here; the default one is shown.")
+            state = replace(state, fit="")
+        if result is None:
+            return state, notices
+        there = task_names(result)
+        notices += [f"{card.id} has no gates for the task {task!r}." for task in state.tasks if task not in there]
+        tasks = tuple(task for task in state.tasks if task in there)
+        state = replace(state, tasks=() if tasks == there[:FIRST_TASKS] else tasks)
+        if state.one_seed and state.one_seed not in seeds(result):
+            notices.append(f"{card.id} has no seed {state.one_seed}; all seeds are shown.")
+            state = replace(state, seed="")
+        if state.first_seeds >= len(seeds(result)):
+            state = replace(state, seed="")
+        return state, notices
+
+    def narrowed(self, result: Scores, state: CausalState) -> Scores:
+        """Only the first seeds, when so many are asked for."""
+        return first_seeds(result, state.first_seeds) if state.first_seeds else result
+
+    def state_of_result(self, provenance: Provenance) -> CausalState:
+        """Its own fit goes first."""
+        return CausalState(fit=name_of(provenance))
+
+    def state_of_request(self, request: Request) -> CausalState:
+        """The tasks that were asked for, from this very fit."""
+        causal = request.causal
+        names = (causal.contrast.name,) if causal.contrast else tuple(task.name for task in causal.tasks)
+        tasks = () if names[:FIRST_TASKS] == _DEFAULT_TASKS else names
+        return CausalState(tasks=tasks, gates="both" if causal.seeds else "preview", fit=causal.fit)
+
+    def controls(self) -> Sequence[Control]:
+        """Tasks, columns, scores, seeds, fit, threshold."""
+        return controls()
+
+    def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
+        """The tasks, seeds and fits of the model."""
+        causal = shown.whole if shown is not None else None
+        return {"tasks": task_choices(causal), "seed": seed_choices(causal), "fit": fit_choices(choices)}
+
+    def control_values(self, shown: Shown | None, state: CausalState) -> dict[str, Any]:
+        """The tasks that are on the page, chosen or not."""
+        tasks = list(shown_tasks(shown.whole, state)) if shown is not None else []
+        return {**super().control_values(shown, state), "tasks": tasks}
+
+    def panels(self, shown: Shown) -> tuple[Panel, ...]:
+        """Tasks by columns."""
+        return panels(shown.result, shown.state)
+
+    def arranged(self, shown: Shown, panels: Sequence[Panel], width: int, largest: int = LARGEST) -> Arrangement:
+        """A grid of tasks and columns, with the layer profile beside or below each."""
+        lies = shown.orientation
+        columns = len({panel.column for panel in panels})
+        return arrange_grid(len(panels) // columns, columns, lies.cells(shown.card), width, profile_beside=lies.across)
+
+    def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
+        """Two lights added, one score alone, or gradients around 0."""
+        return looks(shown.panels, shown.state, palette)
+
+    def profiles(
+        self, shown: Shown, place: Arrangement, palette: Colours
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """The share of a layer's heads that facilitate, and that interfere."""
+        return side_profiles(shown.panels, shown.orientation, shown.card.layers, place, palette)
+
+    def sentence(self, shown: Shown) -> list[Any]:
+        """What light means, and over which seeds."""
+        return legend.sentence(shown)
+
+    def legend(self, shown: Shown, palette: Colours) -> list[Any]:
+        """A square of both channels, or a colour bar."""
+        return legend.legend(shown, palette)
+
+    def sections(self, shown: Shown, width: int, dark: bool) -> Sequence[Section]:
+        """Tasks, validation, loss curves."""
+        return sections(shown, width, dark)
+
+    def command(self, model: str) -> str:
+        """What computes it on the command line."""
+        return f"python -m analysis gates {model}"
+
+    def absent(self, card: ModelCard) -> list[Any]:
+        """What it would say, and how to get it."""
+        return [
+            html.H2(f"No causal map of {card.id} yet"),
+            html.P(
+                "The causal map says which heads help or hurt the model while it does a task such as arithmetic. It is "
+                "found by fitting one gate for each head, which takes minutes to hours."
+            ),
+            html.P(["Ask for it under ", html.B("Models and jobs"), " with the method ", html.B("causal"), ", or run"]),
+            html.P(html.Code(f"{self.command(card.id)} --tasks math syntax --seeds 5")),
+        ]
+
+    def head_title(self, shown: Shown, head: HeadId) -> str:
+        """Its role in every task."""
+        return card_part.roles_of_head(shown, head)
+
+    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+        """Its gates in every seed; nothing when there are none."""
+        return card_part.head_part(asked, shown) if shown is not None else None
+
+    def head_data(self, catalogue: Catalogue, card: ModelCard, head: HeadId) -> dict[str, Any]:
+        """Its gates in every task."""
+        result = catalogue.result(card, self.name)
+        return {"causal": head_gates(result, head) if result is not None else []}
+
+    def columns(self, shown: Shown) -> list[dict[str, Any]]:
+        """Roles, scores, effect and preview of each task."""
+        return table.columns(shown.result)
+
+    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+        """Their values."""
+        return table.cells(shown.result, shown.state.role)
+
+    def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
+        """The corners of the two channels, or the ends of a scale."""
+        return legend.swatches(shown, palette)
+
+    def heading(self, shown: Shown) -> str:
+        """Which heads light up."""
+        return legend.heading(shown.state)
+
+    def source(self, provenance: Provenance) -> list[str]:
+        """Seeds and updates."""
+        return [f"{provenance.settings.get('seeds', '?')} seeds", f"{_updates(provenance) or '?'} updates"]
+
+    def frame(self, shown: Shown) -> pd.DataFrame:
+        """A row for each head, panel and score."""
+        return exports.frame(shown)
+
+    def scores_frame(self, result: Scores) -> pd.DataFrame:
+        """A row for each score that there is."""
+        return exports.scores_frame(result)
+
+    def reproduce(self, shown: Shown, title: str, address: str) -> str:
+        """A script that fits each task on the page again."""
+        return exports.reproduce(shown, title, address)
+
+    def covered(self, provenance: Provenance) -> str:
+        """Which tasks, how many seeds and updates."""
+        seeds_there = provenance.settings.get("seeds", 0)
+        titles = ", ".join(str(item["title"]) for item in provenance.items)
+        if not seeds_there:
+            return f"{self.name}: {titles}, preview alone"
+        words = "seed" if seeds_there == 1 else "seeds"
+        return f"{self.name}: {titles}, {seeds_there} {words}, {_updates(provenance)} updates"
+
+    def asked(self, job: Job) -> list[str]:
+        """Tasks, seeds and updates."""
+        if self.name not in job.request.methods:
+            return []
+        causal = job.request.causal
+        names = [causal.contrast.title] if causal.contrast else [task.title for task in causal.tasks]
+        if not causal.seeds:
+            return [f"{', '.join(names)} ({PREVIEW} alone)"]
+        settings = causal.settings
+        updates = f"{settings.free_updates}" + ("" if causal.contrast else f"+{settings.push_updates}")
+        count = f"{causal.seeds} {'seed' if causal.seeds == 1 else 'seeds'}"
+        return [f"{', '.join(names)} ({count}, {updates} updates of {settings.batch})"]
+
+
+def _updates(provenance: Provenance) -> str:
+    settings = provenance.settings
+    return "+".join(str(settings[name]) for name in ("free_updates", "push_updates") if name in settings)

@@ -1,0 +1,144 @@
+"""From the gates and the state to what each panel shows: a row for each task, a column for Always, Any or a seed."""
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.methods.causal.plan import ROLES, seed_name
+from analysis.results.scores import Floats, Missing, Scores
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import (
+    CHANNELS,
+    COLUMN_NAMES,
+    LETTERS,
+    PREVIEW,
+    known_roles,
+    percent,
+    reduced,
+    shown_tasks,
+)
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.panel import Bools, Codes, Label, Measure, Panel, without_scores
+
+NO_ROLE, FACILITATING, INTERFERING, BOTH, IRRELEVANT = range(5)
+ROLE_WORDS = ("no clear role", "facilitating", "interfering", "facilitating and interfering", "irrelevant")
+
+
+def panels(causal: Scores, state: CausalState) -> tuple[Panel, ...]:
+    """A row of panels for each task, a panel for each column."""
+    if not causal.provenance.items:
+        return (without_scores("", "Causal map", causal.provenance.model, Missing.NOT_COMPUTED),)
+    make = _preview_panel if state.gates == PREVIEW else _fitted_panel
+    found = []
+    for task in shown_tasks(causal, state):
+        found += [make(causal, state, task, column) for column in shown_columns(state)]
+    return tuple(found)
+
+
+def shown_columns(state: CausalState) -> tuple[str, ...]:
+    """The columns: Always and Any, one of them, a seed; of the preview also the mean over the prompts."""
+    if state.gates == PREVIEW:
+        return ("mean",) if state.columns == "both" else (state.columns,)
+    if state.one_seed:
+        return (seed_name(int(state.one_seed)),)
+    return ("always", "any") if state.columns == "both" else (state.columns,)
+
+
+def _title(causal: Scores, task: str, column: str) -> str:
+    return f"{evidence.title(causal, task)} · {COLUMN_NAMES.get(column, column.capitalize())}"
+
+
+def _without(causal: Scores, task: str, column: str, why: Codes) -> Panel:
+    """A panel without a score, and the reason of each head."""
+    card, worst = causal.provenance.model, Missing(int(why.max()))
+    empty = without_scores(f"{task} {column}", _title(causal, task, column), card, worst)
+    return replace(empty, reason=why.astype(np.int8), row=task, column=column)
+
+
+def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) -> Panel:
+    roles = reduced(causal, task, column)
+    known = known_roles(roles)
+    names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in known)
+    why = _why(causal, task, column)
+    if roles is None or not names:
+        return _without(causal, task, column, why)
+    strengths = roles[[ROLES.index(role) for role in names]]
+    with np.errstate(invalid="ignore"):
+        flags = strengths >= state.role
+        helps, hurts, idle = (roles[i] >= state.role for i in range(len(ROLES)))
+    value = strengths.max(axis=0)
+    remarks = [f"{LETTERS[name]} {percent(flag.mean())}" for name, flag in zip(names, flags, strict=True)]
+    return Panel(
+        key=f"{task} {column}",
+        title=_title(causal, task, column),
+        value=value,
+        member=np.logical_or.reduce(flags),
+        reason=np.where(np.isnan(value), why, Missing.NO).astype(np.int8),
+        tone=names[0] if len(names) == 1 else "",
+        categories=names,
+        belongs=flags,
+        strengths=strengths,
+        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)], ends=(0.0, 1.0)) for role in known),
+        label=Label(ROLE_WORDS, role_codes(helps, hurts, idle)),
+        row=task,
+        column=column,
+        remark=" · ".join(remarks),
+    )
+
+
+def _why(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
+    """The worst reason of the seeds that a column stands for."""
+    missing = causal.missing.sel(item=task)
+    chosen = [column] if column in missing.sample.values else missing.sample.values.tolist()
+    codes = missing.sel(sample=chosen).max(("kind", "sample")).values.astype(np.uint8)
+    return np.where(codes == Missing.NO, np.uint8(Missing.NOT_COMPUTED), codes).astype(np.uint8)
+
+
+def role_codes(helps: Bools, hurts: Bools, idle: Bools) -> Codes:
+    """A role for every head."""
+    codes = np.where(helps & hurts, BOTH, np.where(helps, FACILITATING, np.where(hurts, INTERFERING, NO_ROLE)))
+    return np.where((codes == NO_ROLE) & idle, IRRELEVANT, codes).astype(np.uint8)
+
+
+def _preview_panel(causal: Scores, state: CausalState, task: str, column: str) -> Panel:
+    found = evidence.preview(causal, task)
+    value = gradient(found, column)
+    if value is None:
+        card = causal.provenance.model
+        why = np.full((len(card.layers), card.heads), Missing.NOT_COMPUTED, np.uint8)
+        return _without(causal, task, column, why)
+    helps, hurts = belongs = _signs(found, column, value)
+    known = np.nan_to_num(value)
+    ends = (float(known.min()), float(known.max()))
+    return Panel(
+        key=f"{task} {column}",
+        title=_title(causal, task, column),
+        value=value,
+        member=helps,
+        reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.NO).astype(np.int8),
+        categories=CHANNELS,
+        belongs=belongs,
+        measures=(Measure("g", value, digits=4, ranked=False, ends=ends),),
+        label=Label(ROLE_WORDS, role_codes(helps, hurts, np.zeros_like(helps))),
+        row=task,
+        column=column,
+        remark=f"first-order · F {percent(helps.mean())} · N {percent(hurts.mean())}",
+    )
+
+
+def gradient(found: evidence.Preview, column: str) -> Floats | None:
+    """The gate gradients: their mean over the prompts, what holds for every one, or the strongest of any."""
+    least, most = found.least, found.most
+    if column == "mean" or least is None or most is None:
+        return found.mean
+    if column == "always":
+        return np.where(most < 0, most, np.where(least > 0, least, 0.0))
+    return np.where(-least > most, least, most)
+
+
+def _signs(found: evidence.Preview, column: str, value: Floats) -> npt.NDArray[np.bool_]:  # [2, layer, head]
+    """Facilitating and interfering: by the sign, for Any of some prompt each, so that a head may be both."""
+    if column != "any" or found.least is None or found.most is None:
+        return np.stack([value < 0, value > 0])
+    return np.stack([found.least < 0, found.most > 0])

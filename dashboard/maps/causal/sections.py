@@ -1,0 +1,75 @@
+"""What stands below the causal map: its tasks, the validation curve, the loss curves."""
+
+import json
+
+from dash import dcc
+
+from analysis.methods.causal.plan import STAGES
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import is_running, shown_tasks
+from dashboard.maps.causal.losses import loss_curves
+from dashboard.maps.causal.orders import validation
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.tasks import tasks
+from dashboard.maps.causal.validation import validation_curves
+from dashboard.maps.map import MapView
+from dashboard.maps.section import Section
+
+_QUIET = {"displayModeBar": False}
+_PADDING = 34  # of a card, in pixels
+_VALIDATION = (
+    "Heads in the order of each score, highest first, and how the target's log-probability changes when such a "
+    "head is switched off while the others stay at the first seed's G⁺ (a running mean over 5 % of the heads, in "
+    "the order of the mean over the seeds, or of the seed that is shown alone). Below 0: the "
+    "task needs them. About 0: they do not matter. Above 0: the task does better without them."
+)
+_LOSSES = (
+    "One line per seed, the mean of ten updates: free gates first, then pushed open and pushed shut. Dotted: the "
+    "untouched model on validation prompts. The first updates, from random gates, may lie above the frame."
+)
+
+
+def sections(shown: MapView[CausalState], width: int, dark: bool) -> list[Section]:
+    """Tasks, and the curves of those that have some."""
+    causal, state, palette = shown.result, shown.state, shown.palette(dark)
+    names = shown_tasks(causal, state)
+    drawn_from, inner = _drawn_from(shown, width, dark), width - _PADDING
+    found = [Section("facts", f"{drawn_from} {state.role}", lambda: tasks(causal, state, palette), "Tasks")]
+    if any(validation(causal, task, state.one_seed) for task in names):
+        found.append(
+            Section(
+                "validation",
+                drawn_from,
+                lambda: dcc.Graph(figure=validation_curves(causal, state, inner, palette), config=_QUIET),
+                "Validation",
+                _VALIDATION,
+            )
+        )
+    if any(evidence.curves(causal, task) is not None for task in names):
+        found.append(
+            Section(
+                "losses",
+                drawn_from,
+                lambda: dcc.Graph(figure=loss_curves(causal, state, inner, palette), config=_QUIET),
+                "Loss curves",
+                _LOSSES,
+                folded=True,
+                open=is_running(causal),
+            )
+        )
+    return found
+
+
+def _drawn_from(shown: MapView[CausalState], width: int, dark: bool) -> str:
+    """All that the curves depend on, so that moving θ draws none of them again."""
+    causal, state = shown.result, shown.state
+    measured = []
+    for task in shown_tasks(causal, state):
+        curves = evidence.curves(causal, task)
+        points = [len(losses) for stage in STAGES for losses in curves.of(stage)] if curves is not None else []
+        has_effect, fitted = evidence.effect(causal, task) is not None, evidence.fit_settings(causal, task)
+        known = [bool(evidence.untouched(causal, task)), evidence.agreement(causal, task)]
+        measured.append([task, points, has_effect, evidence.computed(causal, task), fitted, *known])
+    seeds = [state.seed, causal.score.sizes["sample"], is_running(causal)]
+    facts = [shown.card.fingerprint, state.fit, shown.common.palette, dark, width]
+    return json.dumps([facts, seeds, measured])

@@ -1,0 +1,135 @@
+"""How far the causal map can be believed, task by task: what the model can do, how many heads have a role."""
+
+from typing import Any
+
+import numpy as np
+from dash import html
+
+from analysis.methods.causal.plan import FEW_UPDATES, ROLES
+from analysis.results.scores import Scores
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.evidence import Kind
+from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks
+from dashboard.maps.causal.state import CausalState
+from dashboard.palette import Colours
+
+_FEW_PROMPTS = 20  # on which an accuracy says little
+
+
+def tasks(causal: Scores, state: CausalState, palette: Colours) -> html.Div:
+    """For each task: what the untouched model can do, how many seeds, how many heads have a role."""
+    found = [_task(causal, task, state, palette) for task in shown_tasks(causal, state)]
+    return html.Div(found, className="tasks")
+
+
+def _task(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Section:
+    return html.Section(
+        [
+            html.H3(evidence.title(causal, task)),
+            html.P(evidence.sentence(causal, task), className="hint"),
+            *_untouched(causal, task),
+            _shares(causal, task, state, palette),
+            *_agreement(causal, task),
+            *_settled(causal, task),
+            *_other_fits(causal, task),
+        ],
+        className="task",
+    )
+
+
+def _untouched(causal: Scores, task: str) -> list[Any]:
+    """Accuracy and NLL without any gate, by kind on request, and a warning when the model can hardly do the task."""
+    if evidence.is_contrast(causal, task):
+        return []
+    found = evidence.untouched(causal, task)
+    if found is None:
+        return [html.P("The untouched model was not yet measured on this task.", className="hint")]
+    nll = f", NLL {found.nll:.2f}" if found.nll is not None else ""
+    count = f" of {found.prompts:,} validation prompts" if found.prompts is not None else ""
+    said = [html.P(["Untouched model: ", html.B(f"{100 * found.accuracy:.0f} %"), f"{count} right{nll}."])]
+    if found.prompts is not None and found.prompts < _FEW_PROMPTS:
+        said.append(html.P("So few prompts say little of what the model can do.", className="flag"))
+    elif found.flagged:
+        said.append(html.P("The model can hardly do this task, so its gates mean little.", className="flag"))
+    if found.kinds:
+        said.append(html.Details([html.Summary("By kind"), _kinds(found.kinds)]))
+    return said
+
+
+def _kinds(kinds: tuple[Kind, ...]) -> html.Table:
+    rows = []
+    for kind in kinds:
+        right = "" if kind.accuracy is None else f"{100 * kind.accuracy:.0f} %"
+        nll = "" if kind.nll is None else f"{kind.nll:.2f}"
+        name = html.Th(kind.name.replace("_", " "), scope="row")
+        rows.append(html.Tr([name, html.Td(right, className="num"), html.Td(nll, className="num")]))
+    names = (("kind", ""), ("right", "num"), ("NLL", "num"))
+    header = html.Tr([html.Th(name, scope="col", className=style) for name, style in names])
+    return html.Table([html.Thead(header), html.Tbody(rows)], className="kinds")
+
+
+def _shares(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Table:
+    """The share of heads with each role, Always and Any."""
+    columns = [f"seed {state.one_seed}"] if state.one_seed else ["always", "any"]
+    known = [shares(causal, task, column, state.role) for column in columns]
+    heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
+    rows = []
+    for role in ROLES:
+        if any(known) and role not in known[-1]:
+            continue
+        cells: list[Any] = []
+        for of_column in known:
+            cells += _share_cells(of_column.get(role), heads, palette.of(role))
+        rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
+    header = [html.Th(f"share of heads ≥ {state.role:g}", scope="col")]
+    for column in columns:
+        header.append(html.Th(COLUMN_NAMES.get(column, column.capitalize()), scope="col", colSpan=2))
+    return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)], className="shares")
+
+
+def _share_cells(share: float | None, heads: int, colour: str) -> list[Any]:
+    bar = html.I(style={"width": f"{100 * (share or 0):.1f}%", "background": colour})
+    text = "" if share is None else f"{round(share * heads):,} · {100 * share:.1f} %"
+    return [html.Td(html.Span(bar, className="bar")), html.Td(text, className="num")]
+
+
+def _agreement(causal: Scores, task: str) -> list[Any]:
+    """How well the quick preview predicts the fitted gates, as it is."""
+    known = evidence.agreement(causal, task)
+    if not known:
+        return []
+    numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in known.items())
+    strength = max(abs(value) for value in known.values())
+    verdict = "hardly predicts" if strength < 0.3 else "only roughly predicts" if strength < 0.7 else "predicts well"
+    words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {verdict} them."
+    return [html.P(words.replace("-", "−"), className="hint")]
+
+
+def _settled(causal: Scores, task: str) -> list[Any]:
+    """Whether the gates came to rest, over the seeds that are there."""
+    found = evidence.settled(causal, task)
+    parts = []
+    for shares_of_seeds, words in ((found.opened, "G⁺"), (found.shut, "G⁻")):
+        if shares_of_seeds:
+            parts.append(f"{100 * np.mean(shares_of_seeds):.0f} % of {words}")
+    count = len(fitted_seeds(causal, task))
+    seeds = f"{count} {'seed' if count == 1 else 'seeds'}"
+    end = f"; {' and '.join(parts)} rest within 0.1 of 0 or 1" if parts else ""
+    said = [html.P(f"{seeds}{end}.", className="hint")]
+    if count and 0 < _updates(causal, task) < FEW_UPDATES:
+        words = "So few updates leave most gates near their random initialisation: a trial, not a finding."
+        said.append(html.P(words, className="flag"))
+    return said
+
+
+def _updates(causal: Scores, task: str) -> int:
+    settings = evidence.fit_settings(causal, task)
+    return sum(int(settings.get(name, 0)) for name in ("free_updates", "push_updates"))
+
+
+def _other_fits(causal: Scores, task: str) -> list[Any]:
+    """Other fits of the task, which a longer one hides."""
+    others = evidence.other_fits(causal, task)
+    if not others:
+        return []
+    return [html.P(f"Other fits, to be chosen under Fit: {'; '.join(others)}.", className="hint")]

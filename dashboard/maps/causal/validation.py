@@ -1,0 +1,56 @@
+"""Does a head do what its gates say? Heads in the order of each score, and what switching them off does."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.results.scores import Scores
+from dashboard.figures.numbers import Figure, packed
+from dashboard.figures.small import small_multiples
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import LETTERS, shown_tasks
+from dashboard.maps.causal.orders import validation, window
+from dashboard.maps.causal.state import CausalState
+from dashboard.palette import Colours
+
+HEIGHT = 230
+_POINTS = 600  # of a curve at most: more cannot be told apart, and a running mean has no spikes between them
+
+
+def validation_curves(causal: Scores, state: CausalState, width: int, palette: Colours) -> Figure:
+    """For each task the running mean of the effect along the heads in descending order of F, R and N.
+
+    Below 0 where switching the heads off hurts the task, about 0 where it does not matter, above 0 where it helps.
+    """
+    tasks = [task for task in shown_tasks(causal, state) if validation(causal, task, state.one_seed)]
+    titles = [evidence.title(causal, task) for task in tasks]
+    figure = small_multiples(titles, width, HEIGHT, palette)
+    for number, task in enumerate(tasks, start=1):
+        mark = "" if number == 1 else str(number)
+        figure["data"] += _lines(causal, task, state, palette, mark)
+        figure["layout"][f"xaxis{mark}"]["title"] = {"text": "heads, highest score first", "standoff": 2}
+        figure["layout"][f"yaxis{mark}"] |= {"zeroline": True, "zerolinecolor": palette.faint, "zerolinewidth": 1}
+        if number == 1:
+            figure["layout"]["yaxis"]["title"] = {"text": "change of log P", "standoff": 4}
+    return figure
+
+
+def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark: str) -> list[dict[str, Any]]:
+    wide = window(heads := causal.score.sizes["layer"] * causal.score.sizes["head"])
+    step = -(-heads // _POINTS)
+    return [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": packed(np.arange(len(order.running))[::step].astype(np.float32) + 1),
+            "y": packed(order.running[::step].astype(np.float32)),
+            "name": f"by {LETTERS[order.role]} ({order.role})",
+            "legendgroup": order.role,
+            "showlegend": not mark,
+            "line": {"color": palette.of(order.role), "width": 2},
+            "hovertemplate": f"heads %{{x}} to {wide - 1} further: %{{y:.3f}}<extra>{LETTERS[order.role]}</extra>",
+            "xaxis": f"x{mark}",
+            "yaxis": f"y{mark}",
+        }
+        for order in validation(causal, task, state.one_seed)
+    ]

@@ -1,0 +1,28 @@
+"""The kinds of column that the table has."""
+
+from typing import Any
+
+import numpy as np
+
+from analysis.results.scores import Missing
+
+TEXT = {"filter": "agTextColumnFilter"}
+NUMBER = {
+    "type": "numericColumn",
+    "filter": "agNumberColumnFilter",
+    "filterParams": {"defaultOption": "greaterThanOrEqual"},
+    "sortingOrder": ["desc", "asc", None],
+    "width": 136,
+}
+TWO_DIGITS = {
+    "valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('.2f')(params.value) : params.value"}
+}
+SIGNED = {"valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('+.3f')(params.value) : ''"}}
+
+
+def numbers(values: Any, reasons: Any) -> list[float | str]:
+    """Scores, and the reason in words where there is none."""
+    found: list[float | str] = []
+    for number, reason in zip(np.round(values, 4).tolist(), reasons, strict=True):
+        found.append(number if number >= 0 else Missing(reason).words)
+    return found

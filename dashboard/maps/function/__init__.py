@@ -1,0 +1,1 @@
+"""The function map: what a head does, read from its weights."""

@@ -1,0 +1,48 @@
+"""The colours of the function map: a code for every cell and a colour for every code."""
+
+import numpy as np
+
+from analysis.results.scores import Floats
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.look import Look
+from dashboard.maps.panel import Bools, Codes, Panel
+from dashboard.palette import TINTS, Colours
+
+_SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
+
+
+def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
+    """Categories above τ and tints below it, or the scores themselves."""
+    if state.colour == "scores":
+        return Look.of_scores(panel.value, palette.empty, palette.of(panel.tone))
+    shades = [*palette.missing, *palette.several]
+    for category in panel.categories or (panel.tone,):
+        shades += [palette.tint(category, step) for step in range(TINTS)]
+        shades.append(palette.of(category))
+    if panel.belongs is not None and panel.strengths is not None:
+        codes = _codes_of_several(panel, panel.belongs, panel.strengths, state.tau)
+    else:
+        codes = _codes(panel.value, panel.member, state.tau, 0)
+    known = np.where(np.isnan(panel.value), panel.reason, codes)
+    return Look.of_codes(known.astype(np.uint8), shades)
+
+
+def _codes(value: Floats, member: Bools, tau: float, category: int) -> Codes:
+    """No tint for 0, tints up to τ, the full colour for members."""
+    first = _SPECIAL + category * (TINTS + 1)
+    share = np.nan_to_num(value) / tau if tau > 0 else np.nan_to_num(value)
+    steps = np.where(share > 0, np.clip(np.ceil(share * (TINTS - 1)), 1, TINTS - 1), 0)
+    return (first + np.where(member, TINTS, steps)).astype(np.uint8)
+
+
+def _codes_of_several(panel: Panel, belongs: Bools, strengths: Floats, tau: float) -> Codes:
+    """The panel of all categories: the only category's colour, a colour for several, else the strongest one's tint."""
+    how_many = belongs.sum(axis=0)
+    strongest = np.nan_to_num(strengths, nan=-1.0).argmax(axis=0)
+    only = np.where(how_many == 1, belongs.argmax(axis=0), strongest)
+    codes = np.zeros(panel.value.shape, np.uint8)
+    for category in range(len(panel.categories)):
+        mine = only == category
+        codes[mine] = _codes(strengths[category], belongs[category], tau, category)[mine]
+    several = _SPECIAL - 3 + np.clip(how_many - 2, 0, 2)
+    return np.where(how_many > 1, several, codes).astype(np.uint8)

@@ -1,0 +1,69 @@
+"""The controls of the function map, from the most used on."""
+
+from typing import Any
+
+import dash_mantine_components as dmc
+
+from analysis.results.scores import Scores
+from dashboard.maps.control import Control, picker, segments, slider
+from dashboard.maps.function.state import FunctionState
+
+
+def controls() -> list[Control]:
+    """Rule, effect, colours, threshold, relation, how many."""
+    default = FunctionState()
+    kinds = {"both": "Both", "promote": "Promote", "suppress": "Suppress"}
+    return [
+        Control(
+            "how",
+            "Category rule",
+            "Any: at least one relation of the category scores above τ. Always: every relation does.",
+            segments("how", default.how, any="Any", always="Always"),
+        ),
+        Control(
+            "kind",
+            "Effect",
+            "Promote: the head lifts the right token to the top. Suppress: it pushes it to the bottom.",
+            segments("kind", default.kind, **kinds),
+        ),
+        Control(
+            "colour",
+            "Colour by",
+            "Category: one colour each above τ. Score: the number itself, from 0 to 1.",
+            segments("colour", default.colour, categories="Category", scores="Score"),
+        ),
+        Control(
+            "tau",
+            "Threshold τ",
+            "A score is the share of a relation's word pairs that the head maps rightly. Above τ it counts.",
+            slider("tau", "Threshold τ", default.tau),
+            has_number=True,
+        ),
+        Control("relation", "Relation", "One relation instead of the categories.", _relation_picker(), is_picker=True),
+        Control("top", "Only the best", "The strongest heads of each category; empty shows all.", _only_the_best()),
+    ]
+
+
+def _relation_picker() -> dmc.Select:
+    return picker(
+        "relation", "Relation", 210, searchable=True, clearSearchOnFocus=True,
+        nothingFoundMessage="No relation of that name", maxDropdownHeight=360,
+    )  # fmt: skip
+
+
+def _only_the_best() -> dmc.NumberInput:
+    return dmc.NumberInput(
+        id="top", value="", placeholder="all", min=0, max=999, allowDecimal=False, allowNegative=False,
+        size="xs", w=70, debounce=300, **{"aria-label": "Only the best heads"},
+    )  # fmt: skip
+
+
+def relation_choices(scores: Scores | None) -> list[dict[str, Any]]:
+    """All categories first, then the relations of each."""
+    groups: list[dict[str, Any]] = [{"value": "", "label": "All, by category"}]
+    if scores is None:
+        return groups
+    for category in scores.categories():
+        items = [{"value": name, "label": scores.item(name)["title"]} for name in scores.items(category)]
+        groups.append({"group": category.capitalize(), "items": items})
+    return groups

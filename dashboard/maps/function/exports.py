@@ -1,0 +1,129 @@
+"""What a person takes away of the function map: tables, and a script that computes it again."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+
+from analysis.data.relations import builtin
+from analysis.results.scores import Scores
+from dashboard.maps.function.panels import ALL
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.map import MapView, with_model, with_source
+from dashboard.maps.panel import Panel
+from dashboard.maps.script import Constant, script
+
+
+def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
+    """A row for each head and panel: the number that decides, and whether the head belongs."""
+    card, state, frames = shown.card, shown.state, []
+    for panel in shown.panels:
+        rows = {
+            "item": panel.key,
+            "kind": state.kind,
+            "sample": state.how,
+            "layer": np.repeat(card.layers, card.heads),
+            "head": np.tile(np.arange(card.heads), len(card.layers)),
+            "score": panel.value.ravel(),
+            "rank": panel.strongest.ravel(),
+            "member": panel.member.ravel(),
+        }
+        frames.append(pd.DataFrame(rows))
+    found = with_model(pd.concat(frames, ignore_index=True), shown.result)
+    found["tau"] = state.tau
+    relations = {panel.key: _relations_of(panel, shown) for panel in shown.panels}
+    return _with_pairs(found, shown.result, relations)
+
+
+def scores_frame(scores: Scores) -> pd.DataFrame:
+    """A row for each score."""
+    names = [item["name"] for item in scores.provenance.items]
+    return _with_pairs(scores.to_frame(), scores, {name: [name] for name in names})
+
+
+def _relations_of(panel: Panel, shown: MapView[FunctionState]) -> list[str]:
+    """The relations that a panel's numbers are made of."""
+    if shown.state.relation:
+        return [panel.key]
+    return shown.result.items(None if panel.key == ALL else panel.key)
+
+
+def _with_pairs(found: pd.DataFrame, scores: Scores, relations: dict[str, list[str]]) -> pd.DataFrame:
+    """Columns that say which weights, method and pairs."""
+    found = with_source(found, scores)
+    found["k"] = found["item"].map({name: _ks(scores, items) for name, items in relations.items()})
+    found["relation_hash"] = found["item"].map({name: _hash(scores, items) for name, items in relations.items()})
+    return found
+
+
+def _ks(scores: Scores, items: list[str]) -> str:
+    return " ".join(map(str, sorted({scores.item(name)["k"] for name in items})))
+
+
+def _hash(scores: Scores, items: list[str]) -> str:
+    """The hash of a relation's pairs; of several relations, the hash of theirs."""
+    hashes = sorted(scores.item(name)["hash"] for name in items)
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
+
+
+def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
+    """A script that computes the view again from the weights, and says whether they are the same ones."""
+    state, scores = shown.state, shown.result
+    own = [f"{item['name']}.csv" for item in scores.provenance.items if item["name"] not in builtin()]
+    panels = {category: scores.items(category) for category in scores.categories()}
+    if state.relation:
+        panels = {state.relation: [state.relation]}
+    constants = [
+        Constant("TITLE", title),
+        Constant("ADDRESS", address),
+        Constant("FINGERPRINT", shown.card.fingerprint, "of the weights that the view was made from"),
+        Constant("COMMAND", _command(shown)),
+        Constant("OWN_RELATIONS", own, "files that must be here"),
+        Constant("PANELS", panels, "the relations of each"),
+        Constant("KINDS", list(state.kinds)),
+        Constant("RULE", "min" if state.how == "always" else "max", "over the relations of a panel"),
+        Constant("TAU", state.tau),
+        Constant("TOP", state.top, "only so many heads; 0: all"),
+    ]
+    purpose = "Compute a view of Head Atlas again. Run it where Head Atlas is installed: python reproduce.py"
+    return script(purpose, constants, _PROGRAM)
+
+
+def _command(shown: MapView[FunctionState]) -> list[str]:
+    """What computes the scores again, as they were computed."""
+    card, settings = shown.card, shown.result.provenance.settings
+    names = [item["name"] for item in shown.result.provenance.items]
+    command = ["map", card.id, "--k", str(settings["k_standard"]), "--k-copying", str(settings["k_copying"])]
+    if len(card.revision) == 40:
+        command += ["--revision", card.revision]
+    if not settings["first_mlp"]:
+        command.append("--no-first-mlp")
+    command += ["--out", "scores.parquet"]
+    if set(names) != set(builtin()):
+        command.append("--relations")
+        command += [name if name in builtin() else f"{name}.csv" for name in names]
+    return command
+
+
+_PROGRAM = """
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
+made_from = json.loads(pq.read_schema("scores.parquet").metadata[b"head-atlas"])["model"]["fingerprint"]
+print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")
+scores = pd.read_parquet("scores.parquet")
+for panel, items in PANELS.items():
+    chosen = scores[scores["item"].isin(items) & scores["kind"].isin(KINDS)]
+    best = chosen.groupby(["item", "layer", "head"])["score"].max()  # the larger of the kinds
+    value = best.groupby(["layer", "head"]).agg(RULE)
+    above = value[value > TAU].sort_values(ascending=False)
+    if TOP and len(above) > TOP:
+        above = above[above >= above.iloc[TOP - 1]]
+    print(f"{panel}: {len(above)} heads above {TAU}")
+    print(above.head(10).to_string())
+"""

@@ -1,0 +1,104 @@
+"""What the function map shows and its colours mean, in words, and what stands below it."""
+
+import json
+from typing import Any
+
+from dash import dcc, html
+
+from analysis.results.scores import Scores
+from dashboard.maps.function.profile import profile
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.legend import entry, ramp
+from dashboard.maps.map import MapView
+from dashboard.maps.section import Section
+from dashboard.palette import TINTS, Colours
+
+_DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
+_PROFILE_HINT = "Share of a layer's heads in each category, stacked: a head of two counts in both."
+
+
+def sentence(shown: MapView[FunctionState]) -> list[Any]:
+    """How to read what is on the page, in one sentence that follows the controls."""
+    state, does = shown.state, _DOES[shown.state.kind]
+    start = f"Each square is one attention head of {shown.card.id}; "
+    what = _what(shown)
+    if state.colour == "scores":
+        return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
+    best = f" Only the best {state.top} of each category are." if state.top else ""
+    end = f" for more than {100 * state.tau:g} % of the word pairs.{best}"
+    return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
+
+
+def _what(shown: MapView[FunctionState]) -> list[Any]:
+    if shown.state.relation:
+        item = shown.result.item(shown.state.relation)
+        return ["the targets of ", html.B(item["title"]), f" ({item['sentence']})"]
+    which = "any" if shown.state.how == "any" else "every"
+    return ["the right words of ", html.B(which), " relation of the category"]
+
+
+def legend(shown: MapView[FunctionState], palette: Colours) -> list[Any]:
+    """A colour for each category and for several at once, tints below τ; or a colour bar of the scores."""
+    panels, state = shown.panels, shown.state
+    if state.colour == "scores":
+        words = "score: the share of word pairs, in each panel's colour"
+        return [ramp([palette.empty, palette.accent], words, ends=("0", "1"))]
+    singles = [panel for panel in panels if panel.belongs is None]
+    entries = [entry(palette.of(panel.tone), panel.title) for panel in singles]
+    if panels[0].belongs is not None:
+        most = max(2, int(panels[0].belongs.sum(0).max(initial=0)))
+        for i, words in enumerate(("2 categories", "3 categories", "4 or more")):
+            if i + 2 <= min(most, len(singles)):
+                entries.append(entry(palette.several[i], words))
+    tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
+    entries.append(ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
+    entries.append(entry(palette.empty, "score 0"))
+    return entries
+
+
+def sections(shown: MapView[FunctionState], dark: bool) -> list[Section]:
+    """Layer profile, counts, and the relations that say nothing about the model."""
+    counted = [[panel.key, panel.title, panel.count] for panel in shown.panels]
+    facts = [shown.card.fingerprint, shown.common.palette, dark]
+    layers = profile(shown.panels[0], shown.common, shown.card.layers, dark)
+    found = [
+        Section(
+            "profile", json.dumps([*facts, layers["data"]]), lambda: dcc.Graph(figure=layers, config=_QUIET),
+            "By layer", _PROFILE_HINT, beside=True,
+        ),
+        Section(
+            "counts", json.dumps([*facts, counted, shown.state.top]), lambda: _counts(shown, dark),
+            "Counts", beside=True,
+        ),
+    ]  # fmt: skip
+    words = _not_applicable(shown.result)
+    if words:
+        found.append(Section("absent", words, lambda: [html.B("Not applicable to this model: "), words]))
+    return found
+
+
+_QUIET = {"displayModeBar": False}
+
+
+def _counts(shown: MapView[FunctionState], dark: bool) -> html.Table:
+    """How many heads each panel's question is true of."""
+    palette, rows = shown.palette(dark), []
+    for panel in shown.panels:
+        colour = palette.of(panel.tone) if panel.tone else palette.faint
+        share = {"width": f"{100 * panel.count / shown.total:.1f}%", "background": colour}
+        bar = html.Span(html.I(style=share), className="bar")
+        number = html.Td(f"{panel.count}", className="num")
+        rows.append(html.Tr([html.Th(panel.title, scope="row"), html.Td(bar), number]))
+    only = f", the best {shown.state.top} of each panel" if shown.state.top else ""
+    caption = html.Caption(f"Heads above τ, of {shown.total:,}{only}")
+    return html.Table([caption, html.Tbody(rows)], className="counts")
+
+
+def _not_applicable(scores: Scores) -> str:
+    """The relations that say nothing about this model, with the reason; empty when all do."""
+    items = [item for item in scores.provenance.items if not item["applicable"]]
+    if not items:
+        return ""
+    least = scores.provenance.settings.get("min_pairs", 30)
+    names = ", ".join(f"{item['title']} ({item['kept']} of {item['pairs']} pairs)" for item in items)
+    return f"{names}. At least {least} pairs must be single tokens of it."

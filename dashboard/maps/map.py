@@ -1,0 +1,307 @@
+"""What a map is: all that the page, the exports and the API ask of it, with a default for every question.
+
+A map belongs to the analysis method of the same name and shows its result. `dashboard.maps.register` adds one; nothing
+else in `dashboard` knows a map by its name.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+from dash import html
+
+from analysis.jobs.job import Job, Request
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.provenance import Provenance
+from analysis.results.scores import Missing, Scores
+from dashboard.arrange import LARGEST, Arrangement, arrange
+from dashboard.cache import cached
+from dashboard.catalogue_adapter import Catalogue
+from dashboard.maps.control import Control
+from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.look import Look
+from dashboard.maps.panel import Panel
+from dashboard.maps.script import Constant, script
+from dashboard.maps.section import Section
+from dashboard.maps.tooltip import Best
+from dashboard.palette import Colours, colours
+from dashboard.setting import Part
+from dashboard.state import ViewState
+
+State = TypeVar("State", bound=Part)
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """How the maps lie."""
+
+    across: bool  # heads go across and layers up or down, else layers across and heads down
+    upward: bool  # layer 0 is at the bottom
+
+    def cells(self, card: ModelCard) -> tuple[int, int]:
+        """Cells across and down."""
+        layers = len(card.layers)
+        return (card.heads, layers) if self.across else (layers, card.heads)
+
+
+@dataclass(frozen=True)
+class MapView(Generic[State]):
+    """One map of a view that has a result: what all that it says and draws is made of."""
+
+    map: "Map[State]"
+    whole: Scores  # its result
+    result: Scores  # the part of it that the state asks for
+    state: State  # the map's own part
+    common: ViewState  # without pins, on which nothing here depends
+    failure: str = ""  # why the scores that a job could not compute are missing
+
+    @property
+    def card(self) -> ModelCard:
+        """The model."""
+        return self.result.provenance.model
+
+    @property
+    def total(self) -> int:
+        """Heads of the model."""
+        return len(self.card.layers) * self.card.heads
+
+    @property
+    def panels(self) -> tuple[Panel, ...]:
+        """Its panels, made once however often they are asked for."""
+        return _panels(cast("MapView[Any]", self))
+
+    @property
+    def orientation(self) -> Orientation:
+        """How it lies."""
+        return self.map.orientation(self.common)
+
+    def palette(self, dark: bool) -> Colours:
+        """The colours of its page."""
+        return colours(self.common.palette, dark)
+
+
+@cached(64)
+def _panels(shown: MapView[Any]) -> tuple[Panel, ...]:
+    return shown.map.panels(shown)
+
+
+class Map(Generic[State]):
+    """A map with its defaults: a map of its own needs a name, a title and panels."""
+
+    name: str = ""  # of its method, and of its view in the address
+    title: str = ""  # in the picker of views
+    own_view: bool = True  # it has panels; else it is only a part of a head's card
+    part: type[State] = cast("type[State]", Part)  # what it adds to the state of a view
+    heads_across: bool = False  # its maps lie with heads across and layer 0 at the bottom, unless transposed
+    origin: str = ""  # what its picture's source line calls it; the title when empty
+    help: str = ""  # how to read it, in the page's help
+
+    # ---- The state ----------------------------------------------------------------------------------------------
+
+    def choice(self, state: State) -> str:
+        """Which of several results the state asks for; none goes first when empty."""
+        return ""
+
+    def repaired(
+        self, state: State, result: Scores | None, choices: Mapping[str, str], card: ModelCard
+    ) -> tuple[State, list[str]]:
+        """The state without what the model does not have, and a notice for each thing that is left out."""
+        return state, []
+
+    def narrowed(self, result: Scores, state: State) -> Scores:
+        """The part of a result that the state asks for."""
+        return result
+
+    def state_of_result(self, provenance: Provenance) -> State:
+        """The state that shows one result of several."""
+        return self.part()
+
+    def state_of_request(self, request: Request) -> State:
+        """The state that shows what a job was asked for."""
+        return self.part()
+
+    # ---- Controls -----------------------------------------------------------------------------------------------
+
+    def controls(self) -> Sequence[Control]:
+        """The controls that set its part of the state."""
+        return ()
+
+    def offered(self, shown: "MapView[State] | None", choices: Mapping[str, str]) -> dict[str, list[Any]]:
+        """What the pickers among its controls offer for the model on the page, by their keys."""
+        return {}
+
+    def control_values(self, shown: "MapView[State] | None", state: State) -> dict[str, Any]:
+        """What its controls say, by their keys."""
+        return {each.name: getattr(state, each.name) for each in fields(state)}
+
+    # ---- The maps on the page -----------------------------------------------------------------------------------
+
+    def panels(self, shown: MapView[State]) -> tuple[Panel, ...]:
+        """What each of its panels shows."""
+        raise NotImplementedError(self.name)
+
+    def orientation(self, common: ViewState) -> Orientation:
+        """How its maps lie."""
+        return Orientation(common.transpose != self.heads_across, self.heads_across and not common.transpose)
+
+    def arranged(
+        self, shown: MapView[State], panels: Sequence[Panel], width: int, largest: int = LARGEST
+    ) -> Arrangement:
+        """Where the panels stand."""
+        return arrange(len(panels), *shown.orientation.cells(shown.card), width, largest=largest)
+
+    def looks(self, shown: MapView[State], palette: Colours) -> Sequence[Look]:
+        """The colours of every panel: between empty and the panel's own."""
+        return [Look.of_scores(panel.value, palette.empty, palette.of(panel.tone)) for panel in shown.panels]
+
+    def profiles(
+        self, shown: MapView[State], place: Arrangement, palette: Colours
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Traces and axes of the layer profiles beside the panels, where the arrangement has room for them."""
+        return [], {}
+
+    def best(self, shown: MapView[State]) -> Best | None:
+        """What every head does best, for the tooltips of all maps."""
+        return None
+
+    # ---- Words --------------------------------------------------------------------------------------------------
+
+    def subject(self, shown: MapView[State]) -> str:
+        """What the page's title says after the map's, if there is more to say."""
+        return ""
+
+    def sentence(self, shown: MapView[State]) -> list[Any]:
+        """How to read what is on the page, in one sentence that follows the controls."""
+        return [f"Each square is one attention head of {shown.card.id}."]
+
+    def legend(self, shown: MapView[State], palette: Colours) -> list[Any]:
+        """What the colours mean; reasons for missing scores are added by the page."""
+        return []
+
+    def sections(self, shown: MapView[State], width: int, dark: bool) -> Sequence[Section]:
+        """Up to three pieces of the page below the maps."""
+        return ()
+
+    def command(self, model: str) -> str:
+        """What computes it on the command line."""
+        return f"python -m analysis {self.name} {model}"
+
+    def absent(self, card: ModelCard) -> list[Any]:
+        """What the page says when the model has no result of it."""
+        return [
+            html.H2(f"No {self.title.lower()} of {card.id} yet"),
+            html.P(["Ask for it under ", html.B("Models and jobs"), ", or run"]),
+            html.P(html.Code(self.command(card.id))),
+        ]
+
+    # ---- A head -------------------------------------------------------------------------------------------------
+
+    def head_title(self, shown: MapView[State], head: HeadId) -> str:
+        """What the map on the page says of a head in one line."""
+        cell = (shown.card.layers.index(head.layer), head.head)
+        words = [panel.label.at(cell) for panel in shown.panels if panel.label is not None]
+        return " · ".join(dict.fromkeys(words))
+
+    def head_part(self, asked: AskedHead, shown: "MapView[State] | None") -> HeadPart | None:
+        """Its part of a head's card, also when the model has no result of it."""
+        return None
+
+    def head_data(self, catalogue: Catalogue, card: ModelCard, head: HeadId) -> dict[str, Any]:
+        """Its part of what the API tells of a head."""
+        return {}
+
+    # ---- The table ----------------------------------------------------------------------------------------------
+
+    def columns(self, shown: MapView[State]) -> list[dict[str, Any]]:
+        """Its columns of the table, as AG Grid takes them."""
+        return []
+
+    def cells(self, shown: MapView[State]) -> dict[str, list[Any]]:
+        """The values of its columns by field, for each head in the order of layers and heads."""
+        return {}
+
+    # ---- What is taken away -------------------------------------------------------------------------------------
+
+    def swatches(self, shown: MapView[State], palette: Colours) -> list[tuple[str, str]]:
+        """Colours and words of a picture's legend; reasons for missing scores are added by the picture."""
+        return [(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown.panels]
+
+    def heading(self, shown: MapView[State]) -> str:
+        """What a picture says of itself after the model's name."""
+        return self.title.lower()
+
+    def source(self, provenance: Provenance) -> list[str]:
+        """How its scores were computed, for the last line of a picture."""
+        return []
+
+    def frame(self, shown: MapView[State]) -> pd.DataFrame:
+        """What is shown in long format, a row for each head and panel."""
+        card, frames = shown.card, []
+        for panel in shown.panels:
+            rows = {
+                "item": panel.key,
+                "layer": np.repeat(card.layers, card.heads),
+                "head": np.tile(np.arange(card.heads), len(card.layers)),
+                "score": panel.value.ravel(),
+                "rank": panel.strongest.ravel(),
+                "member": panel.member.ravel(),
+            }
+            frames.append(pd.DataFrame(rows))
+        return with_source(with_model(pd.concat(frames, ignore_index=True), shown.result), shown.result)
+
+    def scores_frame(self, result: Scores) -> pd.DataFrame:
+        """All scores of a result in long format."""
+        return with_source(result.to_frame(), result)
+
+    def reproduce(self, shown: MapView[State], title: str, address: str) -> str:
+        """A Python script that computes what is shown again."""
+        command = self.command(shown.card.id).split()[3:]
+        purpose = f"Compute a {self.title.lower()} again. Run it where Head Atlas is installed: python reproduce.py"
+        constants = [Constant("TITLE", title), Constant("ADDRESS", address), Constant("COMMAND", command)]
+        return script(purpose, constants, _RUN)
+
+    # ---- Models and jobs ----------------------------------------------------------------------------------------
+
+    def covered(self, provenance: Provenance) -> str:
+        """What a result covers, in the list of models."""
+        items = provenance.items
+        return f"{self.name}: {', '.join(str(item.get('title', item['name'])) for item in items)}"
+
+    def asked(self, job: Job) -> list[str]:
+        """What was asked for beside the usual, in the list of jobs."""
+        return []
+
+
+_RUN = """
+import subprocess
+import sys
+
+subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
+"""
+
+
+def with_model(frame: pd.DataFrame, result: Scores) -> pd.DataFrame:
+    """First the columns that say which model and method."""
+    facts = result.provenance
+    frame.insert(0, "model", facts.model.id)
+    frame.insert(1, "revision", facts.model.revision)
+    frame.insert(2, "method", facts.method)
+    return frame
+
+
+def with_source(frame: pd.DataFrame, result: Scores) -> pd.DataFrame:
+    """Columns that say which weights, on every row: a CSV has no other place that readers keep."""
+    facts = result.provenance
+    frame["fingerprint"] = facts.model.fingerprint
+    frame["method_version"] = facts.version
+    frame["computed"] = facts.date
+    return frame
+
+
+def missing_words(shown: MapView[Any], reason: Missing) -> str:
+    """Why there is no score; a failure says what went wrong."""
+    if reason is Missing.FAILED and shown.failure:
+        return f"{reason.words}: {shown.failure}"
+    return reason.words

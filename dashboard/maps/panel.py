@@ -1,0 +1,107 @@
+"""One map of heads as numbers: what a panel shows, no pictures. Arrays are [layer, head]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.models.card import ModelCard
+from analysis.results.scores import Floats, Missing, ranks
+
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Label:
+    """What every head of a panel is called beside its name: a code for each head, words for each code."""
+
+    words: tuple[str, ...]
+    codes: Codes
+
+    @classmethod
+    def of(cls, words: Sequence[str], shape: tuple[int, ...]) -> "Label":
+        """From the words of every head, layer by layer."""
+        distinct = tuple(dict.fromkeys(words))
+        at = {text: code for code, text in enumerate(distinct)}
+        codes = np.array([at[text] for text in words], np.uint8)
+        return cls(distinct, codes.reshape(shape))
+
+    def at(self, cell: tuple[int, int]) -> str:
+        """The words of one head."""
+        return self.words[int(self.codes[cell])]
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """A number of every head, as the tooltip tells it."""
+
+    name: str  # before the number; empty when the panel's title says it
+    value: Floats
+    digits: int = 2
+    ranked: bool = True  # the head's rank is told, too
+    ends: tuple[float, float] | None = None  # sent in two bytes between these, else as it is
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One map of heads."""
+
+    key: str
+    title: str
+    value: Floats  # the score that decides, NaN where there is none
+    member: Bools  # heads of which the panel's question is true
+    reason: npt.NDArray[np.int8]  # a `Missing` where there is no value
+    tone: str = ""  # the category or role whose colour the panel has
+    categories: tuple[str, ...] = ()  # what `belongs` stands for
+    belongs: Bools | None = None  # [category, layer, head], of a panel of several categories
+    strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
+    measures: tuple[Measure, ...] = ()
+    label: Label | None = None
+    row: str = ""  # of panels that stand in a grid: what its row is about
+    column: str = ""
+    remark: str = ""  # after the title, instead of how many belong
+
+    @property
+    def note(self) -> str:
+        """What stands after the title."""
+        return self.remark or f"{self.count} {'head' if self.count == 1 else 'heads'}"
+
+    @property
+    def count(self) -> int:
+        """Heads that belong."""
+        return int(self.member.sum())
+
+    @property
+    def strongest(self) -> npt.NDArray[np.intp]:
+        """The rank of every head's value."""
+        return ranks(self.value)
+
+    @property
+    def is_empty(self) -> bool:
+        """No head has a value."""
+        return bool(np.isnan(self.value).all())
+
+
+def without_scores(key: str, title: str, card: ModelCard, why: Missing) -> Panel:
+    """A panel in which no head has a score."""
+    shape = (len(card.layers), card.heads)
+    nothing = np.full(shape, np.nan)
+    reason = np.full(shape, why, np.int8)
+    return Panel(key, title, nothing, np.zeros(shape, bool), reason, remark=why.words)
+
+
+def reasons(panels: Sequence[Panel]) -> list[Missing]:
+    """Why panels have no score somewhere, each reason once."""
+    found: set[Missing] = set()
+    for panel in panels:
+        found |= {Missing(code) for code in np.unique(panel.reason) if code}
+    return sorted(found)
+
+
+def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for several categories
+    """The share of each layer's heads that belong; NaN for a layer without any score."""
+    flags = panel.member if panel.belongs is None else panel.belongs
+    without = (panel.reason != Missing.NO).all(axis=-1)
+    return np.where(without, np.nan, flags.mean(axis=-1))

@@ -1,0 +1,1 @@
+"""Salient tokens: a part of a head's card."""

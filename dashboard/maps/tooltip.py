@@ -1,0 +1,17 @@
+"""What every head does best, for the tooltip of whichever map is on the page."""
+
+from dataclasses import dataclass
+
+from analysis.results.scores import Floats
+from dashboard.maps.panel import Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The best few items of every head. Arrays are [place, layer, head], the best first."""
+
+    titles: tuple[str, ...]  # of the items
+    verbs: tuple[str, ...]
+    item: Codes
+    verb: Codes
+    score: Floats

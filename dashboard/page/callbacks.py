@@ -1,0 +1,311 @@
+"""Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
+from dash.exceptions import PreventUpdate
+
+from analysis.models.sources import listed_models
+from dashboard.catalogue_adapter import Catalogue
+from dashboard.figures.view_figure import view_figure
+from dashboard.jobs import read_jobs
+from dashboard.maps import MAPS
+from dashboard.maps.legend import legend
+from dashboard.page import hover, ids
+from dashboard.page.controls import all_controls, control_props, model_choices
+from dashboard.page.inspector import inspector
+from dashboard.page.layout import downloads
+from dashboard.page.markup import as_data
+from dashboard.page.sections import sections
+from dashboard.page.table import columns, rows
+from dashboard.page.workshop import job_list, model_list
+from dashboard.setting import settings_of
+from dashboard.state import MODELS, TABLE, ReadState, ViewState
+from dashboard.view import View, open_view, opened, view_of_controls
+
+_NOT_ASKED = {f"{ids.SCREEN}.data", f"{ids.FRESH}.data"}  # changes that nobody asked for leave notices alone
+EMBEDDED = "embedded"  # the page's class without what surrounds the maps
+_LARGEST_BESIDE_TABLE = 14  # pixels of a cell
+_HIDDEN = (ids.EMPTY, ids.FRAME, ids.TABLE_FRAME, ids.WORKSHOP, ids.ATLAS)  # parts that some views do not show
+
+
+def painting() -> dict[str, Any]:
+    """What the maps on the screen need, and what it depends on."""
+    props = control_props()
+    return {
+        "output": {
+            "heads": Output(ids.HEADS, "data"),
+            "query": Output(ids.QUERY, "data"),
+            "controls": {key: Output(*where) for key, where in props.items()},
+            "choices": {key: Output(key, "data") for key in _pickers()},
+            "hidden_groups": {each.name: Output(ids.group(each.name), "hidden") for each in MAPS},
+            "pins": Output(ids.PINS, "data"),
+            "notices": Output(ids.NOTICES, "children"),
+            "page": Output(ids.PAGE, "className"),
+        },
+        "inputs": {
+            "address": Input(ids.ADDRESS, "data"),
+            "screen": Input(ids.SCREEN, "data"),
+            "fresh": Input(ids.FRESH, "data"),
+            "controls": {key: Input(*where) for key, where in props.items()},
+            "page": State(ids.PAGE, "className"),
+            "pins": State(ids.PINS, "data"),
+        },
+    }
+
+
+def describing() -> dict[str, Any]:
+    """Everything around the maps."""
+    return {
+        "output": {
+            "title": Output(ids.TITLE, "data"),
+            "sentence": Output(ids.SENTENCE, "children"),
+            "legend": Output(ids.LEGEND, "children"),
+            "empty": Output(ids.EMPTY, "children"),
+            "sections": [Output(name, "children") for name in ids.SECTIONS],
+            "sent": Output(ids.SENT, "data"),
+            "downloads": Output(ids.DOWNLOADS, "children"),
+            "rows": Output(ids.TABLE, "rowData"),
+            "columns": Output(ids.TABLE, "columnDefs"),
+            "hidden": {name: Output(name, "hidden") for name in _HIDDEN},
+        },
+        "inputs": {
+            "query": Input(ids.QUERY, "data"),
+            "screen": Input(ids.SCREEN, "data"),
+            "fresh": Input(ids.FRESH, "data"),
+            "sent": State(ids.SENT, "data"),
+        },
+    }
+
+
+def inspecting() -> dict[str, Any]:
+    """The cards of the pinned heads."""
+    return {
+        "output": Output(ids.CARDS, "data"),
+        "inputs": {
+            "pins": Input(ids.PINS, "data"),
+            "query": Input(ids.QUERY, "data"),
+            "screen": Input(ids.SCREEN, "data"),
+        },
+    }
+
+
+def listing() -> dict[str, Any]:
+    """The lists of the view of models and jobs."""
+    return {
+        "output": {
+            "jobs": Output(ids.JOB_LIST, "children"),
+            "models": Output(ids.MODEL_LIST, "children"),
+            "finished": Output(ids.FINISHED, "data"),
+        },
+        "inputs": {"told": Input(ids.JOBS, "data"), "finished": State(ids.FINISHED, "data")},
+    }
+
+
+def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool) -> None:
+    """Connect the page's parts."""
+    app.callback(**painting())(lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values))
+    app.callback(**describing())(lambda **values: describe(catalogue, **values))
+    app.callback(**inspecting())(lambda **values: inspect(catalogue, **values))
+    app.callback(**listing())(lambda **values: list_jobs(catalogue, models, read_only, **values))
+    _register_scripts(app)
+
+
+# ---- The maps --------------------------------------------------------------------------------------------------------
+
+
+def paint(
+    catalogue: Catalogue, changed: set[str], *,
+    address: Any, screen: Any, fresh: Any, controls: dict[str, Any], page: Any, pins: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
+    if address is None or screen is None:
+        raise PreventUpdate
+    from_address = f"{ids.ADDRESS}.data" in changed
+    asked = {**controls, "embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
+    view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, asked)
+    another_model = from_address or f"{ids.MODEL}.value" in changed
+    other_choices = another_model or bool(changed & _deciding_choices())
+    return {
+        "heads": {**hover.packed(view), "figure": _figure(view, *read_screen(screen))},
+        "query": view.query,
+        "controls": _controls(view, from_address, another_model),
+        "choices": choices(catalogue, view) if other_choices else dict.fromkeys(_pickers(), no_update),
+        "hidden_groups": {each.name: each is not view.map for each in MAPS},
+        "pins": [str(head) for head in view.state.pins] if another_model else no_update,
+        "notices": no_update if changed <= _NOT_ASKED else _notices(view),
+        "page": (EMBEDDED if view.state.embed else "") if from_address else no_update,
+    }
+
+
+def _figure(view: View, width: int, dark: bool) -> dict[str, Any]:
+    """The maps; beside the table only the first, and smaller."""
+    if view.state.view == TABLE:
+        return view_figure(view, width, dark, view.panels[:1], _LARGEST_BESIDE_TABLE)
+    return view_figure(view, width, dark)
+
+
+def _notices(view: View) -> list[Any]:
+    return [html.Div(text, className="notice") for text in view.notices]
+
+
+def _pickers() -> list[str]:
+    """The keys of the controls whose choices come with the view."""
+    return [ids.MODEL, *(control.key for control in all_controls() if control.is_picker)]
+
+
+def _deciding_choices() -> set[str]:
+    """Changes after which pickers may offer something else, as Dash names them."""
+    deciding = [f"{control.key}.{control.prop}" for control in all_controls() if control.decides_choices]
+    return {f"{ids.FRESH}.data", *deciding}
+
+
+def control_values(view: View) -> dict[str, Any]:
+    """What the controls say for a view."""
+    state = view.named
+    values = {
+        ids.MODEL: f"{state.model}@{state.fingerprint}",
+        ids.VIEW: state.view,
+        ids.TRANSPOSE: state.transpose,
+        ids.PALETTE: state.palette,
+        ids.THEME: state.theme,
+    }
+    for each in MAPS:
+        values |= each.control_values(view.of(each), state.of(each.part))
+    return values
+
+
+def _controls(view: View, from_address: bool, another_model: bool) -> dict[str, Any]:
+    """The controls that are to say something else: all for an address, those of the model for another model."""
+    values = control_values(view) if another_model else {}
+    written = set(values) if from_address else _keys_of_model()
+    found = {}
+    for key in control_props():
+        found[key] = values[key] if key in written and key in values else no_update
+    return found
+
+
+def _keys_of_model() -> set[str]:
+    """The keys of settings that mean something for one model only."""
+    found: set[str] = set()
+    for each in MAPS:
+        found |= {key for key, setting in settings_of(each.part).items() if setting.of_model}
+    return found
+
+
+def choices(catalogue: Catalogue, view: View) -> dict[str, Any]:
+    """What the pickers offer."""
+    found: dict[str, Any] = {ids.MODEL: model_choices(catalogue.models())}
+    for each in MAPS:
+        found |= each.offered(view.of(each), catalogue.choices(view.card, each.name))
+    return found
+
+
+# ---- Around the maps -------------------------------------------------------------------------------------------------
+
+
+def describe(catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: Any = None) -> dict[str, Any]:
+    """Everything around the maps."""
+    if query is None or screen is None:
+        raise PreventUpdate
+    return described(open_view(catalogue, str(query)), *read_screen(screen), sent)
+
+
+def described(view: View, width: int, dark: bool, sent: Any = None) -> dict[str, Any]:
+    """Title, sentence, legend, sections, downloads, table, and which parts of the page are hidden."""
+    shown, in_table = view.shown, view.state.view == TABLE
+    below = sections(view, width, dark, sent)
+    hidden = {
+        ids.EMPTY: shown is not None,
+        ids.FRAME: shown is None,
+        ids.TABLE_FRAME: not in_table,
+        ids.WORKSHOP: view.state.view != MODELS,
+        ids.ATLAS: view.state.view == MODELS,
+    }
+    return {
+        "title": view.title,
+        "sentence": view.map.sentence(shown) if shown is not None else [],
+        "legend": legend(shown, dark) if shown is not None else [],
+        "empty": view.map.absent(view.card) if shown is None else [],
+        "sections": below.contents,
+        "sent": below.sent,
+        "downloads": downloads(view.named),
+        "rows": rows(view) if in_table else no_update,
+        "columns": columns(view) if in_table else no_update,
+        "hidden": hidden,
+    }
+
+
+# ---- Heads, models and jobs ------------------------------------------------------------------------------------------
+
+
+def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[Any]:
+    """The cards of the pinned heads; a browser may send anything as pins."""
+    if query is None or screen is None:
+        raise PreventUpdate
+    state = ViewState.from_query(str(query)).state
+    view = opened(catalogue, ReadState(state.pinned(pins).state))
+    return [as_data(piece) for piece in inspector(view, catalogue, read_screen(screen)[1])]
+
+
+def list_jobs(
+    catalogue: Catalogue, models: Path | None, read_only: bool, told: Any, finished: Any = None
+) -> dict[str, Any]:
+    """The jobs as the page was told of them; the models are looked up again when another job has finished."""
+    if told is None:
+        raise PreventUpdate
+    jobs = read_jobs(told)
+    now = [f"{job.id} {job.finished}" for job in jobs if not job.active]
+    again = finished is None or now != finished
+    return {
+        "jobs": job_list(jobs, read_only),
+        "models": model_list(catalogue.listed(), listed_models(models)) if again else no_update,
+        "finished": now if again else no_update,
+    }
+
+
+def read_screen(screen: Any) -> tuple[int, bool]:
+    """The page's width in pixels and whether it is dark; a browser may say anything."""
+    fields = screen if isinstance(screen, dict) else {}
+    width = fields.get("width")
+    try:
+        sane = isinstance(width, (int, float)) and math.isfinite(width)
+    except OverflowError:
+        sane = False
+    return int(min(max(float(width or 0), 280), 4000)) if sane else 1240, bool(fields.get("dark"))
+
+
+def _register_scripts(app: Dash) -> None:
+    """What happens in the browser alone; the functions are in assets/."""
+
+    def script(name: str, *parts: Any, **options: Any) -> None:
+        app.clientside_callback(ClientsideFunction("atlas", name), *parts, **options)
+
+    script("open", Output(ids.ADDRESS, "data"), Input(ids.PROVIDER, "id"))
+    script(
+        "theme",
+        Output(ids.SCREEN, "data"),
+        Output(ids.PROVIDER, "forceColorScheme"),
+        Input(ids.THEME, "value"),
+    )
+    for control in all_controls():
+        if control.has_number:
+            script("number", Output(ids.number(control.key), "children"), Input(control.key, control.prop))
+    script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
+    script("title", Input(ids.TITLE, "data"))
+    script("draw", Input(ids.HEADS, "data"))
+    script("pin", Input(ids.PINS, "data"))
+    script("cards", Input(ids.CARDS, "data"))
+    script(
+        "select",
+        Output(ids.TABLE, "selectedRows"),
+        Output(ids.TABLE, "scrollTo"),
+        Input(ids.PINS, "data"),
+        Input(ids.TABLE, "rowData"),
+    )
+    script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
+    script("told", Input(ids.JOBS, "data"))
+    script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)
+    script("help", Output(ids.HELP, "opened"), Input(ids.HELP_OPEN, "n_clicks"), prevent_initial_call=True)

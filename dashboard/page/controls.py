@@ -1,0 +1,68 @@
+"""What a person can change, from the most used on: the maps' controls and those of every view."""
+
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import html
+
+from analysis.models.card import ModelCard
+from dashboard.maps import MAPS
+from dashboard.maps.control import Control, segments
+from dashboard.page import ids
+from dashboard.state import ViewState
+
+
+def common_controls() -> list[Control]:
+    """Those that every map has."""
+    transpose = dmc.Switch(id=ids.TRANSPOSE, checked=False, label="Transpose", size="sm")
+    palette = segments(ids.PALETTE, ViewState().palette, **{"okabe-ito": "Safe", "paper": "Paper"})
+    colours = "Safe (Okabe–Ito) is told apart with every common colour vision; Paper uses the published colours."
+    return [
+        Control(ids.TRANSPOSE, "Axes", "Swap layers and heads (t).", transpose, prop="checked"),
+        Control(ids.PALETTE, "Palette", colours, palette),
+    ]
+
+
+def all_controls() -> list[Control]:
+    """Every control below the header."""
+    found: list[Control] = []
+    for each in MAPS:
+        found += each.controls()
+    return [*found, *common_controls()]
+
+
+def control_props() -> dict[str, tuple[str, str]]:
+    """By its key in an address, the component and the property that hold the value of a control."""
+    found = {key: (key, "value") for key in (ids.MODEL, ids.VIEW)}
+    for control in all_controls():
+        found[control.key] = (control.key, control.prop)
+    return {**found, ids.THEME: (ids.THEME, "value")}
+
+
+def controls() -> html.Div:
+    """The bar above the maps: a group for each map, one of which is in sight. Values come with the first view."""
+    groups = []
+    for number, each in enumerate(MAPS):
+        parts = [_labelled(control) for control in each.controls()]
+        groups.append(html.Div(parts, className="group", hidden=number > 0, id=ids.group(each.name)))
+    groups.append(html.Div([_labelled(control) for control in common_controls()], className="group"))
+    return html.Div(groups, className="controls", role="group", **{"aria-label": "What the maps show"})
+
+
+def _labelled(control: Control) -> html.Div:
+    """A control under its name; hovering explains it."""
+    if not control.has_number:
+        name = html.Span(control.label, className="label")
+        return html.Div([name, control.component], className="control", title=control.explained)
+    name = html.Span([f"{control.label} = ", html.Output(id=ids.number(control.key))], className="label")
+    return html.Div([name, control.component], className="control wide", title=control.explained)
+
+
+def model_choices(cards: list[ModelCard]) -> list[dict[str, Any]]:
+    """The models that have a map; a fingerprint is added where two have one name."""
+    names = [card.id for card in cards]
+    found = []
+    for card in cards:
+        label = card.id if names.count(card.id) == 1 else f"{card.id} {card.fingerprint[:8]}"
+        found.append({"value": f"{card.id}@{card.fingerprint[:8]}", "label": label})
+    return found

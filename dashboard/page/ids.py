@@ -1,0 +1,69 @@
+"""The names of the page's parts, each written once. The scripts in assets/ know those that are marked."""
+
+# What decides the view
+ADDRESS = "address"  # the query string the page was opened with, or went back to (scripts)
+SCREEN = "screen"  # width in pixels and whether the page is dark (scripts)
+PINS = "pins"  # names of the pinned heads (scripts)
+QUERY = "query"  # the view's own query string, without pins
+
+# Controls: those of the maps have the keys of the address for names
+MODEL = "model"
+VIEW = "view"
+TRANSPOSE = "transpose"  # (scripts)
+PALETTE = "palette"
+THEME = "theme"
+
+
+def group(map_name: str) -> str:
+    """The controls of one map."""
+    return f"{map_name}-controls"
+
+
+def number(key: str) -> str:
+    """The value of a control beside its name."""
+    return f"{key}-shown"
+
+
+# What is shown
+PROVIDER = "provider"  # (scripts)
+PAGE = "page"
+NOTICES = "notices"
+SENTENCE = "sentence"
+MAPS = "maps"  # (scripts)
+FRAME = "frame"  # around the maps: the scripts draw outlines in it and it takes the keyboard (scripts)
+HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard
+LEGEND = "legend"
+SECTIONS = ("section-1", "section-2", "section-3")  # below the maps
+SENT = "sent"  # what the sections were drawn from, so that an unchanged one is not drawn again
+EMPTY = "empty"  # instead of a map that the model does not have
+INSPECTOR = "inspector"  # (scripts)
+CARDS = "cards"  # the inspector's cards as data
+TABLE = "table"
+TABLE_FRAME = "table-frame"
+TITLE = "title"
+
+# Models and jobs
+WORKSHOP = "workshop"
+JOBS = "jobs"  # the jobs as they were last told (scripts)
+FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
+JOB_LIST = "job-list"
+MODEL_LIST = "model-list"
+FINISHED = "finished"  # the finished jobs that the list of models was made after
+POLL = "poll"  # asks for them when no message comes
+NEW_MODEL = "new-model"  # (scripts)
+NEW_REVISION = "new-revision"  # (scripts)
+NEW_METHODS = "new-methods"  # (scripts)
+NEW_FILES = "new-files"  # (scripts)
+NEW_TASKS = "new-tasks"  # (scripts)
+NEW_GATES = "new-gates-"  # and the name of a setting of the causal map, as the scripts know it
+NEW_PAIRS = "new-pairs"  # (scripts)
+NEW_SUBMIT = "new-submit"  # (scripts)
+ATLAS = "atlas"  # everything but models and jobs
+
+# Tools
+SEARCH = "search"  # (scripts)
+COPY = "copy"  # (scripts)
+HELP = "help"  # (scripts)
+HELP_OPEN = "help-open"
+DOWNLOADS = "downloads"
+LIVE = "live"  # announcements for screen readers (scripts)

@@ -1,0 +1,101 @@
+"""One head from all sides, and several side by side: cards of equal build, so that the eye can compare rows."""
+
+from typing import Any
+
+from dash import html
+
+from analysis.models.card import HeadId, ModelCard
+from dashboard.catalogue_adapter import Catalogue
+from dashboard.maps import MAPS
+from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.map import Orientation
+from dashboard.palette import Colours, colours
+from dashboard.view import View
+
+
+def inspector(view: View, catalogue: Catalogue, dark: bool) -> list[Any]:
+    """A card for each pinned head."""
+    heads = view.state.pins
+    if not heads:
+        return [_invitation()]
+    palette = colours(view.state.palette, dark)
+    return [_card(view, catalogue, head, palette) for head in heads]
+
+
+def _invitation() -> html.Div:
+    return html.Div(
+        [
+            html.H2("No head pinned"),
+            html.P(
+                "Hover over a square to see what the head does. Click to pin it here, shift-click to compare several, "
+                "or press / and type a name such as 10.7."
+            ),
+        ],
+        className="card invitation",
+    )
+
+
+def _card(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> html.Section:
+    said = view.map.head_title(view.shown, head) if view.shown is not None else ""
+    header = [
+        html.H2(str(head)),
+        html.Span(said, className="roles"),
+        _neighbours(view.card, head, view.orientation),
+        html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
+    ]
+    parts = _parts(view, catalogue, head, palette)
+    return html.Section(
+        [html.Header(header), html.Div(_columns(view.card, head, parts), className="head-body")],
+        className="card head-card",
+        **{"aria-label": f"Head {head}"},
+    )
+
+
+def _parts(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> list[HeadPart]:
+    """What every map says of a head, the map on the page first."""
+    at = MAPS.index(view.map)
+    found = []
+    for each in [*MAPS[at:], *MAPS[:at]]:
+        asked = AskedHead(head, view.state.pins, view.card, catalogue, palette, on_page=each is view.map)
+        part = each.head_part(asked, view.of(each))
+        if part is not None:
+            found.append(part)
+    return found
+
+
+def _columns(card: ModelCard, head: HeadId, parts: list[HeadPart]) -> list[html.Div]:
+    """The first half of the parts on the left; on the right the others, then what concerns the model."""
+    middle = (len(parts) + 1) // 2
+    left: list[Any] = []
+    right: list[Any] = []
+    for part in parts[:middle]:
+        left += part.content
+    for part in parts[middle:]:
+        right += part.content
+    right += _mates(card, head)
+    for part in parts:
+        right += part.facts
+    return [html.Div(left), html.Div(right)]
+
+
+def _neighbours(card: ModelCard, head: HeadId, lies: Orientation) -> html.Span:
+    """Buttons to the heads beside it, as the map lies: over the layers one way, over the heads the other."""
+    at = card.layers.index(head.layer)
+    layers, heads = ((at - 1, head.head), (at + 1, head.head)), ((at, head.head - 1), (at, head.head + 1))
+    across, down = (heads, layers[:: -1 if lies.upward else 1]) if lies.across else (layers, heads)
+    buttons = []
+    for arrow, (layer, other) in zip("←→↑↓", (*across, *down), strict=True):
+        exists = 0 <= layer < len(card.layers) and 0 <= other < card.heads
+        name = str(HeadId(card.layers[layer], other)) if exists else ""
+        go = {"data-instead": f"{head} {name}", "aria-label": f"Go to {name}"} if exists else {"aria-hidden": "true"}
+        buttons.append(html.Button(arrow, className="step", disabled=not exists, title=name, **go))
+    return html.Span(buttons, className="steps")
+
+
+def _mates(card: ModelCard, head: HeadId) -> list[Any]:
+    """The heads that share its value matrix."""
+    mates = card.group_mates(head)
+    if not mates:
+        return []
+    buttons = [html.Button(str(mate), className="mate", **{"data-pin": str(mate)}) for mate in mates]
+    return [html.Div([html.H3("Shares its value matrix with"), html.P(buttons, className="mates")])]

@@ -1,0 +1,169 @@
+"""The page as a whole: header, controls, maps, what is below them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from dashboard.maps import MAPS
+from dashboard.page import ids
+from dashboard.page.controls import all_controls, controls
+from dashboard.page.table import table
+from dashboard.page.workshop import workshop
+from dashboard.state import ViewState
+from dashboard.view import view_titles
+
+_SHORTCUTS = (
+    ("← ↑ → ↓", "move over the heads of a focused map"),
+    ("Enter", "pin the head"),
+    ("Esc", "clear pins"),
+    ("/", "search a head: 10.7 or L10H7"),
+    ("t", "transpose"),
+    ("c", "copy the link to this view"),
+    ("?", "this help"),
+)
+
+
+_STORES = (
+    ids.ADDRESS,
+    ids.SCREEN,
+    ids.PINS,
+    ids.QUERY,
+    ids.HEADS,
+    ids.TITLE,
+    ids.CARDS,
+    ids.JOBS,
+    ids.FRESH,
+    ids.SENT,
+    ids.FINISHED,
+)
+
+
+def page(read_only: bool = False) -> dmc.MantineProvider:
+    """Everything that is on the page before a view is known."""
+    return dmc.MantineProvider(
+        [
+            *(dcc.Store(id=name) for name in _STORES),
+            html.A("Skip to the maps", href=f"#{ids.FRAME}", className="skip"),
+            html.Div([_header(), _main(read_only)], id=ids.PAGE),
+            _help(),
+            html.Div(id=ids.LIVE, className="unseen", role="status", **{"aria-live": "polite"}),
+        ],
+        id=ids.PROVIDER,
+        theme={
+            "primaryColor": "indigo",
+            "fontFamily": "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif",
+            "defaultRadius": "sm",
+        },
+    )
+
+
+def _header() -> html.Header:
+    name = [_logo(), html.Span("Head Atlas")]
+    return html.Header(
+        [
+            html.A(name, href="/", className="brand", **{"aria-label": "Head Atlas, start"}),
+            _model(),
+            _segments(ids.VIEW, "View", view_titles()),
+            html.Div(className="spring"),
+            _search(),
+            html.Button("Copy link", id=ids.COPY, className="button"),
+            html.Details([html.Summary("Download", className="button"), html.Div(id=ids.DOWNLOADS)], className="menu"),
+            _segments(ids.THEME, "Theme", {"system": "System", "light": "Light", "dark": "Dark"}),
+            html.Button("?", id=ids.HELP_OPEN, className="button round", **{"aria-label": "Help"}),
+        ],
+        className="top",
+    )
+
+
+def _model() -> dmc.Select:
+    return dmc.Select(
+        id=ids.MODEL, data=[], searchable=True, clearSearchOnFocus=True, allowDeselect=False,
+        nothingFoundMessage="No model of that name", size="xs", w=205, **{"aria-label": "Model"},
+    )  # fmt: skip
+
+
+def _search() -> dmc.TextInput:
+    label = {"aria-label": "Find a head by its name"}
+    return dmc.TextInput(id=ids.SEARCH, placeholder="Find a head: 10.7", size="xs", w=125, **label)
+
+
+def _segments(part: str, label: str, choices: Mapping[str, str]) -> dmc.SegmentedControl:
+    """A choice; the first is the one at the start."""
+    data = [{"value": value, "label": words} for value, words in choices.items()]
+    return dmc.SegmentedControl(id=part, value=data[0]["value"], size="xs", data=data, **{"aria-label": label})
+
+
+def _main(read_only: bool) -> html.Main:
+    return html.Main(
+        [
+            html.Div(id=ids.NOTICES, role="status"),
+            html.Div(_atlas(), id=ids.ATLAS),
+            html.Div(workshop(read_only), id=ids.WORKSHOP, hidden=True),
+            dcc.Interval(id=ids.POLL, interval=3000),
+        ]
+    )
+
+
+def _atlas() -> list[Any]:
+    return [
+        html.Div(id=ids.SENTENCE, className="sentence"),
+        controls(),
+        html.Section(id=ids.EMPTY, className="card empty", hidden=True),
+        html.Div(id=ids.LEGEND, className="legend"),
+        _maps(),
+        html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
+        html.Div(id=ids.INSPECTOR, className="inspector"),
+        html.Div([html.Div(id=name) for name in ids.SECTIONS], className="sections"),
+    ]
+
+
+def _maps() -> html.Div:
+    config = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False}
+    label = "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."
+    graph = dcc.Graph(id=ids.MAPS, config=config, responsive=False, style={"minHeight": "160px"})
+    return html.Div(graph, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
+
+
+def _help() -> dmc.Modal:
+    keys = [html.Tr([html.Td(dmc.Kbd(key)), html.Td(words)]) for key, words in _SHORTCUTS]
+    explained: list[Any] = []
+    for control in all_controls():
+        explained += [html.Dt(control.label), html.Dd(control.explained)]
+    return dmc.Modal(
+        [
+            *(html.P(each.help) for each in MAPS if each.help),
+            html.P("The address of the page is the view: send it, and a colleague sees what you see."),
+            html.Dl(explained),
+            html.Table(html.Tbody(keys), className="keys"),
+        ],
+        id=ids.HELP,
+        title="How to read the maps",
+        size="lg",
+        closeButtonProps={"aria-label": "Close"},
+    )
+
+
+def _logo() -> html.Img:
+    return html.Img(src="/assets/favicon.svg", alt="", width=22, height=22)
+
+
+def downloads(state: ViewState) -> list[Any]:
+    """Links that carry the view, whose state names the checkpoint; pictures are drawn in the browser."""
+    query = state.to_query()
+    files = (
+        ("csv", "This view, CSV", "view.csv"),
+        ("csv-all", "All scores, CSV", "scores.csv"),
+        ("parquet-view", "This view, Parquet", "view.parquet"),
+        ("parquet", "All scores, Parquet", "scores.parquet"),
+        ("html", "Stand-alone page, HTML", "page.html"),
+        ("py", "Reproduce, Python", "reproduce.py"),
+    )
+    links: list[Any] = []
+    for kind in ("png", "svg"):
+        drawn_from = {"data-picture": kind, "data-figure": f"/export/figure.json{query}"}
+        links.append(html.Button(f"Picture, {kind.upper()}", **drawn_from))
+    for name, words, file in files:
+        links.append(html.A(words, href=f"/export/{file}{query}", download=True, **{"data-export": name}))
+    return links

@@ -1,0 +1,1 @@
+"""What the server answers: the page, its exports, the API, the progress of jobs."""

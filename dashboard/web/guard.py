@@ -1,0 +1,157 @@
+"""In front of everything the server answers: login, origin, size and headers."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+from dashboard.access import LOCAL_NAMES, Access, Role
+from dashboard.state import ViewState
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_UPLOAD = 5_000_000  # characters of one file
+MAX_BODY = 6_000_000  # bytes of any request: a file and what is around it
+MAX_SECONDS = 60.0  # for a body to arrive
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+
+
+class TooLarge(Exception):
+    """A body went over the limit while it arrived."""
+
+
+class TooSlow(Exception):
+    """A body took longer than it may."""
+
+
+class Guard:
+    """Lets a request through to the application, or answers it."""
+
+    def __init__(self, app: App, access: Access, policy: str) -> None:
+        self._app, self._access, self._policy = app, access, policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] not in {"http", "websocket"}:
+            return await self._app(scope, receive, send)
+        role = await self._role(scope)
+        refused = self._refusal(scope, role)
+        if refused is not None:
+            if scope["type"] == "websocket":
+                return await send({"type": "websocket.close", "code": 4403})
+            await refused(scope, receive, self._with_headers(scope, send))
+            return None
+        scope.setdefault("state", {})["role"] = role
+        if scope["type"] == "websocket":
+            return await self._app(scope, receive, send)
+        try:
+            await self._app(scope, _limited(receive), self._with_headers(scope, send))
+        except TooLarge:
+            await _too_large()(scope, receive, self._with_headers(scope, send))
+        except TooSlow:
+            told = {
+                "error": "TooSlow",
+                "message": "the upload took too long",
+                "hint": "Send less, or over a faster line.",
+            }
+            await JSONResponse(told, 408)(scope, receive, self._with_headers(scope, send))
+
+    async def _role(self, scope: Scope) -> Role | None:
+        """What the sender may do; a password is verified in a thread, because that is made to take long."""
+        given = Headers(scope=scope).get("authorization")
+        return await asyncio.to_thread(self._access.role, given) if self._access.people else self._access.role(given)
+
+    def _refusal(self, scope: Scope, role: Role | None) -> Response | None:
+        headers = Headers(scope=scope)
+        if self._access.local and _host(headers.get("host", "")) not in LOCAL_NAMES:
+            return PlainTextResponse("This server answers to its own machine only.", 400)  # another name: rebinding
+        if role is None:
+            challenge = {"WWW-Authenticate": 'Basic realm="Head Atlas", charset="UTF-8"'}
+            return PlainTextResponse("Please log in.", 401, challenge)
+        if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not _same_origin(headers):
+            return JSONResponse({"error": "OtherOrigin", "message": "this request comes from another site"}, 403)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:12]) > MAX_BODY:
+            return _too_large()
+        return None
+
+    def _with_headers(self, scope: Scope, send: Send) -> Send:
+        by = "*" if _embedded(scope) else "'self'"
+        policy = f"{self._policy}; frame-ancestors {by}"
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("Content-Security-Policy", policy)
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers["Referrer-Policy"] = "same-origin"
+                headers["Cross-Origin-Opener-Policy"] = "same-origin"
+                headers["Permissions-Policy"] = "camera=(), microphone=(), geolocation=()"
+            await send(message)
+
+        return sending
+
+
+def _embedded(scope: Scope) -> bool:
+    """Whether the page that is asked for shows maps alone: no other may stand in a page of somebody else."""
+    return bool(scope["path"] == "/" and ViewState.from_query(scope["query_string"].decode("latin-1")).state.embed)
+
+
+def _too_large() -> JSONResponse:
+    told = {
+        "error": "TooLarge",
+        "message": f"at most {MAX_BODY // 1_000_000} MB are taken",
+        "hint": "Send fewer pairs.",
+    }
+    return JSONResponse(told, 413)
+
+
+def _limited(receive: Receive) -> Receive:
+    """The same messages, as long as their bodies together stay below the limit and arrive in time."""
+    taken, arrived, end = 0, False, asyncio.get_running_loop().time() + MAX_SECONDS
+
+    async def receiving() -> Message:
+        nonlocal taken, arrived
+        try:
+            async with asyncio.timeout_at(None if arrived else end):
+                message = await receive()
+        except TimeoutError as error:
+            raise TooSlow from error
+        arrived = not message.get("more_body", False)
+        taken += len(message.get("body", b""))
+        if taken > MAX_BODY:
+            raise TooLarge
+        return message
+
+    return receiving
+
+
+def _host(header: str) -> str:
+    """The name in a Host header, without its port."""
+    name = header.rsplit(":", 1)[0] if not header.endswith("]") else header
+    return name.lower()
+
+
+def _same_origin(headers: Headers) -> bool:
+    """Browsers say where a request comes from; scripts say nothing and carry no one's cookies."""
+    site = headers.get("sec-fetch-site")
+    if site is not None and site not in {"same-origin", "none"}:
+        return False
+    origin = headers.get("origin")
+    return origin is None or origin.partition("://")[2] == headers.get("host")
+
+
+def policy(script_hashes: list[str]) -> str:
+    """The content security policy: everything from here; styles inline, because the components write them so."""
+    scripts = " ".join(["'self'", *script_hashes])
+    return (
+        f"default-src 'self'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+        "font-src 'self' data:; connect-src 'self' ws: wss:; worker-src 'self' blob:; object-src 'none'; "
+        "base-uri 'none'; form-action 'self'"
+    )

@@ -1,0 +1,140 @@
+import json
+from dataclasses import replace
+
+import plotly.graph_objects as go
+import pytest
+
+from analysis.data.tasks import builtin
+from analysis.methods.causal.plan import STAGES, task_item
+from dashboard.arrange import arrange_grid
+from dashboard.maps.causal.colours import GROUND
+from dashboard.maps.causal.losses import loss_curves
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.validation import validation_curves
+from dashboard.palette import colours, contrast
+from tests.dashboard.made import figure_of, state
+from tests.dashboard.test_causal_panels import EFFECT, PREVIEW, small
+from tests.dashboard.test_function_figures import shown, unpacked
+from tests.synthetic import big_scores, causal_scores_of, odd_scores
+
+INKS = colours("okabe-ito", False)
+
+
+def make(wanted=None, scores=None, dark=False):
+    return figure_of(scores or small(preview=PREVIEW, effect=EFFECT), wanted, dark)
+
+
+def maps(figure):
+    return [trace for trace in figure["data"] if trace["type"] == "heatmap"]
+
+
+def test_colours_are_the_sum_of_two_lights():
+    """Published: green, red, yellow for both, black for neither; below the threshold a light is dimmed."""
+    figure = make(state(view="causal", palette="paper", role=0.7, seed="0"))
+    assert shown(figure, "math seed 0", 0, 0) == "#00ea00"  # F 0.9 of L0H0 in 13 steps
+    assert shown(figure, "math seed 0", 0, 1) == "#d40000"  # N 0.8 of L0H1
+    assert shown(figure, "math seed 0", 1, 1) == "#000000"
+    both = make(state(view="causal", palette="paper", role=0.2))
+    red, green = (int(shown(both, "math any", 0, 0)[at : at + 2], 16) for at in (1, 3))
+    assert min(red, green) > 150
+    assert colours("paper", False).light(1, 1) == "#ffff00"
+    assert colours("okabe-ito", False).light(1, 1) == "#ffffff"
+
+
+def test_the_safe_pair_differs_in_brightness_from_black_and_from_both():
+    """Told apart without seeing hue."""
+    palette = colours("okabe-ito", False)
+    for light in (palette.light(1, 0), palette.light(0, 1)):
+        assert contrast(light, palette.light(0, 0)) > 4.5
+        assert contrast(light, palette.light(1, 1)) > 2
+
+
+def test_x_is_head_and_layer_0_is_at_the_bottom_unless_transposed():
+    """The published orientation, and the function map's on request."""
+    plain, turned = make(), make(state(view="causal", transpose=True))
+    assert [figure["layout"]["xaxis"]["title"]["text"] for figure in (plain, turned)] == ["head", "layer"]
+    assert plain["layout"]["yaxis"]["range"] == [-0.5, 1.5]
+    assert turned["layout"]["yaxis"]["range"] == [1.5, -0.5]
+
+
+def test_every_panel_has_its_layer_profile_on_the_same_layers():
+    """Facilitation to the right, interference to the left; the profile follows the zoom of the maps."""
+    figure = make()
+    assert len(maps(figure)) == 4
+    bars = [trace for trace in figure["data"] if trace["name"] == "math any 1"]
+    assert unpacked(bars[0]["x"]).tolist() == [-1.0, 0.0]
+    assert {figure["layout"][f"yaxis{n}"]["matches"] for n in range(5, 9)} == {"y"}
+
+
+def test_the_preview_has_one_scale_around_zero():
+    """No gradient has the empty colour; its sign decides the hue; it lies on no dark ground."""
+    figure = make(state(view="causal", gates="preview"))
+    palette = colours("okabe-ito", False)
+    assert shown(figure, "math mean", 1, 0) == palette.empty
+    assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
+    assert "first-order" in figure["layout"]["annotations"][0]["text"]
+    assert GROUND not in json.dumps(figure)
+
+
+@pytest.mark.parametrize("gates", ["both", "facilitation", "interference", "irrelevance", "preview"])
+@pytest.mark.parametrize("transpose", [False, True])
+def test_plotly_knows_every_property(gates, transpose):
+    """plotly's own object refuses a misspelt one."""
+    assert go.Figure(make(state(view="causal", gates=gates, transpose=transpose), dark=True)).data
+
+
+def test_a_big_causal_map_is_small_on_the_wire():
+    """Four panels of 80 × 64 heads with profiles take less than 120 kB of JSON."""
+    scores = causal_scores_of(big_scores().provenance.model, seeds=2)
+    assert len(json.dumps(make(scores=scores))) < 120_000
+
+
+@pytest.mark.parametrize("width", [300, 376, 800, 1240, 2000])
+@pytest.mark.parametrize(("cells", "beside"), [((9, 30), True), ((64, 80), True), ((30, 9), False), ((80, 64), False)])
+def test_a_grid_stays_inside_its_figure_and_apart(width, cells, beside):
+    """Maps and profiles of 2 × 2 panels, on a phone and on a wide screen."""
+    place = arrange_grid(2, 2, cells, width, beside)
+    boxes = (*place.boxes, *place.sides)
+    assert len(boxes) == 8
+    for box in boxes:
+        assert box.left >= 0
+        assert box.left + box.width <= width
+        assert box.top + box.height <= place.height
+    for i, one in enumerate(boxes):
+        for other in boxes[:i]:
+            beside_each_other = one.left >= other.left + other.width or other.left >= one.left + one.width
+            assert beside_each_other or one.top >= other.top + other.height or other.top >= one.top + one.height
+
+
+def test_two_columns_stand_beside_each_other_where_there_is_room():
+    """Always left, Any right, one task a row; below each other on a phone."""
+    assert len({box.left for box in arrange_grid(2, 2, (9, 30), 1240, True).boxes}) == 2
+    assert len({box.left for box in arrange_grid(2, 2, (9, 30), 376, True).boxes}) == 1
+
+
+def test_validation_curves_and_losses_are_plotly_figures():
+    """Three lines a task that was measured; a line for each seed and stage; empty when nothing is known."""
+    scores = small(effect=EFFECT)
+    curves = validation_curves(scores, CausalState(), 1200, INKS)
+    assert [trace["name"] for trace in curves["data"]] == [
+        "by F (facilitation)", "by R (irrelevance)", "by N (interference)",
+    ]  # fmt: skip
+    losses = loss_curves(scores, CausalState(), 380, INKS)
+    assert len(losses["data"]) == 6
+    assert unpacked(losses["data"][2]["x"]).tolist() == [2.0]  # pushed after two free updates
+    late = task_item(builtin()["math"], {}, {"under_way": [{"seeds": [3, 4], **{s: [[2.0], [1.0]] for s in STAGES}}]})
+    running = replace(scores, provenance=replace(scores.provenance, items=(late, scores.item("syntax"))))
+    assert [line["hovertemplate"][:6] for line in loss_curves(running, CausalState(), 380, INKS)["data"][:2]] == [
+        "seed 3",
+        "seed 4",
+    ]
+    for figure in (curves, losses, validation_curves(small(), CausalState(), 1200, INKS)):
+        go.Figure(figure)
+
+
+def test_layers_keep_their_own_numbers():
+    """In the profile's tooltip too: of a model whose second, fourth, sixth and ninth layers attend."""
+    card = odd_scores().provenance.model
+    assert card.layers == (1, 3, 5, 8)
+    bar = next(trace for trace in make(scores=causal_scores_of(card))["data"] if trace["type"] == "bar")
+    assert bar["customdata"] == [1, 3, 5, 8]

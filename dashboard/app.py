@@ -10,7 +10,7 @@ from starlette.websockets import WebSocket
 
 from analysis.jobs.engine import Engine
 from analysis.results.catalogue import Library
-from dashboard import callbacks, exports
+from dashboard import callbacks, exports, scripts
 from dashboard.access import Access
 from dashboard.api import create_api
 from dashboard.guard import Guard, policy
@@ -19,19 +19,20 @@ from dashboard.panels.page import page
 
 ASSETS = Path(__file__).parent.parent / "assets"
 
-_INDEX = """<!DOCTYPE html>
+_INDEX = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
-{%metas%}
+{{%metas%}}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Head Atlas</title>
 <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">
 <script src="/assets/before/theme.js"></script>
-{%css%}
+{{%css%}}
+{scripts.preloads()}
 </head>
 <body>
-{%app_entry%}
-<footer>{%config%}{%scripts%}{%renderer%}</footer>
+{{%app_entry%}}
+<footer>{{%config%}}{{%scripts%}}{{%renderer%}}</footer>
 </body>
 </html>"""
 
@@ -48,6 +49,7 @@ def create_app(library: Library, engine: Engine, access: Access, models: Path | 
         await tell(socket, watch)
 
     server.add_api_websocket_route("/live/jobs", live)
+    server.mount(scripts.URL, scripts.Modules())  # before Dash's own assets
     app = dash_app(library, engine, access, models, server)
     server.state.dash = app
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
@@ -61,12 +63,14 @@ def dash_app(library: Library, engine: Engine, access: Access, models: Path | No
         "head-atlas",
         server=server,
         assets_folder=str(ASSETS),
-        assets_path_ignore=["before", "pictures"],
+        assets_path_ignore=["before", "pictures", scripts.IGNORED],
         index_string=_INDEX,
+        meta_tags=[scripts.rules()],
         title="Head Atlas",
         update_title="",
         add_log_handler=False,
     )
+    app.renderer = scripts.RENDERER
     app.layout = page(read_only=access.read_only)
     callbacks.register(app, library, engine, models, access.read_only)
     return app

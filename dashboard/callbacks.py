@@ -337,7 +337,7 @@ def _drawn_from(view: View, width: int, dark: bool) -> str:
 
 
 def _register_scripts(app: Dash) -> None:
-    """What happens in the browser alone; the functions are in assets/atlas.js."""
+    """What happens in the browser alone; the functions are in assets/atlas/main.mjs."""
 
     def script(name: str, *parts: Any, **options: Any) -> None:
         app.clientside_callback(ClientsideFunction("atlas", name), *parts, **options)

@@ -6,7 +6,12 @@ from typing import Any, Self
 
 from analysis.errors import HeadError
 
-_WRITTEN = re.compile(r"\s*[La]?(\d{1,4})\s*(?:\.h|H|[.,:]\s*)\s*(\d{1,4})\s*", re.IGNORECASE | re.ASCII)
+# The browser's scripts use the same pattern, so blanks are named: \s is not the same in both languages.
+_BLANKS = r"[ \t\n\r\f\v]*"
+WRITTEN = re.compile(
+    rf"{_BLANKS}[La]?([0-9]{{1,4}}){_BLANKS}(?:\.h|H|[.,:]){_BLANKS}([0-9]{{1,4}}){_BLANKS}",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -19,7 +24,7 @@ class HeadId:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `L10H7`, `10.7`, `10,7` or `a10.h7`."""
-        match = _WRITTEN.fullmatch(text)
+        match = WRITTEN.fullmatch(text)
         if match is None:
             raise HeadError(f"{text[:40]!r} is not a head", "Write layer and head like L10H7 or 10.7.")
         return cls(int(match[1]), int(match[2]))

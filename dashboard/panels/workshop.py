@@ -1,17 +1,20 @@
 """Models and jobs: what is there, what is being computed, and a form to ask for more."""
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 import dash_mantine_components as dmc
 from dash import dcc, html
 
 from analysis.data.tasks import TITLES
-from analysis.jobs.job import METHODS, USUAL, Job
+from analysis.jobs.job import USUAL, Job
 from analysis.methods.causal.plan import MAX_SEEDS, SEEDS, GateSettings
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.catalogue import name_of
 from analysis.results.provenance import Provenance
 from dashboard import ids
+
+Kind = Literal["text", "number", "numbers", "flag", "choices", "files", "file"]  # of a field's value
 
 _METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
 _STATES = {
@@ -43,59 +46,56 @@ def _closed() -> html.P:
     )
 
 
+def field(name: str, kind: Kind, component: Any, missing: str = "") -> html.Div:
+    """A control of the form with the name and kind of its value; `missing` is said when a needed one is empty."""
+    told = {"data-field": name, "data-type": kind}
+    if missing:
+        told["data-missing"] = missing
+    return html.Div(component, **told)
+
+
 def _form() -> html.Div:
-    methods = [dmc.Checkbox(label=_METHOD_NAMES[method], value=method, size="xs") for method in METHODS]
+    fields = [
+        _text("model", "Model", "org/name, or a folder of the models directory", 320, "Which model? Type its name."),
+        _text("revision", "Revision", "main", 140),
+        _choices("methods", "Methods", _METHOD_NAMES, USUAL, "Which method? Tick at least one."),
+        _files("files", "files", "Your own relations (CSV or JSON) or tasks (JSONL), optional"),
+        html.Button("Analyse", id=ids.NEW_SUBMIT, className="button strong"),
+    ]
+    hint = "The weights are read on the worker and sent nowhere else. Closing this page changes nothing."
     return html.Div(
-        [
-            html.Div(
-                [
-                    dmc.TextInput(
-                        id=ids.NEW_MODEL, label="Model", placeholder="org/name, or a folder of the models directory",
-                        size="xs", w=320,
-                    ),
-                    dmc.TextInput(id=ids.NEW_REVISION, label="Revision", placeholder="main", size="xs", w=140),
-                    html.Div(
-                        dmc.CheckboxGroup(dmc.Stack(methods, gap=6), label="Methods", value=list(USUAL), size="xs"),
-                        id=ids.NEW_METHODS,
-                    ),
-                    html.Label(
-                        [
-                            html.Span("Your own relations (CSV or JSON) or tasks (JSONL), optional"),
-                            dcc.Input(id=ids.NEW_FILES, type="file", multiple=True),
-                        ],
-                        className="files",
-                    ),
-                    html.Button("Analyse", id=ids.NEW_SUBMIT, className="button strong"),
-                ],
-                className="form",
-            ),
-            _gate_form(),
-            html.P(
-                "The weights are read on the worker and sent nowhere else. Closing this page changes nothing.",
-                className="hint",
-            ),
-        ]
-    )  # fmt: skip
+        [html.Div(fields, className="form"), _causal_settings(), html.P(hint, className="hint")], id=ids.NEW_FORM
+    )
 
 
-def _gate_form() -> html.Details:
-    """How the causal map is to be computed; what is left empty is as usual."""
-    tasks = [dmc.Checkbox(label=title, value=name, size="xs") for name, title in TITLES.items()]
-    group = dmc.CheckboxGroup(dmc.Stack(tasks, gap=6), size="xs", label="Tasks")
-    pairs = [html.Span("Pairs to contrast (JSONL)"), dcc.Input(id=ids.NEW_PAIRS, type="file")]
-    fields = [html.Div(group, id=ids.NEW_TASKS), *_gate_fields(), html.Label(pairs, className="files")]
+def _causal_settings() -> html.Details:
+    """How the causal map is to be computed; a setting that is left empty has its default."""
+    default = GateSettings()
+    updates = f"{default.free_updates} {default.push_updates}"
+    fields = [
+        _choices("tasks", "Tasks", TITLES),
+        _number("seeds", "Seeds", SEEDS, MAX_SEEDS, least=0),
+        _text("updates", "Updates: free, pushed", updates, 150, kind="numbers"),
+        _number("batch", "Prompts an update", default.batch, 1024),
+        _number("together", "Seeds in one batch", 1, MAX_SEEDS),
+        _text("rates", "Learning rates", _rates(default), 130, kind="numbers"),
+        _number("push", "Push λ", default.push, 10),
+        _number("clip", "Gradient clip", default.clip, 1000),
+        field("published", "flag", dmc.Checkbox(label="Published settings", size="xs", mt=24)),
+        _files("contrast", "file", "Pairs to contrast (JSONL)"),
+    ]
     hint = (
         "With no task ticked: Math and Syntax, or your own alone. Pairs to contrast are fitted instead of tasks. "
-        "0 seeds: the preview alone, in about a minute. Learning rates: first and last of the free stage, first and "
-        f"last of the pushed one. Published are {_words(GateSettings.published())}. Seeds in one batch are faster and "
-        "take more memory."
+        "0 seeds: the preview alone, in about a minute. Updates: of the free stage and of the pushed one. Learning "
+        "rates: first and last of the free stage, first and last of the pushed one. "
+        f"Published are {_words(GateSettings.published())}. Seeds in one batch are faster and take more memory."
     )
     parts = [
         html.Summary("Settings of the causal map"),
         html.Div(fields, className="form"),
         html.P(hint, className="hint"),
     ]
-    return html.Details(parts, className="gate-form")
+    return html.Details(parts, className="settings", **{"data-method": "causal"})
 
 
 def _words(settings: GateSettings) -> str:
@@ -107,28 +107,32 @@ def _rates(settings: GateSettings) -> str:
     return " ".join(f"{rate:g}" for rate in (*settings.free_rate, *settings.push_rate))
 
 
-def _gate_fields() -> list[Any]:
-    usual = GateSettings()
-    rates = {"label": "Learning rates", "placeholder": _rates(usual), "size": "xs", "w": 130}
-    return [
-        _number("seeds", "Seeds", SEEDS, MAX_SEEDS, least=0),
-        _number("free", "Free updates", usual.free_updates, 10_000),
-        _number("pushed", "Pushed updates", usual.push_updates, 10_000),
-        _number("batch", "Prompts an update", usual.batch, 1024),
-        _number("together", "Seeds in one batch", 1, MAX_SEEDS),
-        dmc.TextInput(id=f"{ids.NEW_GATES}rates", **rates),
-        _number("push", "Push λ", usual.push, 10),
-        _number("clip", "Gradient clip", usual.clip, 1000),
-        dmc.Checkbox(id=f"{ids.NEW_GATES}published", label="Published settings", size="xs", mt=24),
-    ]
+def _text(
+    name: str, label: str, placeholder: str, width: int, missing: str = "", kind: Literal["text", "numbers"] = "text"
+) -> html.Div:
+    return field(name, kind, dmc.TextInput(label=label, placeholder=placeholder, size="xs", w=width), missing)
 
 
-def _number(name: str, label: str, usual: float, most: float, least: int = 1) -> dmc.NumberInput:
-    whole = isinstance(usual, int)
-    return dmc.NumberInput(
-        id=f"{ids.NEW_GATES}{name}", label=label, placeholder=f"{usual:g}", min=least if whole else 0, max=most,
+def _number(name: str, label: str, default: float, most: float, least: int = 1) -> html.Div:
+    whole = isinstance(default, int)
+    component = dmc.NumberInput(
+        label=label, placeholder=f"{default:g}", min=least if whole else 0, max=most,
         size="xs", w=118, hideControls=True, allowDecimal=not whole, allowNegative=False,
     )  # fmt: skip
+    return field(name, "number", component)
+
+
+def _choices(
+    name: str, label: str, choices: Mapping[str, str], ticked: Iterable[str] = (), missing: str = ""
+) -> html.Div:
+    boxes = [dmc.Checkbox(label=words, value=value, size="xs") for value, words in choices.items()]
+    group = dmc.CheckboxGroup(dmc.Stack(boxes, gap=6), label=label, value=list(ticked), size="xs")
+    return field(name, "choices", group, missing)
+
+
+def _files(name: str, kind: Literal["files", "file"], label: str) -> html.Div:
+    upload = dcc.Input(type="file", multiple=kind == "files")
+    return field(name, kind, html.Label([html.Span(label), upload], className="files"))
 
 
 def job_list(jobs: list[Job], read_only: bool) -> list[Any]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import HeadAtlasError, HeadError
-from analysis.models.card import HeadId, ModelCard
+from analysis.models.card import WRITTEN, HeadId, ModelCard
 from tests.hand_made import HandMade
 
 NAMES = json.loads((Path(__file__).parent / "scripts" / "head_names.json").read_text("utf-8"))
@@ -24,6 +24,11 @@ def test_what_is_no_head(text):
     """Anything else is a named error."""
     with pytest.raises(HeadError):
         HeadId.parse(text)
+
+
+def test_the_scripts_are_tested_with_the_pattern_that_they_are_told():
+    """The page hands it over; the table carries it for tests that have no page."""
+    assert NAMES["pattern"] == WRITTEN.pattern
 
 
 @given(st.integers(0, 9999), st.integers(0, 9999))

@@ -54,6 +54,14 @@ def test_the_scripts_know_every_tag_of_the_cards(visit, path):
     assert set().union(*(tags(card) for card in cards)) <= known
 
 
+def test_what_is_built_can_run_nothing(visit):
+    """An unknown tag becomes a span, a property that could run something is left out, text stays text."""
+    page = visit()
+    piece = ["script", {"onclick": "x()", "src": "x", "data-pin": "L1H1"}, ["<b>", ["td", {"aria-label": "a"}, []]]]
+    made = page.evaluate("piece => import('/assets/atlas/elements.mjs').then(m => m.built(piece).outerHTML)", piece)
+    assert made == '<span data-pin="L1H1">&lt;b&gt;<td aria-label="a"></td></span>'
+
+
 def test_each_module_is_fetched_and_run_once(visit):
     """Under one address each, although many modules import it; Dash starts after the last."""
     page = visit()

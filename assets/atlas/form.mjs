@@ -108,7 +108,7 @@ export async function collected(fields) {
 function fieldIn(wrapper) {
   const { field: name = "", type = "text", missing = "" } = wrapper.dataset;
   const settings = /** @type {HTMLElement | null} */ (wrapper.closest("[data-method]"));
-  const inputs = [...wrapper.querySelectorAll("input, textarea")].map(
+  const inputs = [...wrapper.querySelectorAll("input, textarea, select")].map(
     (input) => /** @type {HTMLInputElement} */ (input),
   );
   return {

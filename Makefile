@@ -4,13 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-slow bench lint pictures clean
+.PHONY: run test test-scripts test-slow bench lint pictures clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/python app.py $(if $(PORT),--port $(PORT))
 
-test: lint
+test: lint test-scripts
 	$(BIN)/python -m pytest
+
+test-scripts: $(VENV)/test.stamp
+	@if command -v node >/dev/null; then node --test --test-reporter=spec tests/scripts/*.test.mjs; \
+		else echo "tests/scripts skipped: no node"; fi
 
 test-slow: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -m slow
@@ -42,5 +46,5 @@ $(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/test.stamp: $(VENV)/run.stamp
 	$(PIP) --editable '.[test]'
-	@./tests/browser/install-chromium
+	@./tests/install-browser-and-node
 	@touch $@

@@ -1,25 +1,34 @@
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import HeadAtlasError, HeadError
-from analysis.models.card import HeadId, ModelCard
+from analysis.models.card import WRITTEN, HeadId, ModelCard
 from tests.hand_made import HandMade
 
+NAMES = json.loads((Path(__file__).parent / "scripts" / "head_names.json").read_text("utf-8"))
 CARD = HandMade.random(0, layers=3, heads=6, kv_heads=2).card
 
 
-@pytest.mark.parametrize("text", ["L10H7", "l10h7", "10.7", "10,7", " 10 , 7 ", "a10.h7", "10:7"])
-def test_ways_to_write_a_head(text):
-    """People write heads in several ways; all mean the same."""
-    assert HeadId.parse(text) == HeadId(10, 7)
+@pytest.mark.parametrize(("text", "layer", "head"), NAMES["heads"])
+def test_ways_to_write_a_head(text, layer, head):
+    """People write heads in several ways; the tests of the scripts read the same table."""
+    assert HeadId.parse(text) == HeadId(layer, head)
 
 
-@pytest.mark.parametrize("text", ["", "L10", "107", "L-1H2", "LxHy", "10.7.3", "L99999H0", "٣.٤", "L10H7\x00"])
+@pytest.mark.parametrize("text", NAMES["others"])
 def test_what_is_no_head(text):
     """Anything else is a named error."""
     with pytest.raises(HeadError):
         HeadId.parse(text)
+
+
+def test_the_scripts_are_tested_with_the_pattern_that_they_are_told():
+    """The page hands it over; the table carries it for tests that have no page."""
+    assert NAMES["pattern"] == WRITTEN.pattern
 
 
 @given(st.integers(0, 9999), st.integers(0, 9999))

@@ -6,7 +6,12 @@ from typing import Any, Self
 
 from analysis.errors import HeadError
 
-WRITTEN = re.compile(r"\s*[La]?(\d{1,4})\s*(?:\.h|H|[.,:]\s*)\s*(\d{1,4})\s*", re.IGNORECASE | re.ASCII)
+# The browser's scripts use the same pattern, so blanks are named: \s is not the same in both languages.
+_BLANKS = r"[ \t\n\r\f\v]*"
+WRITTEN = re.compile(
+    rf"{_BLANKS}[La]?([0-9]{{1,4}}){_BLANKS}(?:\.h|H|[.,:]){_BLANKS}([0-9]{{1,4}}){_BLANKS}",
+    re.IGNORECASE | re.ASCII,
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -30,7 +35,7 @@ class HeadId:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What identifies a model and describes its shape."""
+    """What a reader needs to know of a model before looking at any score of it."""
 
     id: str
     revision: str  # the hub's commit where there is one, else the first characters of the fingerprint
@@ -51,11 +56,11 @@ class ModelCard:
         return cls(**{**fields, "layers": tuple(fields["layers"])})
 
     def to_dict(self) -> dict[str, Any]:
-        """The card as plain values for JSON."""
+        """Plain values for JSON."""
         return {**asdict(self), "layers": list(self.layers)}
 
     def check(self, head: HeadId) -> HeadId:
-        """The head itself, or an error if the model does not have it."""
+        """The head itself if the model has it."""
         if head.layer not in self.layers or head.head >= self.heads:
             raise HeadError(
                 f"{self.id} has no head {head}",
@@ -67,5 +72,4 @@ class ModelCard:
         """The other query heads that share this head's value matrix (grouped-query attention)."""
         size = self.heads // self.kv_heads
         first = head.head // size * size
-        group = range(first, first + size)
-        return tuple(HeadId(head.layer, other) for other in group if other != head.head)
+        return tuple(HeadId(head.layer, other) for other in range(first, first + size) if other != head.head)

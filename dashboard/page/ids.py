@@ -1,4 +1,4 @@
-"""The names of the page's parts, each written once. The scripts in assets/ know those that are marked."""
+"""The names of the page's parts, each written once. The scripts (assets/atlas/page.mjs) know those that are marked."""
 
 # What decides the view
 ADDRESS = "address"  # the query string the page was opened with, or went back to (scripts)
@@ -50,13 +50,7 @@ JOB_LIST = "job-list"
 MODEL_LIST = "model-list"
 FINISHED = "finished"  # the finished jobs that the list of models was made after
 POLL = "poll"  # asks for them when no message comes
-NEW_MODEL = "new-model"  # (scripts)
-NEW_REVISION = "new-revision"  # (scripts)
-NEW_METHODS = "new-methods"  # (scripts)
-NEW_FILES = "new-files"  # (scripts)
-NEW_TASKS = "new-tasks"  # (scripts)
-NEW_GATES = "new-gates-"  # and the name of a setting of the causal map, as the scripts know it
-NEW_PAIRS = "new-pairs"  # (scripts)
+NEW_FORM = "new-form"  # (scripts)
 NEW_SUBMIT = "new-submit"  # (scripts)
 ATLAS = "atlas"  # everything but models and jobs
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -90,6 +90,11 @@ def drawn(page: Page) -> None:
     page.wait_for_selector("#inspector > *", state="attached", timeout=20_000)
     if "view=models" not in page.url:
         page.wait_for_selector("#frame > .pinned", state="attached", timeout=20_000)
+
+
+def field(page: Page, name: str) -> Locator:
+    """The control of a field in the form for an analysis."""
+    return page.locator(f"#new-form [data-field={name}] input")
 
 
 def cell(page: Page, layer: int, head: int, panel: int = 0) -> tuple[float, float]:

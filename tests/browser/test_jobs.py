@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from analysis.results.scores import Missing
 from tests import tiny_models
-from tests.browser.harness import cell, drawn, serve
+from tests.browser.harness import cell, drawn, field, serve
 from tests.test_causal import SOLVER, built_model, built_task
 
 RUNNING_CELLS = """running => {
@@ -109,14 +109,14 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     file = tmp_path / "next.jsonl"
     file.write_text("\n".join(json.dumps({"prompt": i.prompt, "target": i.target}) for i in built_task().train))
     page = visit("/?view=models")
-    page.locator("#new-model").fill("built")
-    page.locator("#new-methods").get_by_label("Causal map").check()
+    field(page, "model").fill("built")
+    page.locator("[data-field=methods]").get_by_label("Causal map").check()
     for other in ("Function map", "Salient tokens"):
-        page.locator("#new-methods").get_by_label(other).uncheck()
-    page.locator("#new-files").set_input_files(file)
+        page.locator("[data-field=methods]").get_by_label(other).uncheck()
+    field(page, "files").set_input_files(file)
     page.get_by_text("Settings of the causal map").click()
-    for name, value in {"seeds": "3", "free": "100", "pushed": "300", "batch": "8", "rates": "1 0.1 0.5 0.1"}.items():
-        page.locator(f"#new-gates-{name}").fill(value)
+    for name, value in {"seeds": "3", "updates": "100 300", "batch": "8", "rates": "1 0.1 0.5 0.1"}.items():
+        field(page, name).fill(value)
     page.locator("#new-submit").click()
     watch = page.locator("[data-job]", has_text="built").get_by_role("link")
     expect(watch).to_be_visible(timeout=60_000)

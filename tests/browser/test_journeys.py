@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from analysis.data.relations import builtin
 from analysis.results.shipped import shipped
-from tests.browser.harness import cell, drawn
+from tests.browser.harness import cell, drawn, field
 from tests.synthetic import BIG, HOSTILE, ODD
 
 
@@ -423,9 +423,9 @@ def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     pairs = "source,target\n" + "\n".join(f"{s},{t}" for s, t in builtin()["word_antonym"].pairs[:120])
     (tmp_path / "opposites.csv").write_text(pairs)
     page = visit("/?view=models")
-    page.locator("#new-model").fill("smollm2-135m-instruct")
+    field(page, "model").fill("smollm2-135m-instruct")
     page.locator(".workshop").get_by_label("Salient tokens").uncheck()
-    page.locator("#new-files").set_input_files(tmp_path / "opposites.csv")
+    field(page, "files").set_input_files(tmp_path / "opposites.csv")
     page.locator("#new-submit").click()
     job = page.locator("[data-job]").first
     expect(job).to_contain_text("with opposites")
@@ -445,15 +445,61 @@ def test_a_wrong_submission_is_said(visit, tmp_path):
     (tmp_path / "broken.csv").write_text("hot,cold\nbig\n")
     page = visit("/?view=models")
     jobs = page.locator("[data-job]").count()
-    page.locator("#new-model").fill("../../etc/passwd!")
+    field(page, "model").fill("../../etc/passwd!")
     page.locator("#new-submit").click()
     expect(page.locator("#note")).to_contain_text("model: String should match pattern")
-    page.locator("#new-model").fill("org/name")
-    page.locator("#new-files").set_input_files(tmp_path / "broken.csv")
+    field(page, "model").fill("org/name")
+    field(page, "files").set_input_files(tmp_path / "broken.csv")
     page.locator("#new-submit").click()
     expect(page.locator("#note")).to_contain_text("broken.csv, line 2: expected two columns, found 1")
     assert page.locator("[data-job]").count() == jobs
     page.complaints.clear()  # the browser reports the refusals, too
+
+
+def test_a_form_that_cannot_be_sent_is_said(visit, tmp_path):
+    """No model, no method, a file above the limit: each is said at once, and the server is not asked."""
+    page = visit("/?view=models")
+    requests = []
+    page.on("request", lambda request: requests.append(request.method))
+    page.locator("#new-submit").click()
+    expect(page.locator("#note")).to_contain_text("Which model?")
+    field(page, "model").fill("smollm2-135m-instruct")
+    methods = page.locator("[data-field=methods]")
+    for name in ("Function map", "Salient tokens"):
+        methods.get_by_label(name).uncheck()
+    page.locator("#new-submit").click()
+    expect(page.locator("#note")).to_contain_text("Which method?")
+    methods.get_by_label("Function map").check()
+    (tmp_path / "large.csv").write_bytes(b"a" * 5_000_001)
+    field(page, "files").set_input_files(tmp_path / "large.csv")
+    page.locator("#new-submit").click()
+    expect(page.locator("#note")).to_contain_text("large.csv is too large: a file may have at most 5 MB")
+    assert "POST" not in requests
+
+
+def test_settings_are_sent_only_with_their_method(visit):
+    """Every kind of field as the API takes it; what is left empty, or belongs to a method not ticked, stays behind."""
+    page = visit("/?view=models")
+    sent = []
+    page.route("**/api/jobs", lambda route: (sent.append(route.request.post_data_json), route.fulfill(json=[])))
+    field(page, "model").fill(" org/name ")
+    page.get_by_text("Settings of the causal map").click()
+    page.locator("[data-field=tasks]").get_by_label("Math").check()
+    typed = {"seeds": "2", "updates": "120, 260", "rates": "1.0 → 0.1; 0.5 often", "push": "0.5"}
+    for name, value in typed.items():
+        field(page, name).fill(value)
+    field(page, "published").check()
+    page.locator("#new-submit").click()
+    page.wait_for_timeout(300)
+    page.locator("[data-field=methods]").get_by_label("Causal map").check()
+    page.locator("#new-submit").click()
+    page.wait_for_timeout(300)
+    first, second = (body for body in sent if body)
+    assert first == {"model": "org/name", "methods": ["function", "salience"]}
+    assert second == {
+        "model": "org/name", "methods": ["function", "salience", "causal"], "tasks": ["math"], "seeds": 2,
+        "updates": [120, 260], "rates": [1, 0.1, 0.5, "often"], "push": 0.5, "published": True,
+    }  # fmt: skip
 
 
 def test_eight_pins_do_not_stop_the_page(visit):

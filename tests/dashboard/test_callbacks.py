@@ -1,7 +1,9 @@
 import ast
-import html
+import base64
+import hashlib
 import json
 import re
+from html import unescape
 from inspect import signature
 from pathlib import Path
 
@@ -11,12 +13,16 @@ from dash.development.base_component import Component
 from dash.exceptions import PreventUpdate
 from starlette.testclient import TestClient
 
-from analysis.jobs.job import Job, Request
+from analysis import methods
+from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import builtin as default_model
 from dashboard.jobs import job_state
 from dashboard.maps import MAPS
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import control_props
+from dashboard.setting import MAX_PINS
+from dashboard.web import scripts
+from dashboard.web.guard import MAX_UPLOAD
 from tests.synthetic import BIG, HOSTILE, ODD
 
 SCREEN = {"width": 1240, "dark": False}
@@ -272,47 +278,78 @@ def test_no_keyword_of_a_callback_is_misspelt():
         assert set(spec) == {"output", "inputs"}
 
 
-def test_every_script_that_the_page_calls_exists():
-    """The names of clientside functions are in assets/atlas.js."""
-    tree = ast.parse(Path(callbacks.__file__).read_text())
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "script"]
-    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
-    exported = source[source.index("dash_clientside.atlas = {") :]
-    assert len(calls) >= 8
-    for call in calls:
-        name = ast.literal_eval(call.args[0])
-        assert re.search(rf"^    (async )?{name}(\(|:)", exported, re.MULTILINE), name
-
-
-def test_the_names_that_the_scripts_know_are_marked():
-    """A part that is renamed must be renamed in assets/atlas.js too; ids.py says which."""
-    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
-    lines = re.findall(r'^[A-Z_]+ = "([a-z-]+)"(.*)$', Path(ids.__file__).read_text(), re.MULTILINE)
-    called = r'(?:byId|setData|set_props|getApi\w*)\("([a-z-]+)"|\.id === "([a-z-]+)"|["\s]#([a-z-]+)'
-    used = {name for found in re.findall(called, source) for name in found}
-    assert used & {name for name, _ in lines} == {name for name, remark in lines if "(scripts)" in remark}
-
-
 def test_page_and_assets_are_served(registered):
     """The page, its icon and its scripts; unknown results are no error."""
     _, client = registered
-    for path in ("/", "/assets/favicon.svg", "/assets/atlas.js", "/assets/before/theme.js", "/_dash-layout"):
+    for path in ("/", "/assets/favicon.svg", "/assets/atlas/main.mjs", "/assets/before/theme.js", "/_dash-layout"):
         assert client.get(path).status_code == 200
     assert "Head Atlas" in client.get("/?model=<script>").text
 
 
+def test_every_script_is_a_module_that_the_page_loads_once(registered):
+    """Each is preloaded under the one address by which the others import it; Dash adds none a second time."""
+    _, client = registered
+    html = client.get("/").text
+    modules = sorted(path.name for path in scripts.FOLDER.glob("*.mjs"))
+    assert len(modules) >= 15
+    assert re.findall(r"/assets/atlas/([\w.?=]+)", html) == [*modules, "main.mjs"]
+    for name in modules:
+        answer = client.get(f"/assets/atlas/{name}")
+        assert answer.headers["content-type"].split(";")[0] in {"text/javascript", "application/javascript"}
+
+
+def test_a_changed_script_is_not_kept_by_the_browser(registered):
+    """It asks each time, and is answered without the file while that is the same."""
+    _, client = registered
+    answer = client.get("/assets/atlas/main.mjs")
+    assert answer.headers["cache-control"] == "no-cache"
+    again = client.get("/assets/atlas/main.mjs", headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.headers["cache-control"]) == (304, "no-cache")
+
+
+def test_the_policy_allows_what_starts_the_page(registered):
+    """The script that imports the modules is inline, and its hash is in the policy."""
+    app, client = registered
+    digest = base64.b64encode(hashlib.sha256(app.renderer.encode()).digest()).decode()
+    answer = client.get("/")
+    assert app.renderer in answer.text
+    assert f"'sha256-{digest}'" in answer.headers["content-security-policy"]
+
+
+def test_the_scripts_are_told_the_rules(registered):
+    """Most pins, a head's name and the largest upload come with the page; the pattern is that of the names."""
+    _, client = registered
+    told = re.search(r'<meta name="atlas-rules" content="([^"]*)"', client.get("/").text)[1]
+    rules = json.loads(unescape(told))
+    assert (rules["pins"], rules["upload"]) == (MAX_PINS, MAX_UPLOAD)
+    assert re.fullmatch(rules["head"], "L10H7").groups() == ("10", "7")
+
+
 def test_cards_travel_as_plain_data(catalogue):
-    """Tags, properties and text, nothing that Dash would keep books about; the script knows every tag."""
+    """Tags, properties and text, nothing that Dash would keep books about."""
     cards = callbacks.inspect(catalogue, ["L23H4"], "", SCREEN)
-    source = (Path(callbacks.__file__).parent.parent.parent / "assets" / "atlas.js").read_text()
-    known = set(re.search(r'"([a-z0-9 ]+)"\.split', source)[1].split())
 
-    def tags(piece):
+    def check(piece):
         if isinstance(piece, str):
-            return set()
+            return
         tag, properties, children = piece
+        assert isinstance(tag, str)
         assert isinstance(properties, dict)
-        return {tag}.union(*(tags(child) for child in children))
+        for child in children:
+            check(child)
 
-    assert set().union(*(tags(card) for card in cards)) <= known
+    for card in cards:
+        check(card)
     json.dumps(cards)
+
+
+def test_every_field_of_the_form_is_one_of_the_api(registered):
+    """The form sends its fields by name; the settings of a method are those of a method."""
+    app, _ = registered
+    form = next(part for part in app.layout._traverse() if getattr(part, "id", None) == ids.NEW_FORM)
+    fields = [part for part in form._traverse() if "data-field" in part.to_plotly_json()["props"]]
+    names = [getattr(part, "data-field") for part in fields]
+    assert len(names) == len(set(names)) >= 10
+    assert set(names) <= set(request_type(NetworkRequest).model_fields)
+    details = [part for part in form._traverse() if "data-method" in part.to_plotly_json()["props"]]
+    assert {getattr(part, "data-method") for part in details} <= set(methods.names())

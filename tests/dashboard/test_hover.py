@@ -5,6 +5,11 @@ import numpy as np
 from analysis.results.scores import ONLY_SAMPLE
 from dashboard.page.hover import packed
 from dashboard.view import open_view
+from tests.synthetic import ODD
+
+
+def numbers(text, kind, shape):
+    return np.frombuffer(base64.b64decode(text), kind).reshape(shape)
 
 
 def test_the_browser_gets_the_numbers_of_the_panels(catalogue):

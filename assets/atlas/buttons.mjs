@@ -1,0 +1,52 @@
+// @ts-check
+// What the page's buttons and links do when they are clicked.
+import { copyLink, withPins } from "./address.mjs";
+import { submitForm } from "./form.mjs";
+import { cancelJob, retryJob } from "./jobs.mjs";
+import { near, PARTS } from "./page.mjs";
+import { downloadPicture } from "./pictures.mjs";
+import { exchange, pin, unpin } from "./pins.mjs";
+import { state } from "./state.mjs";
+
+/**
+ * By the attribute that a button carries, what it does.
+ * @type {Record<string, (button: HTMLElement, value: string) => unknown>}
+ */
+const ACTIONS = {
+  pin: (_, name) => pin(name, true),
+  unpin: (_, name) => unpin(name),
+  instead: (_, names) => exchange(names.split(" ")[0], names.split(" ")[1]),
+  picture: (button, format) => downloadPicture(button.dataset.figure || "", format),
+  export: (link) => link.setAttribute("href", withPins(link.getAttribute("href") || "", state.pins)),
+  cancel: (_, id) => cancelJob(id),
+  retry: (_, id) => retryJob(id),
+};
+
+const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();
+
+/**
+ * Do what the button at a click is for.
+ * @param {Event} event
+ */
+export function clickedButton(event) {
+  closeMenus(event);
+  if (near(event, `#${PARTS.copy}`)) copyLink();
+  if (near(event, `#${PARTS.submit}`)) submitForm();
+  const button = near(event, SELECTOR);
+  if (!button) return;
+  for (const [name, action] of Object.entries(ACTIONS)) {
+    const value = button.dataset[name];
+    if (value) action(button, value);
+  }
+}
+
+/**
+ * Close the menus that are open, but for one that was clicked beside its links.
+ * @param {Event} [event]
+ */
+export function closeMenus(event) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    const isInside = event && event.target instanceof Node && menu.contains(event.target);
+    if (!isInside || near(event, "a, button")) menu.removeAttribute("open");
+  }
+}

@@ -1,0 +1,134 @@
+// @ts-check
+// The form for an analysis: whatever fields stand in it are sent by their names. What is left empty is not sent.
+import { submitJob } from "./jobs.mjs";
+import { notify } from "./notes.mjs";
+import { byId, PARTS } from "./page.mjs";
+import { rules } from "./rules.mjs";
+
+/** @typedef {"text" | "number" | "numbers" | "flag" | "choices" | "files" | "file"} FieldType */
+/** @typedef {{name: string, size: number, text: () => Promise<string>}} Upload */
+
+/**
+ * @typedef {object} Field a field as it stands in the form
+ * @property {string} name
+ * @property {FieldType} type
+ * @property {string} method the method whose settings it belongs to; empty for those of every analysis
+ * @property {string} missing what is said when it is empty; empty when it may be
+ * @property {string} text what was typed
+ * @property {string[]} ticked values of the ticked boxes
+ * @property {Upload[]} files
+ */
+
+const METHODS = "methods"; // the field whose choices say which settings count
+
+/**
+ * The numbers in a text, separated by spaces, commas, semicolons or arrows. What is no number stays as it was typed, so
+ * that the server can name it.
+ * @param {string} text
+ * @returns {(number | string)[]}
+ */
+export function parseNumbers(text) {
+  return text.split(/[\s,;→]+/).filter(Boolean).map(parseNumber);
+}
+
+/**
+ * @param {string} text
+ * @returns {number | string}
+ */
+function parseNumber(text) {
+  const number = Number(text);
+  return Number.isFinite(number) ? number : text;
+}
+
+/**
+ * A file as it is sent.
+ * @param {Upload} file
+ */
+async function sent(file) {
+  return { name: file.name, content: await file.text() };
+}
+
+/**
+ * How the value of a field is read, by its type; undefined when it is empty.
+ * @type {Record<FieldType, (field: Field) => unknown>}
+ */
+const READERS = {
+  text: ({ text }) => text.trim() || undefined,
+  number: ({ text }) => (text.trim() ? parseNumber(text.trim()) : undefined),
+  numbers: ({ text }) => (text.trim() ? parseNumbers(text) : undefined),
+  flag: ({ ticked }) => (ticked.length ? true : undefined),
+  choices: ({ ticked }) => (ticked.length ? ticked : undefined),
+  files: ({ files }) => (files.length ? Promise.all(files.map(sent)) : undefined),
+  file: ({ files }) => (files.length ? sent(files[0]) : undefined),
+};
+
+/**
+ * The fields that count: settings of a method only when it was chosen.
+ * @param {Field[]} fields
+ */
+export function chosenFields(fields) {
+  const methods = fields.filter((field) => field.name === METHODS).flatMap((field) => field.ticked);
+  return fields.filter((field) => !field.method || methods.includes(field.method));
+}
+
+/**
+ * What is wrong with the fields, in words; empty when they can be sent.
+ * @param {Field[]} fields
+ * @param {number} largest bytes of a file
+ */
+export function complaint(fields, largest) {
+  for (const field of fields) {
+    if (field.missing && READERS[field.type](field) === undefined) return field.missing;
+    const large = field.files.find((file) => file.size > largest);
+    if (large) return `${large.name} is too large: a file may have at most ${largest / 1e6} MB.`;
+  }
+  return "";
+}
+
+/**
+ * What is sent to the server: the value of every field that is not empty.
+ * @param {Field[]} fields
+ * @returns {Promise<Record<string, unknown>>}
+ */
+export async function collected(fields) {
+  /** @type {Record<string, unknown>} */
+  const body = {};
+  for (const field of fields) {
+    const value = await READERS[field.type](field);
+    if (value !== undefined) body[field.name] = value;
+  }
+  return body;
+}
+
+/**
+ * A field as it stands on the page.
+ * @param {HTMLElement} wrapper
+ * @returns {Field}
+ */
+function fieldIn(wrapper) {
+  const { field: name = "", type = "text", missing = "" } = wrapper.dataset;
+  const settings = /** @type {HTMLElement | null} */ (wrapper.closest("[data-method]"));
+  const inputs = [...wrapper.querySelectorAll("input, textarea, select")].map(
+    (input) => /** @type {HTMLInputElement} */ (input),
+  );
+  return {
+    name,
+    type: /** @type {FieldType} */ (type),
+    method: settings?.dataset.method || "",
+    missing,
+    text: inputs[0]?.value || "",
+    ticked: inputs.filter((input) => input.checked).map((input) => input.value),
+    files: inputs.flatMap((input) => [...(input.files || [])]),
+  };
+}
+
+/** Send what the form says, and tell what became of it. */
+export async function submitForm() {
+  const wrappers = byId(PARTS.form).querySelectorAll("[data-field]");
+  const all = [...wrappers].map((wrapper) => fieldIn(/** @type {HTMLElement} */ (wrapper)));
+  const fields = chosenFields(all);
+  const wrong = complaint(fields, rules().upload);
+  if (wrong) return notify(wrong);
+  const job = await submitJob(await collected(fields));
+  if (job) notify(`${job.model} will be analysed.`);
+}

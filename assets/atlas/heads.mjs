@@ -1,0 +1,189 @@
+// @ts-check
+// The numbers behind the maps: unpacked from the store, found by a head's name. Arrays run over layers, then heads.
+
+/** @typedef {[row: number, column: number]} Cell a head: the index of its layer, and its number in the layer */
+/** @typedef {Uint8Array | Uint16Array | Float32Array} Numbers */
+/** @typedef {import("./graph.mjs").Figure} Figure */
+
+/**
+ * @typedef {object} PackedMeasure
+ * @property {string} name may be empty
+ * @property {"f4" | "u2"} type
+ * @property {number} low a number is low + step * value
+ * @property {number} step
+ * @property {number} digits decimals to show
+ * @property {boolean} ranked whether a head's rank is shown
+ * @property {string} value
+ */
+
+/**
+ * @typedef {object} Packed the store `heads`, whose arrays are in base64
+ * @property {string} model its id and fingerprint
+ * @property {number[]} layers
+ * @property {number} heads in a layer
+ * @property {boolean} across heads go across, layers up or down; else the other way round
+ * @property {boolean} upward the first row is at the bottom
+ * @property {string[]} reasons why there is no score, by code
+ * @property {{words: string[], codes: string}[]} labels
+ * @property {{key: string, title: string, reason: string, label: number | null, measures: PackedMeasure[]}[]} panels
+ * @property {{count: number, titles: string[], verbs: string[], item: string, verb: string, score: string} | null} best
+ * @property {Figure} figure
+ */
+
+/**
+ * @typedef {object} Measure
+ * @property {string} name
+ * @property {number} low
+ * @property {number} step
+ * @property {number} digits
+ * @property {boolean} ranked
+ * @property {() => Numbers} values
+ */
+
+/**
+ * @typedef {object} Label what a head is called by a panel
+ * @property {string[]} words
+ * @property {() => Numbers} codes
+ */
+
+/**
+ * @typedef {object} Panel
+ * @property {string} key
+ * @property {string} title
+ * @property {() => Numbers | null} reason null when every head has a score
+ * @property {Label | null} label
+ * @property {Measure[]} measures
+ */
+
+/**
+ * @typedef {object} Best the strongest items of every head, `count` of them
+ * @property {number} count
+ * @property {string[]} titles
+ * @property {string[]} verbs
+ * @property {() => Numbers} item
+ * @property {() => Numbers} verb
+ * @property {() => Numbers} score
+ */
+
+/** @typedef {Omit<Packed, "labels" | "panels" | "best"> & {panels: Panel[], best: Best | null}} Heads */
+
+/**
+ * The bytes of a base64 text.
+ * @param {string} text
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+export function bytes(text) {
+  const raw = atob(text);
+  const decoded = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) decoded[i] = raw.charCodeAt(i);
+  return decoded;
+}
+
+/**
+ * The numbers of a base64 text: bytes, or little-endian numbers of two or four bytes.
+ * @param {string} text
+ * @param {string} type
+ * @returns {Numbers}
+ */
+export function numbers(text, type) {
+  const decoded = bytes(text);
+  if (type === "u2") return new Uint16Array(decoded.buffer);
+  if (type === "f4") return new Float32Array(decoded.buffer);
+  return decoded;
+}
+
+/**
+ * Decoded when first asked for: painting comes before hovering, and must not wait for it.
+ * @param {string} text
+ * @param {string} type
+ * @returns {() => Numbers}
+ */
+function lazily(text, type) {
+  /** @type {Numbers | undefined} */
+  let decoded;
+  return () => (decoded ??= numbers(text, type));
+}
+
+/**
+ * The numbers as the scripts use them.
+ * @param {Packed} packed
+ * @returns {Heads}
+ */
+export function unpack(packed) {
+  const labels = packed.labels.map(({ words, codes }) => ({ words, codes: lazily(codes, "u1") }));
+  const panels = packed.panels.map((panel) => ({
+    key: panel.key,
+    title: panel.title,
+    reason: panel.reason ? lazily(panel.reason, "u1") : () => null,
+    label: panel.label === null ? null : labels[panel.label],
+    measures: panel.measures.map(unpackMeasure),
+  }));
+  return { ...packed, panels, best: packed.best && unpackBest(packed.best) };
+}
+
+/**
+ * @param {PackedMeasure} measure
+ * @returns {Measure}
+ */
+function unpackMeasure({ value, type, ...facts }) {
+  return { ...facts, values: lazily(value, type) };
+}
+
+/**
+ * @param {NonNullable<Packed["best"]>} best
+ * @returns {Best}
+ */
+function unpackBest({ item, verb, score, ...facts }) {
+  return { ...facts, item: lazily(item, "u1"), verb: lazily(verb, "u1"), score: lazily(score, "f4") };
+}
+
+/**
+ * How many heads there are.
+ * @param {Pick<Heads, "layers" | "heads">} heads
+ */
+export function countOf(heads) {
+  return heads.layers.length * heads.heads;
+}
+
+/**
+ * Where a head's numbers are in the arrays.
+ * @param {Pick<Heads, "heads">} heads
+ * @param {Cell} cell
+ */
+export function indexOf(heads, [row, column]) {
+  return row * heads.heads + column;
+}
+
+/**
+ * A head's name, such as L10H7.
+ * @param {Pick<Heads, "layers">} heads
+ * @param {Cell} cell
+ */
+export function nameOf(heads, [row, column]) {
+  return `L${heads.layers[row]}H${column}`;
+}
+
+/**
+ * The layer and head that a text names, or null when it is no head's name.
+ * @param {string | null | undefined} text
+ * @param {RegExp} pattern
+ * @returns {[layer: number, head: number] | null}
+ */
+export function parseName(text, pattern) {
+  const match = pattern.exec(text || "");
+  return match && [Number(match[1]), Number(match[2])];
+}
+
+/**
+ * The head that a text names, or null when the model has none of that name.
+ * @param {Pick<Heads, "layers" | "heads">} heads
+ * @param {string | null | undefined} text
+ * @param {RegExp} pattern
+ * @returns {Cell | null}
+ */
+export function cellNamed(heads, text, pattern) {
+  const name = parseName(text, pattern);
+  if (!name) return null;
+  const row = heads.layers.indexOf(name[0]);
+  return row >= 0 && name[1] < heads.heads ? [row, name[1]] : null;
+}

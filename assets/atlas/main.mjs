@@ -1,0 +1,100 @@
+// @ts-check
+// What happens in the browser alone: the functions that the page's callbacks name, and what is listened to.
+import { goneBack, writeAddress } from "./address.mjs";
+import { clickedButton } from "./buttons.mjs";
+import { leave } from "./cursor.mjs";
+import { show } from "./drawing.mjs";
+import { built } from "./elements.mjs";
+import { whenDrawn } from "./graph.mjs";
+import { unpack } from "./heads.mjs";
+import { jobsTold, listenToJobs, pollJobs } from "./jobs.mjs";
+import { keyed } from "./keyboard.mjs";
+import { drawPins } from "./outlines.mjs";
+import { byId, dash, PARTS } from "./page.mjs";
+import { listenTo } from "./pointer.mjs";
+import { chooseTheme, watchScreen } from "./screen.mjs";
+import { state } from "./state.mjs";
+import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
+
+/** @typedef {import("./heads.mjs").Packed} Packed */
+/** @typedef {import("./elements.mjs").Piece} Piece */
+
+/**
+ * Draw the maps of a view.
+ * @param {Packed | null} packed
+ */
+function draw(packed) {
+  if (!packed) return;
+  if (!state.heads) listenToJobs();
+  state.heads = unpack(packed);
+  show(state.heads.figure);
+  whenDrawn(listenTo);
+}
+
+/**
+ * Write a view and its pins into the address.
+ * @param {string | null | undefined} query
+ * @param {string[] | null} pins
+ */
+function write(query, pins) {
+  if (query === null || query === undefined) return;
+  state.pins = pins || state.pins;
+  writeAddress(query);
+}
+
+/**
+ * Outline the pinned heads.
+ * @param {string[] | null} pins
+ */
+function pin(pins) {
+  state.pins = pins || [];
+  drawPins();
+}
+
+/**
+ * Show the cards of the pinned heads.
+ * @param {Piece[] | null} pieces
+ */
+function cards(pieces) {
+  byId(PARTS.inspector).replaceChildren(...(pieces || []).map(built));
+}
+
+/**
+ * @param {string | null} text
+ */
+function title(text) {
+  if (text) document.title = text;
+}
+
+/**
+ * @param {number | string} value
+ */
+function number(value) {
+  return Number(value).toFixed(2);
+}
+
+dash().atlas = {
+  open: () => location.search,
+  theme: chooseTheme,
+  write,
+  title,
+  draw,
+  pin,
+  cards,
+  number,
+  select: selectRows,
+  pick: pickRow,
+  told: jobsTold,
+  poll: pollJobs,
+  help: () => true,
+};
+
+watchScreen();
+addEventListener("popstate", goneBack);
+document.addEventListener("keydown", keyed);
+document.addEventListener("click", clickedButton);
+document.addEventListener("mouseover", overRow);
+document.addEventListener("mouseout", outOfRow);
+document.addEventListener("focusout", (event) => {
+  if (event.target === byId(PARTS.frame)) leave();
+});

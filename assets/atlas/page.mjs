@@ -1,0 +1,69 @@
+// @ts-check
+// The parts of the page that the scripts know by id, and the stores of Dash.
+
+/** Every id that the scripts use; dashboard/ids.py marks the same ones. */
+export const PARTS = Object.freeze({
+  address: "address",
+  copy: "copy",
+  form: "new-form",
+  frame: "frame",
+  fresh: "fresh",
+  help: "help",
+  inspector: "inspector",
+  jobs: "jobs",
+  live: "live",
+  maps: "maps",
+  pins: "pins",
+  provider: "provider",
+  screen: "screen",
+  search: "search",
+  submit: "new-submit",
+  transpose: "transpose",
+});
+
+/**
+ * @typedef {object} Dash
+ * @property {(id: string, properties: Record<string, unknown>) => void} set_props
+ * @property {unknown} no_update
+ * @property {Record<string, Function>} [atlas]
+ */
+
+/**
+ * What Dash offers to scripts.
+ * @returns {Dash}
+ */
+export function dash() {
+  const holder = /** @type {{dash_clientside: Dash}} */ (/** @type {unknown} */ (window));
+  return holder.dash_clientside;
+}
+
+/**
+ * Set the data of a store.
+ * @param {string} id
+ * @param {unknown} data
+ */
+export function setStore(id, data) {
+  dash().set_props(id, { data });
+}
+
+/**
+ * A part of the page that is always there.
+ * @param {string} id
+ * @returns {HTMLElement}
+ */
+export function byId(id) {
+  const part = document.getElementById(id);
+  if (!part) throw new Error(`the page has no part ${id}`);
+  return part;
+}
+
+/**
+ * The element nearest to where an event happened that a selector matches.
+ * @param {Event} event
+ * @param {string} selector
+ * @returns {HTMLElement | null}
+ */
+export function near(event, selector) {
+  const target = event.target instanceof Element ? event.target : null;
+  return /** @type {HTMLElement | null} */ (target && target.closest(selector));
+}

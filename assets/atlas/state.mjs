@@ -1,0 +1,16 @@
+// @ts-check
+// What several modules share; everything else that changes is private to its module.
+
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./heads.mjs").Cell} Cell */
+
+/**
+ * @typedef {object} State
+ * @property {Heads | null} heads the numbers behind the maps; null before the first map
+ * @property {string[]} pins names of the pinned heads
+ * @property {Cell | null} cursor the head under the pointer or the keyboard
+ * @property {string} query the view's own query string, without pins
+ */
+
+/** @type {State} */
+export const state = { heads: null, pins: [], cursor: null, query: "" };

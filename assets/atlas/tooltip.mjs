@@ -1,0 +1,58 @@
+// @ts-check
+// The tooltip: a head's name and label, its scores in a panel, and what it does best.
+import { atTheEnd, element } from "./elements.mjs";
+import { beside } from "./geometry.mjs";
+import { indexOf, nameOf } from "./heads.mjs";
+import { bestLines, labelText, scoreLines } from "./words.mjs";
+
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./heads.mjs").Cell} Cell */
+
+/**
+ * Show it for a head of a map, beside a point of the window.
+ * @param {Heads} heads
+ * @param {Cell} cell
+ * @param {number} map
+ * @param {{x: number, y: number}} point
+ */
+export function showTooltip(heads, cell, map, point) {
+  const tooltip = part();
+  tooltip.replaceChildren(...content(heads, cell, map));
+  tooltip.style.display = "block";
+  const size = { width: tooltip.offsetWidth, height: tooltip.offsetHeight };
+  const [left, top] = beside(point, size, { width: innerWidth, height: innerHeight });
+  tooltip.style.transform = `translate(${left}px, ${top}px)`;
+}
+
+/** Take it away. */
+export function hideTooltip() {
+  part().style.display = "none";
+}
+
+/** The tooltip's element. */
+function part() {
+  const tooltip = atTheEnd("tooltip");
+  tooltip.setAttribute("role", "tooltip");
+  return tooltip;
+}
+
+/**
+ * @param {Heads} heads
+ * @param {Cell} cell
+ * @param {number} map
+ * @returns {HTMLElement[]}
+ */
+function content(heads, cell, map) {
+  const index = indexOf(heads, cell);
+  const panel = heads.panels[map] || heads.panels[0];
+  const heading = element("div", "tip-head");
+  heading.append(element("b", "", nameOf(heads, cell)), element("span", "", labelText(panel, index)));
+  const scores = scoreLines(heads, panel, index).map((line) => element("div", "tip-score", line));
+  const list = element("ul");
+  for (const { words, score } of bestLines(heads, index)) {
+    const item = element("li");
+    item.append(element("span", "", words), element("b", "", score));
+    list.appendChild(item);
+  }
+  return [heading, ...scores, list];
+}

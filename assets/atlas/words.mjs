@@ -1,0 +1,110 @@
+// @ts-check
+// What is said of a head, in the tooltip and to screen readers.
+import { countOf, indexOf, nameOf } from "./heads.mjs";
+
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./heads.mjs").Panel} Panel */
+/** @typedef {import("./heads.mjs").Measure} Measure */
+/** @typedef {import("./heads.mjs").Numbers} Numbers */
+/** @typedef {import("./heads.mjs").Cell} Cell */
+
+/**
+ * How many values are larger, plus one: equal values share a rank.
+ * @param {Numbers} values
+ * @param {number} index
+ */
+export function rankOf(values, index) {
+  const value = values[index];
+  let rank = 1;
+  for (let i = 0; i < values.length; i++) if (values[i] > value) rank++;
+  return rank;
+}
+
+/**
+ * A measure of a head with its rank, such as `F 0.42, rank 3 of 270`.
+ * @param {Measure} measure
+ * @param {number} index
+ */
+export function measureText(measure, index) {
+  const values = measure.values();
+  const number = measure.low + measure.step * values[index];
+  const name = measure.name ? `${measure.name} ` : "";
+  const rank = measure.ranked && number > 0 ? `, rank ${rankOf(values, index)} of ${values.length}` : "";
+  return `${name}${number.toFixed(measure.digits)}${rank}`;
+}
+
+/**
+ * Why a head has no score in a panel; empty when it has one.
+ * @param {Heads} heads
+ * @param {Panel} panel
+ * @param {number} index
+ */
+export function reasonText(heads, panel, index) {
+  const codes = panel.reason();
+  if (codes && codes[index]) return heads.reasons[codes[index]];
+  return panel.measures.length ? "" : "no score";
+}
+
+/**
+ * What a panel calls a head.
+ * @param {Panel} panel
+ * @param {number} index
+ */
+export function labelText(panel, index) {
+  return panel.label ? panel.label.words[panel.label.codes()[index]] : "";
+}
+
+/**
+ * The lines of a panel's scores: a single nameless measure stands behind the title, named ones below it.
+ * @param {Heads} heads
+ * @param {Panel} panel
+ * @param {number} index
+ * @returns {string[]}
+ */
+export function scoreLines(heads, panel, index) {
+  const reason = reasonText(heads, panel, index);
+  if (reason) return [`${panel.title}: ${reason}`];
+  const texts = panel.measures.map((measure) => measureText(measure, index));
+  return isNamed(panel) ? [panel.title, ...texts] : [`${panel.title}: ${texts[0]}`];
+}
+
+/**
+ * @param {Panel} panel
+ */
+function isNamed(panel) {
+  return panel.measures.length !== 1 || panel.measures[0].name !== "";
+}
+
+/**
+ * What a head does best, strongest first.
+ * @param {Heads} heads
+ * @param {number} index
+ * @returns {{words: string, score: string}[]}
+ */
+export function bestLines(heads, index) {
+  const lines = [];
+  const best = heads.best;
+  for (let i = 0; best && i < best.count; i++) {
+    const at = i * countOf(heads) + index;
+    const score = best.score()[at];
+    const words = `${best.verbs[best.verb()[at]]} ${best.titles[best.item()[at]]}`;
+    if (score > 0) lines.push({ words, score: score.toFixed(2) });
+  }
+  return lines;
+}
+
+/**
+ * A head as it is announced when the keyboard comes to it.
+ * @param {Heads} heads
+ * @param {Panel} panel
+ * @param {Cell} cell
+ */
+export function announcement(heads, panel, cell) {
+  const index = indexOf(heads, cell);
+  const label = labelText(panel, index);
+  const title = isNamed(panel) ? panel.title : "";
+  const reason = reasonText(heads, panel, index);
+  const scores = panel.measures.map((measure) => measureText(measure, index)).join(" · ");
+  const called = [title, label].filter(Boolean).join(": ");
+  return [nameOf(heads, cell), called, reason || scores].filter(Boolean).join(", ");
+}

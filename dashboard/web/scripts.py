@@ -1,0 +1,47 @@
+"""The page's scripts: where they are, how the page loads them, and the rules that they are told."""
+
+import json
+from os import PathLike, stat_result
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from analysis.models.card import WRITTEN
+from dashboard.setting import MAX_PINS
+from dashboard.web.guard import MAX_UPLOAD
+
+FOLDER = Path(__file__).parent.parent.parent / "assets" / "atlas"
+URL = "/assets/atlas"
+IGNORED = "^atlas$"  # Dash would load every module once more, under another address
+
+# Dash starts when the functions that its callbacks name are there.
+RENDERER = f"import('{URL}/main.mjs').then(() => {{ window.renderer = new DashRenderer(); }});"
+
+
+class Modules(StaticFiles):
+    """The modules as files. The browser asks each time whether one has changed, so that all are of one version."""
+
+    def __init__(self) -> None:
+        super().__init__(directory=FOLDER)
+
+    def file_response(
+        self, full_path: str | PathLike[str], stat_result: stat_result, scope: Any, status_code: int = 200
+    ) -> Response:
+        """A file, or that it has not changed."""
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+def preloads() -> str:
+    """A link for every module, so that the browser fetches all at once instead of one import after the other."""
+    names = sorted(path.name for path in FOLDER.glob("*.mjs"))
+    return "\n".join(f'<link rel="modulepreload" href="{URL}/{name}">' for name in names)
+
+
+def rules() -> dict[str, str]:
+    """The tag that tells the scripts the rules: most pins, a head's name, the largest upload."""
+    told = {"pins": MAX_PINS, "head": WRITTEN.pattern, "upload": MAX_UPLOAD}
+    return {"name": "atlas-rules", "content": json.dumps(told)}

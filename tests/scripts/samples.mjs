@@ -1,0 +1,93 @@
+// @ts-check
+// What the tests share: a small view as the server sends it, and axes as plotly lays them out.
+import { readFileSync } from "node:fs";
+import { parseRules } from "../../assets/atlas/rules.mjs";
+
+/** @typedef {import("../../assets/atlas/heads.mjs").Packed} Packed */
+/** @typedef {import("../../assets/atlas/geometry.mjs").Axis} Axis */
+
+/** Ways to write a head's name, with the server's pattern. */
+export const NAMES = JSON.parse(readFileSync(new URL("head_names.json", import.meta.url), "utf-8"));
+
+/** How a head's name is written, as the scripts are told. */
+export const HEAD = parseRules(JSON.stringify({ pins: 8, head: NAMES.pattern, upload: 5e6 })).head;
+
+/**
+ * An array as it travels.
+ * @param {Uint8Array | Uint16Array | Float32Array} array
+ */
+export function base64(array) {
+  return Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
+}
+
+/** @type {import("../../assets/atlas/graph.mjs").Figure} */
+const figure = {
+  data: [],
+  layout: { width: 100, height: 50, uirevision: "a", font: { color: "#000000" }, annotations: [] },
+};
+
+const exact = { type: /** @type {const} */ ("f4"), low: 0, step: 1, digits: 2, ranked: true };
+const rounded = { type: /** @type {const} */ ("u2"), low: 0, step: 1 / 65535, digits: 2, ranked: true };
+const signed = { type: /** @type {const} */ ("u2"), low: -0.5, step: 1 / 65535, digits: 4, ranked: false };
+
+/**
+ * Two layers of two heads with three panels: one nameless measure; two named ones; none.
+ * @returns {Packed}
+ */
+export function packed() {
+  const scores = base64(Float32Array.of(0.65, 0.1, 0.1, 0));
+  const shares = base64(Uint16Array.of(65535, 0, 32768, 0));
+  return {
+    model: "some/model@01234567",
+    layers: [3, 5],
+    heads: 2,
+    across: false,
+    upward: false,
+    reasons: ["", "not applicable", "running"],
+    labels: [
+      { words: ["Unclassified", "Knowledge · Linguistic"], codes: base64(Uint8Array.of(1, 0, 0, 0)) },
+      { words: ["helping", "hurting"], codes: base64(Uint8Array.of(0, 1, 0, 1)) },
+    ],
+    panels: [
+      { key: "all", title: "All", reason: "", label: 0, measures: [{ ...exact, name: "", value: scores }] },
+      {
+        key: "two",
+        title: "Math · Any",
+        reason: base64(Uint8Array.of(0, 0, 0, 2)),
+        label: 1,
+        measures: [
+          { ...rounded, name: "F", value: shares },
+          { ...signed, name: "g", value: shares },
+        ],
+      },
+      { key: "none", title: "Empty", reason: base64(Uint8Array.of(1, 1, 1, 0)), label: null, measures: [] },
+    ],
+    best: {
+      count: 2,
+      titles: ["hot → cold", "run → ran"],
+      verbs: ["promotes", "suppresses"],
+      item: base64(Uint8Array.of(1, 0, 0, 1, 0, 1, 1, 0)),
+      verb: base64(Uint8Array.of(0, 0, 1, 0, 1, 0, 0, 0)),
+      score: base64(Float32Array.of(0.65, 0.1, 0.1, 0, 0.25, 0, 0.05, 0)),
+    },
+    figure,
+  };
+}
+
+/**
+ * An axis of squares of ten pixels; a reversed one counts from its far end, as plotly's do when rows go up.
+ * @param {number} count
+ * @param {number} offset
+ * @param {boolean} [isReversed]
+ * @returns {Axis}
+ */
+export function axis(count, offset, isReversed = false) {
+  const length = 10 * count;
+  return {
+    _offset: offset,
+    _length: length,
+    l2p: (value) => (isReversed ? length - 10 * (value + 0.5) : 10 * (value + 0.5)),
+    p2l: (pixel) => (isReversed ? length - pixel : pixel) / 10 - 0.5,
+    range: [-0.5, count - 0.5],
+  };
+}

@@ -9,7 +9,7 @@ import uvicorn
 
 from analysis.errors import HeadAtlasError
 from analysis.jobs.engine import Engine, Place
-from analysis.results.catalogue import Library
+from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store, cache_folder
 from dashboard.access import Access
 from dashboard.web.application import create_app
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"Head Atlas is at http://{options.host}:{options.port}  (Ctrl-C stops it)", flush=True)
     if access.read_only:
         print("Others can reach this address and there is no --auth-file: read-only, no analyses.", flush=True)
-    server = create_app(Library(store, engine), engine, access, options.models)
+    server = create_app(Catalogue(store, engine), engine, access, options.models)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the worker ends, too
     try:
         uvicorn.run(server, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)

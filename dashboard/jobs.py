@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from analysis.jobs import job as jobs
+from analysis.jobs.job import ACTIVE, Job, State
 from dashboard.maps import MAPS
 from dashboard.state import ViewState
 
@@ -16,7 +16,7 @@ class JobState(BaseModel):
     id: str
     model: str
     revision: str
-    state: jobs.State
+    state: State
     stage: str
     done: int
     total: int
@@ -28,22 +28,21 @@ class JobState(BaseModel):
     finished: str
     link: str = Field(description="the address of its map")
     asked: list[str] = Field(description="what was asked for beside the defaults, in words")
+    remarks: list[str] = Field(default=[], description="what whoever asked should know")
 
     @property
     def active(self) -> bool:
         """Waiting or running."""
-        return self.state in jobs.ACTIVE
+        return self.state in ACTIVE
 
 
-def job_state(job: jobs.Job) -> JobState:
+def job_state(job: Job) -> JobState:
     """A job as it is told."""
-    asked: list[str] = []
-    for each in MAPS:
-        asked += each.asked(job)
+    asked = [of_method.words for of_method in job.asked.values() if of_method.words]
     return JobState(
         id=job.id,
-        model=job.request.model,
-        revision=job.request.revision,
+        model=job.model,
+        revision=job.revision,
         state=job.state,
         stage=job.stage,
         done=job.done,
@@ -56,17 +55,18 @@ def job_state(job: jobs.Job) -> JobState:
         finished=job.finished,
         link=_link(job),
         asked=asked,
+        remarks=list(job.remarks),
     )
 
 
-def _link(job: jobs.Job) -> str:
+def _link(job: Job) -> str:
     """The address of what a job has computed, once its model is open."""
     if not job.fingerprint:
         return ""
-    state = ViewState(model=job.request.model, fingerprint=job.fingerprint[:8])
+    state = ViewState(model=job.model, fingerprint=job.fingerprint[:8])
     for each in MAPS:
-        if each.own_view and each.name in job.request.methods:
-            state = replace(state, view=each.name).with_part(each.state_of_request(job.request))
+        if each.own_view and each.name in job.asked:
+            state = replace(state, view=each.name).with_part(each.state_of_job(job.asked[each.name]))
             break
     return "/" + state.to_query()
 

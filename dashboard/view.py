@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from analysis.errors import HeadAtlasError, HeadError
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
-from dashboard.catalogue_adapter import Catalogue
 from dashboard.maps import MAPS, map_of
 from dashboard.maps.map import Map, MapView, Orientation
 from dashboard.maps.panel import Panel, without_scores

@@ -193,6 +193,10 @@ class Method(ABC):
             listed[item.name] = {str(kind): float(of_item.sel(kind=kind)) for kind in of_item.kind.values}
         return {self.name: listed}
 
+    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+        """The same fields when the model has no result."""
+        return {self.name: {}}
+
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal, line by line."""
         lines = [self.title]

@@ -6,7 +6,7 @@ from typing import Any
 from dash import html
 
 from analysis.models.card import HeadId, ModelCard
-from dashboard.catalogue_adapter import Catalogue
+from analysis.results.catalogue import Catalogue
 from dashboard.palette import Colours
 
 

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 from dash import html
 
-from analysis.jobs.job import Job, Request
+from analysis import methods
+from analysis.methods.method import Asked
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Missing, Scores
 from dashboard.arrange import LARGEST, Arrangement, arrange
 from dashboard.cache import cached
-from dashboard.catalogue_adapter import Catalogue
 from dashboard.maps.control import Control
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
@@ -118,7 +118,7 @@ class Map(Generic[State]):
         """The state that shows one result of several."""
         return self.part()
 
-    def state_of_request(self, request: Request) -> State:
+    def state_of_job(self, asked: Asked) -> State:
         """The state that shows what a job was asked for."""
         return self.part()
 
@@ -186,7 +186,7 @@ class Map(Generic[State]):
 
     def command(self, model: str) -> str:
         """What computes it on the command line."""
-        return f"python -m analysis {self.name} {model}"
+        return f"python -m analysis {methods.method(self.name).commands[0].name} {model}"
 
     def absent(self, card: ModelCard) -> list[Any]:
         """What the page says when the model has no result of it."""
@@ -207,10 +207,6 @@ class Map(Generic[State]):
     def head_part(self, asked: AskedHead, shown: "MapView[State] | None") -> HeadPart | None:
         """Its part of a head's card, also when the model has no result of it."""
         return None
-
-    def head_data(self, catalogue: Catalogue, card: ModelCard, head: HeadId) -> dict[str, Any]:
-        """Its part of what the API tells of a head."""
-        return {}
 
     # ---- The table ----------------------------------------------------------------------------------------------
 
@@ -261,17 +257,6 @@ class Map(Generic[State]):
         purpose = f"Compute a {self.title.lower()} again. Run it where Head Atlas is installed: python reproduce.py"
         constants = [Constant("TITLE", title), Constant("ADDRESS", address), Constant("COMMAND", command)]
         return script(purpose, constants, _RUN)
-
-    # ---- Models and jobs ----------------------------------------------------------------------------------------
-
-    def covered(self, provenance: Provenance) -> str:
-        """What a result covers, in the list of models."""
-        items = provenance.items
-        return f"{self.name}: {', '.join(str(item.get('title', item['name'])) for item in items)}"
-
-    def asked(self, job: Job) -> list[str]:
-        """What was asked for beside the usual, in the list of jobs."""
-        return []
 
 
 _RUN = """

@@ -103,5 +103,5 @@ def reasons(panels: Sequence[Panel]) -> list[Missing]:
 def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for several categories
     """The share of each layer's heads that belong; NaN for a layer without any score."""
     flags = panel.member if panel.belongs is None else panel.belongs
-    without = (panel.reason != Missing.NO).all(axis=-1)
+    without = (panel.reason != Missing.PRESENT).all(axis=-1)
     return np.where(without, np.nan, flags.mean(axis=-1))

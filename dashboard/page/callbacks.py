@@ -8,7 +8,7 @@ from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_u
 from dash.exceptions import PreventUpdate
 
 from analysis.models.sources import listed_models
-from dashboard.catalogue_adapter import Catalogue
+from analysis.results.catalogue import Catalogue
 from dashboard.figures.view_figure import view_figure
 from dashboard.jobs import read_jobs
 from dashboard.maps import MAPS

@@ -52,7 +52,7 @@ def _methods() -> html.Div:
 def _fields(method: Method) -> dict[str, Schema]:
     """The fields of a method's settings that the form offers."""
     schema = method.settings.model_json_schema()
-    fields = {}
+    fields: dict[str, Schema] = {}
     for name, field in schema["properties"].items():
         shown = hints_of(method.settings.model_fields[name])
         if shown["form"]:

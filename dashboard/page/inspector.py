@@ -5,7 +5,7 @@ from typing import Any
 from dash import html
 
 from analysis.models.card import HeadId, ModelCard
-from dashboard.catalogue_adapter import Catalogue
+from analysis.results.catalogue import Catalogue
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.map import Orientation

@@ -4,18 +4,16 @@ from dataclasses import replace
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import dcc, html
+from dash import html
 
-from analysis.data.tasks import TITLES
-from analysis.jobs.job import METHODS, USUAL
-from analysis.methods.causal.plan import MAX_SEEDS, SEEDS, GateSettings
-from analysis.results.provenance import Provenance
+from analysis import methods
+from analysis.results.catalogue import Listed
 from dashboard.jobs import JobState
 from dashboard.maps import map_of
 from dashboard.page import ids
+from dashboard.page.form import form
 from dashboard.state import ViewState
 
-_METHOD_NAMES = {"function": "Function map", "salience": "Salient tokens", "causal": "Causal map (hours on a CPU)"}
 _STATES = {
     "queued": "Waiting",
     "running": "Running",
@@ -29,7 +27,7 @@ def workshop(read_only: bool) -> html.Div:
     """The empty view; its lists come with the first look at the jobs."""
     return html.Div(
         [
-            html.Section([html.H2("Analyse a model"), _closed() if read_only else _form()], className="card"),
+            html.Section([html.H2("Analyse a model"), _closed() if read_only else form()], className="card"),
             html.Section([html.H2("Jobs"), html.Div(id=ids.JOB_LIST)], className="card"),
             html.Section([html.H2("Models with results"), html.Div(id=ids.MODEL_LIST)], className="card"),
         ],
@@ -40,97 +38,9 @@ def workshop(read_only: bool) -> html.Div:
 def _closed() -> html.P:
     return html.P(
         "This server is read-only: it can be reached by others and has no auth file, so it takes no analyses. "
-        "Compute on its machine with python -m analysis map, or start it with --auth-file.",
+        "Compute on its machine with python -m analysis, or start it with --auth-file.",
         className="hint",
     )
-
-
-def _form() -> html.Div:
-    methods = [dmc.Checkbox(label=_METHOD_NAMES[method], value=method, size="xs") for method in METHODS]
-    return html.Div(
-        [
-            html.Div(
-                [
-                    dmc.TextInput(
-                        id=ids.NEW_MODEL, label="Model", placeholder="org/name, or a folder of the models directory",
-                        size="xs", w=320,
-                    ),
-                    dmc.TextInput(id=ids.NEW_REVISION, label="Revision", placeholder="main", size="xs", w=140),
-                    html.Div(
-                        dmc.CheckboxGroup(dmc.Stack(methods, gap=6), label="Methods", value=list(USUAL), size="xs"),
-                        id=ids.NEW_METHODS,
-                    ),
-                    html.Label(
-                        [
-                            html.Span("Your own relations (CSV or JSON) or tasks (JSONL), optional"),
-                            dcc.Input(id=ids.NEW_FILES, type="file", multiple=True),
-                        ],
-                        className="files",
-                    ),
-                    html.Button("Analyse", id=ids.NEW_SUBMIT, className="button strong"),
-                ],
-                className="form",
-            ),
-            _gate_form(),
-            html.P(
-                "The weights are read on the worker and sent nowhere else. Closing this page changes nothing.",
-                className="hint",
-            ),
-        ]
-    )  # fmt: skip
-
-
-def _gate_form() -> html.Details:
-    """How the causal map is to be computed; what is left empty is as usual."""
-    tasks = [dmc.Checkbox(label=title, value=name, size="xs") for name, title in TITLES.items()]
-    group = dmc.CheckboxGroup(dmc.Stack(tasks, gap=6), size="xs", label="Tasks")
-    pairs = [html.Span("Pairs to contrast (JSONL)"), dcc.Input(id=ids.NEW_PAIRS, type="file")]
-    fields = [html.Div(group, id=ids.NEW_TASKS), *_gate_fields(), html.Label(pairs, className="files")]
-    hint = (
-        "With no task ticked: Math and Syntax, or your own alone. Pairs to contrast are fitted instead of tasks. "
-        "0 seeds: the preview alone, in about a minute. Learning rates: first and last of the free stage, first and "
-        f"last of the pushed one. Published are {_words(GateSettings.published())}. Seeds in one batch are faster and "
-        "take more memory."
-    )
-    parts = [
-        html.Summary("Settings of the causal map"),
-        html.Div(fields, className="form"),
-        html.P(hint, className="hint"),
-    ]
-    return html.Details(parts, className="gate-form")
-
-
-def _words(settings: GateSettings) -> str:
-    updates = f"{settings.free_updates} and {settings.push_updates} updates of {settings.batch} prompts"
-    return f"{updates} with {_rates(settings)}"
-
-
-def _rates(settings: GateSettings) -> str:
-    return " ".join(f"{rate:g}" for rate in (*settings.free_rate, *settings.push_rate))
-
-
-def _gate_fields() -> list[Any]:
-    usual = GateSettings()
-    rates = {"label": "Learning rates", "placeholder": _rates(usual), "size": "xs", "w": 130}
-    return [
-        _number("seeds", "Seeds", SEEDS, MAX_SEEDS, least=0),
-        _number("free", "Free updates", usual.free_updates, 10_000),
-        _number("pushed", "Pushed updates", usual.push_updates, 10_000),
-        _number("batch", "Prompts an update", usual.batch, 1024),
-        _number("together", "Seeds in one batch", 1, MAX_SEEDS),
-        dmc.TextInput(id=f"{ids.NEW_GATES}rates", **rates),
-        _number("push", "Push λ", usual.push, 10),
-        _number("clip", "Gradient clip", usual.clip, 1000),
-        dmc.Checkbox(id=f"{ids.NEW_GATES}published", label="Published settings", size="xs", mt=24),
-    ]
-
-
-def _number(name: str, label: str, usual: float, most: float, least: int = 1) -> dmc.NumberInput:
-    whole = isinstance(usual, int)
-    return dmc.NumberInput(
-        id=f"{ids.NEW_GATES}{name}", label=label, placeholder=f"{usual:g}", min=least if whole else 0, max=most,
-        size="xs", w=118, hideControls=True, allowDecimal=not whole, allowNegative=False,
-    )  # fmt: skip
 
 
 def job_list(jobs: list[JobState], read_only: bool) -> list[Any]:
@@ -154,6 +64,8 @@ def _job(job: JobState, read_only: bool) -> html.Li:
         parts.append(dmc.Progress(value=share, size="sm", animated=job.state == "running", **label))
     if job.asked:
         parts.append(html.P(f"with {', '.join(job.asked)}", className="hint"))
+    for remark in job.remarks:
+        parts.append(html.P(f"{remark}.", className="hint"))
     if job.state == "failed":
         parts.append(html.P([job.message + ". ", html.Span(job.hint, className="hint")], className="failure"))
     parts.append(html.Div(_tools(job, read_only), className="job-tools"))
@@ -186,29 +98,33 @@ def _tools(job: JobState, read_only: bool) -> list[Any]:
     return tools
 
 
-def model_list(results: list[tuple[Provenance, int]], folders: list[str]) -> list[Any]:
+def model_list(results: list[Listed], folders: list[str]) -> list[Any]:
     """Every result with where its numbers come from and what they take on disk."""
-    rows = [_result(facts, size) for facts, size in results]
+    rows = [_result(entry) for entry in results]
     names = ("Model", "Map", "Family", "Layers × heads", "Fingerprint", "Computed", "Size", "Weights")
     header = html.Tr([html.Th(name, scope="col") for name in names])
-    listed = [html.P(f"In the models directory: {', '.join(folders)}", className="hint")] if folders else []
-    return [html.Div(html.Table([html.Thead(header), html.Tbody(rows)], className="models"), className="wide"), *listed]
+    table = html.Table([html.Thead(header), html.Tbody(rows)], className="models")
+    pieces: list[Any] = [html.Div(table, className="wide")]
+    if folders:
+        pieces.append(html.P(f"In the models directory: {', '.join(folders)}", className="hint"))
+    return pieces
 
 
-def _result(facts: Provenance, size: int) -> html.Tr:
-    card, each = facts.model, map_of(facts.method)
+def _result(entry: Listed) -> html.Tr:
+    facts = entry.provenance
+    card, shown_by = facts.model, map_of(facts.method)
     state = ViewState(model=card.id, fingerprint=card.fingerprint[:8])
-    if each is not None and each.own_view:
-        state = replace(state, view=each.name).with_part(each.state_of_result(facts))
+    if shown_by is not None and shown_by.own_view:
+        state = replace(state, view=shown_by.name).with_part(shown_by.state_of_result(facts))
     return html.Tr(
         [
             html.Th(html.A(card.id, href="/" + state.to_query()), scope="row"),
-            html.Td(each.covered(facts) if each is not None else facts.method),
+            html.Td(f"{methods.method(facts.method).title}: {entry.words}"),
             html.Td(card.family),
             html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
             html.Td(html.Code(card.fingerprint[:12])),
             html.Td(facts.date[:10]),
-            html.Td(f"{size / 1e3:,.0f} kB", className="num"),
+            html.Td(f"{entry.bytes / 1e3:,.0f} kB", className="num"),
             html.Td(card.note or card.dtype),
         ]
     )

@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from swagger_ui_bundle import swagger_ui_path
 
-from analysis import __version__
+from analysis import __version__, methods
 from analysis.errors import (
     HeadAtlasError,
     HeadError,
@@ -26,18 +26,18 @@ from analysis.errors import (
     StoreError,
     TaskError,
 )
-from analysis.jobs import job as jobs
 from analysis.jobs.engine import Engine
+from analysis.jobs.job import Job
+from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
+from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Scores
 from dashboard.access import Access
-from dashboard.catalogue_adapter import Catalogue
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS, map_of
 from dashboard.web.exports import scores_frame
-from dashboard.web.submission import Submission
 
 SUBMISSIONS = 10  # a minute and client
 CLIENTS = 1000  # whose submissions are counted at a time
@@ -75,7 +75,7 @@ class Chosen(BaseModel):
     def frame(self, catalogue: Catalogue) -> pd.DataFrame:
         """The rows."""
         scores = self._scores(catalogue)
-        there = [str(item["name"]) for item in scores.provenance.items]
+        there = [item.name for item in scores.provenance.items]
         if unknown := [name for name in self.item if name not in there]:
             raise SettingError(f"there is no item {unknown[0][:80]!r} in this map", f"There are: {', '.join(there)}.")
         kinds = scores.score.kind.values.tolist()
@@ -157,13 +157,15 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         """All that is known of one head."""
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
-        found = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
-        for each in MAPS:
-            found |= each.head_data(catalogue, card, name)
-        return found
+        answer: dict[str, Any] = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
+        for method in methods.METHODS:
+            scores = catalogue.result(card, method.name)
+            answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
+        return answer
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:
+    submission = request_type(NetworkRequest)  # with the settings of every method
     limits: dict[str, deque[float]] = {}
 
     @api.get("/jobs")
@@ -172,11 +174,11 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         return [job_state(job) for job in engine.jobs()]
 
     @api.post("/jobs", status_code=202)
-    def submit(request: Request, wanted: Submission) -> JobState:
+    def submit(request: Request, wanted: submission) -> JobState:  # type: ignore[valid-type]
         """Analyse a model; asking twice for the same gives the same job."""
         _must_be_analyst(request)
         _limit(limits, request)
-        return job_state(engine.submit(wanted.request()))
+        return job_state(engine.submit(wanted))
 
     @api.get("/jobs/{job_id}")
     def one_job(job_id: str) -> JobState:
@@ -195,7 +197,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         """Try a failed or cancelled job again; it goes on from what it had."""
         _must_be_analyst(request)
         _limit(limits, request)
-        return job_state(engine.submit(_found(engine, job_id).request))
+        return job_state(engine.retry(_found(engine, job_id).id))
 
 
 def _must_be_analyst(request: Request) -> None:
@@ -216,7 +218,7 @@ def _limit(limits: dict[str, deque[float]], request: Request) -> None:
     limits[client] = times
 
 
-def _found(engine: Engine, job_id: str) -> jobs.Job:
+def _found(engine: Engine, job_id: str) -> Job:
     job = engine.job(job_id) if job_id.isascii() and job_id.isalnum() and len(job_id) <= 32 else None
     if job is None:
         raise HTTPException(404, "there is no such job")

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Scores
 from dashboard.cache import cached
-from dashboard.catalogue_adapter import Catalogue
 from dashboard.figures.numbers import plain
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of

@@ -141,6 +141,10 @@ class CausalMethod(Method):
         """The head's gates in every task."""
         return {self.name: report.head_gates(scores, head)}
 
+    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+        """No tasks."""
+        return {self.name: []}
+
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """Its mean scores in every task."""
         return report.head_lines(scores, head)

@@ -14,7 +14,6 @@ from analysis.methods.causal.result import (
     ROLE_THRESHOLD,
     ROLES,
     STAGES,
-    TASK,
     TaskRecord,
     record_of,
     variant_of,
@@ -82,7 +81,7 @@ def _evidence(scores: Scores, item: Item, record: TaskRecord) -> dict[str, Any]:
             evidence["still_falling"][stage] = [_drift(losses) for losses in curves]
     for side, values in record.settled.items():
         evidence[f"settled_{side}"] = float(np.mean(values)) if values else float("nan")
-    if variant_of(item) is not TASK:
+    if not variant_of(item).is_task:
         return evidence
     role = scores.score.sel(item=item.name, kind=["facilitation", "interference"])
     evidence["some_role"] = round(float((role.max(["kind", "sample"]) >= ROLE_THRESHOLD).mean()), 4)

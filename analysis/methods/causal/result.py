@@ -37,12 +37,20 @@ class Variant:
     roles: tuple[str, ...]  # that a fit can tell
     stages: tuple[str, ...]
     loss: str  # what the loss curves show
-    roles_are_about: str = ""  # what a head helps or hurts, where it is not the task itself
+    command: tuple[str, ...]  # of the command line: what stands before and behind the model
+    is_task: bool = True  # the untouched model is measured on it, and every gate is pushed both ways
+    about: str = ""  # what a head helps or hurts, where it is not the task itself
 
 
-TASK = Variant("task", ROLES, STAGES, "NLL of the target")
+TASK = Variant("task", ROLES, STAGES, "NLL of the target", ("gates", "--tasks"))
 CONTRAST = Variant(
-    "contrast", (ROLES[0], ROLES[2]), STAGES[:1], "log P(forget) − log P(retain)", "what is to be forgotten"
+    name="contrast",
+    roles=(ROLES[0], ROLES[2]),
+    stages=STAGES[:1],
+    loss="log P(forget) − log P(retain)",
+    command=("contrast",),
+    is_task=False,
+    about="what is to be forgotten",
 )
 VARIANTS = {variant.name: variant for variant in (TASK, CONTRAST)}
 

@@ -86,6 +86,10 @@ class FunctionMethod(Method):
         """Every relation's scores of a head, and the heads that share its value matrix."""
         return report.head_data(scores, head)
 
+    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+        """The heads that share its value matrix are known all the same."""
+        return {"relations": [], "group_mates": [{"head": str(mate)} for mate in card.group_mates(head)]}
+
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         return report.head_lines(scores, head)

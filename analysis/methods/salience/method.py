@@ -72,6 +72,10 @@ class SalienceMethod(Method):
             listed.append(entry)
         return {"salient": listed}
 
+    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+        """No tokens."""
+        return {"salient": []}
+
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         lines = ["salient tokens (σ)  → promotes | suppresses"]

@@ -4,7 +4,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.methods.causal.plan import ROLES
+from analysis.methods.causal.result import CONTRAST, ROLES, TASK
 from analysis.models.card import HeadId
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
@@ -26,8 +26,8 @@ def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
     """A part for each task."""
     state = shown.state
     found = head_gates(shown.result, asked.head, state.role, state.one_seed)
-    kinds = {task.contrasted for task in found}
-    hints = [words for contrasted, words in _HINTS.items() if contrasted in kinds]
+    variants = {task.variant.name for task in found}
+    hints = [words for variant, words in _HINTS.items() if variant in variants]
     by = f"seed {state.one_seed}" if state.one_seed else "mean"
     tasks = [_task(task, shown.total, by, asked.palette) for task in found]
     content = [html.H3("Gates"), html.P(" ".join(hints), className="hint"), *tasks]
@@ -35,9 +35,9 @@ def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
 
 
 _HINTS = {
-    False: "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
+    TASK.name: "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
     "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Far apart: it does not matter.",
-    True: "Of contrasted pairs there is one gate per seed: at 0, only what is to be forgotten needs the head.",
+    CONTRAST.name: "Of contrasted pairs there is one gate per seed: at 0, only what is to be forgotten needs the head.",
 }
 
 
@@ -120,7 +120,7 @@ def _provenance(causal: Scores) -> html.Details:
         words = _settings_words(evidence.fit_settings(causal, task))
         settings.setdefault(words, []).append(evidence.title(causal, task))
     rows = {
-        "tasks": ", ".join(f"{item['title']} ({item.get('hash', '')})" for item in facts.items),
+        "tasks": ", ".join(f"{item.title} ({item.hash})" for item in facts.items),
         "method": f"{facts.method} map, version {facts.version}",
         **{f"settings of {', '.join(titles)}": words for words, titles in settings.items()},
         "computed": f"{facts.date} on {facts.device}",

@@ -71,7 +71,7 @@ def _tasks() -> dmc.MultiSelect:
 def task_choices(causal: Scores | None) -> list[dict[str, str]]:
     """The tasks that gates were fitted for."""
     items = causal.provenance.items if causal is not None else ()
-    return [{"value": item["name"], "label": item["title"]} for item in items]
+    return [{"value": item.name, "label": item.title} for item in items]
 
 
 def fit_choices(fits: Mapping[str, str]) -> list[dict[str, str]]:

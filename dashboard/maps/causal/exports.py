@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.tasks import builtin
-from analysis.methods.causal.plan import SEEDS, GateSettings
+from analysis.methods.causal.result import Variant
+from analysis.methods.causal.settings import SEEDS, GateSettings
 from analysis.models.card import ModelCard
 from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
@@ -77,7 +78,7 @@ def _facts_of(causal: Scores, task: str) -> dict[str, Any]:
         **{name: settings.get(name) for name in ("seeds", "batch", "push", "clip")},
         "updates": "+".join(map(str, updates)),
         "rates": " ".join(f"{rate:g}" for pair in rates for rate in pair),
-        "task_hash": causal.item(task).get("hash", ""),
+        "task_hash": causal.item(task).hash,
     }
 
 
@@ -87,7 +88,7 @@ def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
     commands, fitted, own = [], [], []
     for task in shown_tasks(causal, state):
         settings = {"seeds": 0} if state.gates == PREVIEW else evidence.fit_settings(causal, task)
-        commands.append(command(shown.card, task, evidence.is_contrast(causal, task), settings))
+        commands.append(command(shown.card, task, evidence.variant(causal, task), settings))
         fitted.append({name: settings[name] for name in _DEFAULTS if name in settings})
         if task not in builtin():
             own.append(f"{task}.jsonl")
@@ -104,14 +105,14 @@ def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
     return script(purpose, constants, _PROGRAM)
 
 
-def command(card: ModelCard, task: str, contrasted: bool, fitted: dict[str, Any]) -> list[str]:
+def command(card: ModelCard, task: str, variant: Variant, fitted: dict[str, Any]) -> list[str]:
     """What computes one task again, as it was fitted."""
     settings = _DEFAULTS | fitted
     name = task if task in builtin() else f"{task}.jsonl"
     if not settings["seeds"]:
         return ["gates", card.id, "--tasks", name, "--preview"]
-    words = ["contrast", card.id, name] if contrasted else ["gates", card.id, "--tasks", name]
-    if contrasted:  # one stage: the numbers of the other are not looked at
+    words = [variant.command[0], card.id, *variant.command[1:], name]
+    if not variant.is_task:  # one stage: the numbers of the other are not looked at
         settings |= {"push_updates": settings["free_updates"], "push_rate": settings["free_rate"]}
     words += ["--updates", str(settings["free_updates"]), str(settings["push_updates"])]
     words += ["--rates", *(str(rate) for rate in (*settings["free_rate"], *settings["push_rate"]))]
@@ -138,10 +139,14 @@ for number, (command, settings) in enumerate(zip(COMMANDS, SETTINGS)):
     print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")
     other = {name: facts["settings"].get(name) for name in settings if facts["settings"].get(name) != settings[name]}
     print(f"OTHER SETTINGS: {other}" if other else "same settings")
-    for item in facts["items"] if not settings["seeds"] else []:
-        gradient = pd.DataFrame(item["preview"]["mean"], index=facts["model"]["layers"]).stack()
-        print(item["title"], "preview, most helpful heads:", dict(gradient.nsmallest(10).round(4)))
-    for (task, kind), found in pd.read_parquet(out).dropna(subset="score").groupby(["item", "kind"]):
+    scores = pd.read_parquet(out).dropna(subset="score")
+    if not settings["seeds"]:
+        gradients = scores[(scores["kind"] == "gradient") & (scores["sample"] == "mean")]
+        for task, found in gradients.groupby("item"):
+            best = found.nsmallest(10, "score").set_index(["layer", "head"])["score"].round(4)
+            print(task, "preview, most helpful heads:", dict(best))
+    roles = scores[scores["kind"].isin(["facilitation", "interference", "irrelevance"])]
+    for (task, kind), found in roles.groupby(["item", "kind"]):
         heads = found.groupby(["layer", "head"])["score"]
         always, some = heads.min() >= ROLE, heads.max() >= ROLE
         print(f"{task} {kind}: always {always.mean():.1%}, any {some.mean():.1%} of the heads")

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from analysis.methods.causal.plan import ROLES
+from analysis.methods.causal.result import ROLES
 from analysis.results.scores import Floats, Missing, Scores, always_of, any_of
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
@@ -18,7 +18,7 @@ COLUMN_NAMES = {"always": "Always", "any": "Any", "mean": "Mean"}
 
 def task_names(causal: Scores) -> tuple[str, ...]:
     """The tasks of a causal map, in its order."""
-    return tuple(str(item["name"]) for item in causal.provenance.items)
+    return tuple(str(item.name) for item in causal.provenance.items)
 
 
 def shown_tasks(causal: Scores, state: CausalState) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.methods.causal.plan import ROLES
+from analysis.methods.causal.result import ROLES, Variant
 from analysis.models.card import HeadId
 from analysis.results.scores import Floats, Missing, Scores, ranks
 from dashboard.cache import cached
@@ -23,8 +23,8 @@ class HeadGates:
     name: str
     title: str
     seeds: list[str]
-    contrasted: bool  # one gate for each seed, which closes where F is high
-    shut: list[float]  # the gate pushed shut of each seed; of contrasted pairs the only one
+    variant: Variant  # of a contrast there is one gate for each seed, which closes where F is high
+    shut: list[float]  # the gate pushed shut of each seed; of a contrast the only one
     open: list[float]  # the gate pushed open
     always: dict[str, float]  # by role
     any: dict[str, float]
@@ -47,7 +47,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> H
     there = fitted_seeds(causal, task)
     found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
     helps, hurts, idle = (found.sel(kind=role).values.tolist() for role in ROLES)
-    contrasted = evidence.is_contrast(causal, task)
+    variant = evidence.variant(causal, task)
     effect, order = evidence.effect(causal, task), ordering(causal, task, seed)
     preview = evidence.preview(causal, task)
     why = Missing(int(causal.missing.sel(item=task).isel(layer=cell[0], head=cell[1]).max()))
@@ -55,9 +55,9 @@ def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> H
         name=task,
         title=evidence.title(causal, task),
         seeds=there,
-        contrasted=contrasted,
-        shut=idle if contrasted else helps,
-        open=[] if contrasted else [1 - value for value in hurts],
+        variant=variant,
+        shut=helps if variant.is_task else idle,
+        open=[1 - value for value in hurts] if variant.is_task else [],
         always=_scores_at(reduced(causal, task, "always"), cell),
         any=_scores_at(reduced(causal, task, "any"), cell),
         role=head_role(causal, task, cell, role),
@@ -72,7 +72,8 @@ def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> H
 
 def head_role(causal: Scores, task: str, cell: Cell, role: float) -> str:
     """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
-    whose = " what is to be forgotten" if evidence.is_contrast(causal, task) else ""
+    about = evidence.variant(causal, task).about
+    whose = f" {about}" if about else ""
     there = fitted_seeds(causal, task)
     if not there:
         return "not fitted"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.methods.causal.plan import ROLES
+from analysis.methods.causal.result import ROLES
 from dashboard.maps.causal.colours import scale_words
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, fitted_seeds, is_running, shown_tasks
 from dashboard.maps.causal.state import CausalState

@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.methods.causal.plan import STAGES
+from analysis.methods.causal.result import STAGES, Curves
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
-from dashboard.maps.causal.evidence import Curves
 from dashboard.maps.causal.gates import shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
@@ -41,9 +40,7 @@ def loss_curves(causal: Scores, state: CausalState, width: int, palette: Colours
         layout[f"xaxis{mark}"]["title"] = {"text": "update", "standoff": 2}
         layout["shapes"] += _untouched(_nll(causal, task), palette, mark)
         if number == 1:
-            contrasted = evidence.is_contrast(causal, task)
-            words = "log P(forget) − log P(retain)" if contrasted else "NLL of the target"
-            layout["yaxis"]["title"] = {"text": words, "standoff": 4}
+            layout["yaxis"]["title"] = {"text": evidence.variant(causal, task).loss, "standoff": 4}
     return figure
 
 
@@ -53,7 +50,7 @@ def _nll(causal: Scores, task: str) -> float | None:
     return found.nll if found is not None else None
 
 
-def _losses(curves: Curves) -> Iterator[list[float]]:
+def _losses(curves: Curves) -> Iterator[tuple[float, ...]]:
     """Every curve that has begun."""
     for stage in STAGES:
         yield from (losses for losses in curves.of(stage) if losses)

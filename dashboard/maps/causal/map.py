@@ -7,14 +7,13 @@ from typing import Any
 import pandas as pd
 from dash import html
 
-from analysis.jobs.job import Job, Request
-from analysis.methods.causal.report import head_gates
+from analysis.methods.causal.method import CausalMethod
+from analysis.methods.causal.settings import DEFAULT_TASKS
+from analysis.methods.method import Asked
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.catalogue import name_of
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
 from dashboard.arrange import LARGEST, Arrangement, arrange_grid
-from dashboard.catalogue_adapter import Catalogue
 from dashboard.maps.causal import card as card_part
 from dashboard.maps.causal import exports, legend, table
 from dashboard.maps.causal.colours import looks
@@ -34,14 +33,12 @@ from dashboard.palette import Colours
 
 Shown = MapView[CausalState]
 
-_DEFAULT_TASKS = ("math", "syntax")
-
 
 class CausalMap(Map[CausalState]):
     """A row of panels for each task; Always and Any over the seeds."""
 
-    name = "causal"
-    title = "Causal map"
+    name = CausalMethod.name
+    title = CausalMethod.title
     part = CausalState
     heads_across = True
     origin = "causal map by learned gates"
@@ -81,14 +78,12 @@ class CausalMap(Map[CausalState]):
 
     def state_of_result(self, provenance: Provenance) -> CausalState:
         """Its own fit goes first."""
-        return CausalState(fit=name_of(provenance))
+        return CausalState(fit=CausalMethod().choice(provenance))
 
-    def state_of_request(self, request: Request) -> CausalState:
+    def state_of_job(self, asked: Asked) -> CausalState:
         """The tasks that were asked for, from this very fit."""
-        causal = request.causal
-        names = (causal.contrast.name,) if causal.contrast else tuple(task.name for task in causal.tasks)
-        tasks = () if names[:FIRST_TASKS] == _DEFAULT_TASKS else names
-        return CausalState(tasks=tasks, gates="both" if causal.seeds else "preview", fit=causal.fit)
+        tasks = () if asked.items[:FIRST_TASKS] == DEFAULT_TASKS else asked.items
+        return CausalState(tasks=tasks, gates="preview" if asked.variant == PREVIEW else "both", fit=asked.choice)
 
     def controls(self) -> Sequence[Control]:
         """Tasks, columns, scores, seeds, fit, threshold."""
@@ -136,10 +131,6 @@ class CausalMap(Map[CausalState]):
         """Tasks, validation, loss curves."""
         return sections(shown, width, dark)
 
-    def command(self, model: str) -> str:
-        """What computes it on the command line."""
-        return f"python -m analysis gates {model}"
-
     def absent(self, card: ModelCard) -> list[Any]:
         """What it would say, and how to get it."""
         return [
@@ -159,11 +150,6 @@ class CausalMap(Map[CausalState]):
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
         """Its gates in every seed; nothing when there are none."""
         return card_part.head_part(asked, shown) if shown is not None else None
-
-    def head_data(self, catalogue: Catalogue, card: ModelCard, head: HeadId) -> dict[str, Any]:
-        """Its gates in every task."""
-        result = catalogue.result(card, self.name)
-        return {"causal": head_gates(result, head) if result is not None else []}
 
     def columns(self, shown: Shown) -> list[dict[str, Any]]:
         """Roles, scores, effect and preview of each task."""
@@ -196,28 +182,6 @@ class CausalMap(Map[CausalState]):
     def reproduce(self, shown: Shown, title: str, address: str) -> str:
         """A script that fits each task on the page again."""
         return exports.reproduce(shown, title, address)
-
-    def covered(self, provenance: Provenance) -> str:
-        """Which tasks, how many seeds and updates."""
-        seeds_there = provenance.settings.get("seeds", 0)
-        titles = ", ".join(str(item["title"]) for item in provenance.items)
-        if not seeds_there:
-            return f"{self.name}: {titles}, preview alone"
-        words = "seed" if seeds_there == 1 else "seeds"
-        return f"{self.name}: {titles}, {seeds_there} {words}, {_updates(provenance)} updates"
-
-    def asked(self, job: Job) -> list[str]:
-        """Tasks, seeds and updates."""
-        if self.name not in job.request.methods:
-            return []
-        causal = job.request.causal
-        names = [causal.contrast.title] if causal.contrast else [task.title for task in causal.tasks]
-        if not causal.seeds:
-            return [f"{', '.join(names)} ({PREVIEW} alone)"]
-        settings = causal.settings
-        updates = f"{settings.free_updates}" + ("" if causal.contrast else f"+{settings.push_updates}")
-        count = f"{causal.seeds} {'seed' if causal.seeds == 1 else 'seeds'}"
-        return [f"{', '.join(names)} ({count}, {updates} updates of {settings.batch})"]
 
 
 def _updates(provenance: Provenance) -> str:

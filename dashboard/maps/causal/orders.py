@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.methods.causal.plan import ROLES, seed_name
+from analysis.methods.causal.result import ROLES, seed_name
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence

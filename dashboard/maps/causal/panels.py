@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.causal.plan import ROLES, seed_name
+from analysis.methods.causal.result import ROLES, seed_name
 from analysis.results.scores import Floats, Missing, Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import (
@@ -74,7 +74,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         title=_title(causal, task, column),
         value=value,
         member=np.logical_or.reduce(flags),
-        reason=np.where(np.isnan(value), why, Missing.NO).astype(np.int8),
+        reason=np.where(np.isnan(value), why, Missing.PRESENT).astype(np.int8),
         tone=names[0] if len(names) == 1 else "",
         categories=names,
         belongs=flags,
@@ -92,7 +92,7 @@ def _why(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
     missing = causal.missing.sel(item=task)
     chosen = [column] if column in missing.sample.values else missing.sample.values.tolist()
     codes = missing.sel(sample=chosen).max(("kind", "sample")).values.astype(np.uint8)
-    return np.where(codes == Missing.NO, np.uint8(Missing.NOT_COMPUTED), codes).astype(np.uint8)
+    return np.where(codes == Missing.PRESENT, np.uint8(Missing.NOT_COMPUTED), codes).astype(np.uint8)
 
 
 def role_codes(helps: Bools, hurts: Bools, idle: Bools) -> Codes:
@@ -116,7 +116,7 @@ def _preview_panel(causal: Scores, state: CausalState, task: str, column: str) -
         title=_title(causal, task, column),
         value=value,
         member=helps,
-        reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.NO).astype(np.int8),
+        reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.PRESENT).astype(np.int8),
         categories=CHANNELS,
         belongs=belongs,
         measures=(Measure("g", value, digits=4, ranked=False, ends=ends),),

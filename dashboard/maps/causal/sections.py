@@ -4,7 +4,7 @@ import json
 
 from dash import dcc
 
-from analysis.methods.causal.plan import STAGES
+from analysis.methods.causal.result import STAGES
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import is_running, shown_tasks
 from dashboard.maps.causal.losses import loss_curves

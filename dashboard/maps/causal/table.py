@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.methods.causal.plan import ROLES
+from analysis.methods.causal.result import ROLES
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence

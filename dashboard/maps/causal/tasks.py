@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.methods.causal.plan import FEW_UPDATES, ROLES
+from analysis.methods.causal.result import FEW_UPDATES, ROLES, KindAccuracy
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
-from dashboard.maps.causal.evidence import Kind
 from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
@@ -39,29 +38,28 @@ def _task(causal: Scores, task: str, state: CausalState, palette: Colours) -> ht
 
 def _untouched(causal: Scores, task: str) -> list[Any]:
     """Accuracy and NLL without any gate, by kind on request, and a warning when the model can hardly do the task."""
-    if evidence.is_contrast(causal, task):
+    if not evidence.variant(causal, task).is_task:
         return []
-    found = evidence.untouched(causal, task)
-    if found is None:
+    measured = evidence.untouched(causal, task)
+    if measured is None:
         return [html.P("The untouched model was not yet measured on this task.", className="hint")]
-    nll = f", NLL {found.nll:.2f}" if found.nll is not None else ""
-    count = f" of {found.prompts:,} validation prompts" if found.prompts is not None else ""
-    said = [html.P(["Untouched model: ", html.B(f"{100 * found.accuracy:.0f} %"), f"{count} right{nll}."])]
-    if found.prompts is not None and found.prompts < _FEW_PROMPTS:
+    nll = f", NLL {measured.nll:.2f}" if measured.nll is not None else ""
+    count = f" of {measured.items:,} validation prompts" if measured.items else ""
+    said = [html.P(["Untouched model: ", html.B(f"{100 * measured.accuracy:.0f} %"), f"{count} right{nll}."])]
+    if 0 < measured.items < _FEW_PROMPTS:
         said.append(html.P("So few prompts say little of what the model can do.", className="flag"))
-    elif found.flagged:
+    elif measured.flagged:
         said.append(html.P("The model can hardly do this task, so its gates mean little.", className="flag"))
-    if found.kinds:
-        said.append(html.Details([html.Summary("By kind"), _kinds(found.kinds)]))
+    if measured.kinds:
+        said.append(html.Details([html.Summary("By kind"), _kinds(measured.kinds)]))
     return said
 
 
-def _kinds(kinds: tuple[Kind, ...]) -> html.Table:
+def _kinds(kinds: tuple[KindAccuracy, ...]) -> html.Table:
     rows = []
     for kind in kinds:
-        right = "" if kind.accuracy is None else f"{100 * kind.accuracy:.0f} %"
-        nll = "" if kind.nll is None else f"{kind.nll:.2f}"
-        name = html.Th(kind.name.replace("_", " "), scope="row")
+        right, nll = f"{100 * kind.accuracy:.0f} %", f"{kind.nll:.2f}"
+        name = html.Th(kind.kind.replace("_", " "), scope="row")
         rows.append(html.Tr([name, html.Td(right, className="num"), html.Td(nll, className="num")]))
     names = (("kind", ""), ("right", "num"), ("NLL", "num"))
     header = html.Tr([html.Th(name, scope="col", className=style) for name, style in names])
@@ -107,11 +105,11 @@ def _agreement(causal: Scores, task: str) -> list[Any]:
 
 def _settled(causal: Scores, task: str) -> list[Any]:
     """Whether the gates came to rest, over the seeds that are there."""
-    found = evidence.settled(causal, task)
+    settled = evidence.settled(causal, task)
     parts = []
-    for shares_of_seeds, words in ((found.opened, "G⁺"), (found.shut, "G⁻")):
-        if shares_of_seeds:
-            parts.append(f"{100 * np.mean(shares_of_seeds):.0f} % of {words}")
+    for side, words in (("open", "G⁺"), ("shut", "G⁻")):
+        if settled.get(side):
+            parts.append(f"{100 * np.mean(settled[side]):.0f} % of {words}")
     count = len(fitted_seeds(causal, task))
     seeds = f"{count} {'seed' if count == 1 else 'seeds'}"
     end = f"; {' and '.join(parts)} rest within 0.1 of 0 or 1" if parts else ""

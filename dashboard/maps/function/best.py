@@ -21,7 +21,7 @@ def best_relations(scores: Scores, kinds: tuple[str, ...]) -> Best | None:
     score, verb = filled.max(axis=1), filled.argmax(axis=1)  # [item, layer, head]
     order = np.argsort(-score, axis=0, kind="stable")[:PLACES]
     return Best(
-        titles=tuple(scores.item(name)["title"] for name in names),
+        titles=tuple(scores.item(name).title for name in names),
         verbs=tuple(VERBS[kind] for kind in kinds),
         item=order.astype(np.uint8),
         verb=np.take_along_axis(verb, order, 0).astype(np.uint8),

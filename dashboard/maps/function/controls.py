@@ -64,6 +64,6 @@ def relation_choices(scores: Scores | None) -> list[dict[str, Any]]:
     if scores is None:
         return groups
     for category in scores.categories():
-        items = [{"value": name, "label": scores.item(name)["title"]} for name in scores.items(category)]
+        items = [{"value": name, "label": scores.item(name).title} for name in scores.items(category)]
         groups.append({"group": category.capitalize(), "items": items})
     return groups

@@ -37,7 +37,7 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
 
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """A row for each score."""
-    names = [item["name"] for item in scores.provenance.items]
+    names = [item.name for item in scores.provenance.items]
     return _with_pairs(scores.to_frame(), scores, {name: [name] for name in names})
 
 
@@ -57,19 +57,19 @@ def _with_pairs(found: pd.DataFrame, scores: Scores, relations: dict[str, list[s
 
 
 def _ks(scores: Scores, items: list[str]) -> str:
-    return " ".join(map(str, sorted({scores.item(name)["k"] for name in items})))
+    return " ".join(map(str, sorted({scores.item(name).k or 0 for name in items})))
 
 
 def _hash(scores: Scores, items: list[str]) -> str:
     """The hash of a relation's pairs; of several relations, the hash of theirs."""
-    hashes = sorted(scores.item(name)["hash"] for name in items)
+    hashes = sorted(scores.item(name).hash for name in items)
     return hashes[0] if len(hashes) == 1 else hashlib.sha256(" ".join(hashes).encode()).hexdigest()[:16]
 
 
 def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
     """A script that computes the view again from the weights, and says whether they are the same ones."""
     state, scores = shown.state, shown.result
-    own = [f"{item['name']}.csv" for item in scores.provenance.items if item["name"] not in builtin()]
+    own = [f"{item.name}.csv" for item in scores.provenance.items if item.name not in builtin()]
     panels = {category: scores.items(category) for category in scores.categories()}
     if state.relation:
         panels = {state.relation: [state.relation]}
@@ -92,7 +92,7 @@ def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
 def _command(shown: MapView[FunctionState]) -> list[str]:
     """What computes the scores again, as they were computed."""
     card, settings = shown.card, shown.result.provenance.settings
-    names = [item["name"] for item in shown.result.provenance.items]
+    names = [item.name for item in shown.result.provenance.items]
     command = ["map", card.id, "--k", str(settings["k_standard"]), "--k-copying", str(settings["k_copying"])]
     if len(card.revision) == 40:
         command += ["--revision", card.revision]

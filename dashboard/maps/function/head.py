@@ -65,11 +65,11 @@ def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:
     rows = []
     for i, item in enumerate(scores.provenance.items):
         row = RelationRow(
-            name=item["name"],
-            title=item["title"],
-            category=item["category"],
-            kept=item["kept"],
-            applicable=item["applicable"],
+            name=item.name,
+            title=item.title,
+            category=item.category,
+            kept=item.kept,
+            applicable=item.applicable,
             promote=float(score[i, promote]),
             suppress=float(score[i, suppress]),
             promote_hits=float(hits[i, promote]),

@@ -32,7 +32,7 @@ def sentence(shown: MapView[FunctionState]) -> list[Any]:
 def _what(shown: MapView[FunctionState]) -> list[Any]:
     if shown.state.relation:
         item = shown.result.item(shown.state.relation)
-        return ["the targets of ", html.B(item["title"]), f" ({item['sentence']})"]
+        return ["the targets of ", html.B(item.title), f" ({item.sentence})"]
     which = "any" if shown.state.how == "any" else "every"
     return ["the right words of ", html.B(which), " relation of the category"]
 
@@ -96,9 +96,9 @@ def _counts(shown: MapView[FunctionState], dark: bool) -> html.Table:
 
 def _not_applicable(scores: Scores) -> str:
     """The relations that say nothing about this model, with the reason; empty when all do."""
-    items = [item for item in scores.provenance.items if not item["applicable"]]
+    items = [item for item in scores.provenance.items if not item.applicable]
     if not items:
         return ""
     least = scores.provenance.settings.get("min_pairs", 30)
-    names = ", ".join(f"{item['title']} ({item['kept']} of {item['pairs']} pairs)" for item in items)
+    names = ", ".join(f"{item.title} ({item.kept} of {item.pairs} pairs)" for item in items)
     return f"{names}. At least {least} pairs must be single tokens of it."

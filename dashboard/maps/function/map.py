@@ -6,13 +6,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.jobs.job import Job
-from analysis.methods.function.report import head_data
-from analysis.models.card import HeadId, ModelCard
-from analysis.models.vocabulary import MIN_PAIRS
+from analysis.methods.function.method import FunctionMethod
+from analysis.models.card import ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
-from dashboard.catalogue_adapter import Catalogue
 from dashboard.maps.control import Control
 from dashboard.maps.function import exports, head, legend, table
 from dashboard.maps.function.best import best_relations
@@ -36,8 +33,8 @@ _DO = {"both": "promote or suppress", "promote": "promote", "suppress": "suppres
 class FunctionMap(Map[FunctionState]):
     """A panel for all categories of relations and one for each."""
 
-    name = "function"
-    title = "Function map"
+    name = FunctionMethod.name
+    title = FunctionMethod.title
     part = FunctionState
     origin = "function map from the weights"
     help = (
@@ -96,21 +93,9 @@ class FunctionMap(Map[FunctionState]):
         """Layer profile, counts, relations that are not applicable."""
         return legend.sections(shown, dark)
 
-    def command(self, model: str) -> str:
-        """What computes it on the command line."""
-        return f"python -m analysis map {model}"
-
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
         """All relations of the head."""
         return head.head_part(asked, shown, self.command(asked.card.id))
-
-    def head_data(self, catalogue: Catalogue, card: ModelCard, head: HeadId) -> dict[str, Any]:
-        """Relations with score, hits and rank, and what the heads that share its value matrix do best."""
-        result = catalogue.result(card, self.name)
-        if result is None:
-            return {"relations": [], "group_mates": [{"head": str(mate)} for mate in card.group_mates(head)]}
-        found = head_data(result, head, [])
-        return {name: found[name] for name in ("relations", "group_mates")}
 
     def columns(self, shown: Shown) -> list[dict[str, Any]]:
         """What the head does, panels and relations."""
@@ -154,20 +139,3 @@ class FunctionMap(Map[FunctionState]):
     def reproduce(self, shown: Shown, title: str, address: str) -> str:
         """A script that computes the view again."""
         return exports.reproduce(shown, title, address)
-
-    def covered(self, provenance: Provenance) -> str:
-        """How many relations."""
-        count = len(provenance.items)
-        return f"{self.name}: {count} {'relation' if count == 1 else 'relations'}"
-
-    def asked(self, job: Job) -> list[str]:
-        """One's own relations, and that they are of no use for this model where they are not."""
-        request, told = job.request, []
-        kept = dict(zip((relation.name for relation in request.relations), job.kept, strict=False))
-        for relation in request.relations:
-            if relation.category != "custom":
-                continue
-            usable, pairs = kept.get(relation.name, len(relation.pairs)), len(relation.pairs)
-            few = f" (not applicable: {usable} of {pairs} pairs are single tokens of this model)"
-            told.append(relation.title + (few if usable < MIN_PAIRS else ""))
-        return told

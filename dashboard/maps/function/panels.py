@@ -19,7 +19,7 @@ def panels(scores: Scores, state: FunctionState) -> tuple[Panel, ...]:
     if state.relation in scores.items():
         value, reason = _value(scores, (state.relation,), state.how, state.kinds)
         item = scores.item(state.relation)
-        return _labelled([_panel(item["name"], item["title"], item["category"], value, reason, state)])
+        return _labelled([_panel(item.name, item.title, item.category, value, reason, state)])
     names = tuple(scores.categories())
     if not names:
         why = Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
@@ -45,7 +45,7 @@ def _all_categories(single: list[Panel]) -> Panel:
         title="All categories",
         value=best,
         member=np.logical_or.reduce(members),
-        reason=np.where(np.isnan(best), worst, Missing.NO).astype(np.int8),
+        reason=np.where(np.isnan(best), worst, Missing.PRESENT).astype(np.int8),
         categories=tuple(panel.key for panel in single),
         belongs=np.stack(members),
         strengths=np.stack([panel.value for panel in single]),
@@ -82,7 +82,7 @@ def _value(
     """
     value = np.asarray(scores.reduced(items, how, kinds).sel(sample=ONLY_SAMPLE).values, dtype=np.float64)
     worst = scores.missing.sel(item=list(items), sample=ONLY_SAMPLE).max(("item", "kind")).values
-    return value, np.where(np.isnan(value), worst, Missing.NO).astype(np.int8)
+    return value, np.where(np.isnan(value), worst, Missing.PRESENT).astype(np.int8)
 
 
 def _member(value: Floats, state: FunctionState) -> Bools:

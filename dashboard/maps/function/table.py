@@ -22,7 +22,7 @@ def columns(shown: MapView[FunctionState]) -> list[dict[str, Any]]:
         sort = None if i else "desc"
         found.append({"field": f"panel_{i}", "headerName": panel.title, **NUMBER, **TWO_DIGITS, "initialSort": sort})
     for i, name in enumerate(shown.result.items()):
-        title = shown.result.item(name)["title"]
+        title = shown.result.item(name).title
         found.append({"field": f"item_{i}", "headerName": title, **NUMBER, **TWO_DIGITS, "width": 160})
     return found
 
@@ -36,7 +36,7 @@ def cells(shown: MapView[FunctionState]) -> dict[str, list[Any]]:
     scored = np.nan_to_num(scores.score.sel(chosen).values, nan=-1.0).reshape(len(items), len(kinds), shown.total)
     missing = scores.missing.sel(chosen).max("kind").values.reshape(len(items), shown.total)
     if items:
-        found |= _best(scored, [scores.item(name)["title"] for name in items], kinds)
+        found |= _best(scored, [scores.item(name).title for name in items], kinds)
     for n, panel in enumerate(shown.panels):
         found[f"panel_{n}"] = numbers(panel.value.ravel(), panel.reason.ravel())
     for n, (of_kinds, reasons) in enumerate(zip(scored, missing, strict=True)):

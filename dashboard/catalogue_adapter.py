@@ -28,7 +28,11 @@ class Catalogue:
         if method == "function":
             found = self.library.scores(card.id, card.fingerprint)
             return found if found.provenance.version else None  # one without a version stands for none
-        return self.library.causal(card, choice) if method == "causal" else None
+        if method == "causal":
+            return self.library.causal(card, choice)
+        others = [scores for scores in self.library._all() if scores.provenance.method == method]
+        mine = [scores for scores in others if scores.provenance.model == card]
+        return mine[-1] if mine else None
 
     def choices(self, card: ModelCard, method: str) -> dict[str, str]:
         """The results that one can choose from: their names, and what they are in words."""

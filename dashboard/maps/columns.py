@@ -14,10 +14,15 @@ NUMBER = {
     "sortingOrder": ["desc", "asc", None],
     "width": 136,
 }
-TWO_DIGITS = {
-    "valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('.2f')(params.value) : params.value"}
-}
-SIGNED = {"valueFormatter": {"function": "typeof params.value === 'number' ? d3.format('+.3f')(params.value) : ''"}}
+
+
+def _formatted(**code: str) -> dict[str, Any]:
+    """A column whose numbers are written by a piece of script."""
+    return {"valueFormatter": code}
+
+
+TWO_DIGITS = _formatted(function="typeof params.value === 'number' ? d3.format('.2f')(params.value) : params.value")
+SIGNED = _formatted(function="typeof params.value === 'number' ? d3.format('+.3f')(params.value) : ''")
 
 
 def numbers(values: Any, reasons: Any) -> list[float | str]:

@@ -1,0 +1,253 @@
+"""A map is a thing of its own: one that only these tests know appears everywhere, and no other code names one."""
+
+import ast
+import io
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import xarray as xr
+from dash import html
+from starlette.testclient import TestClient
+
+import dashboard
+from analysis.jobs.engine import Engine
+from analysis.results.catalogue import Library
+from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
+from dashboard.access import Access
+from dashboard.maps import MAPS, register
+from dashboard.maps.control import Control, slider
+from dashboard.maps.head_part import HeadPart
+from dashboard.maps.map import Map
+from dashboard.maps.panel import Label, Measure, Panel
+from dashboard.page import callbacks, ids
+from dashboard.setting import SHARE, Part, setting
+from dashboard.state import ViewState
+from dashboard.view import open_view, view_titles
+from dashboard.web.application import create_app
+from tests.dashboard.made import catalogue_of, state
+from tests.dashboard.test_callbacks import SCREEN, painted, text
+from tests.synthetic import ODD, fill, odd_scores
+
+
+@dataclass(frozen=True)
+class ParityState(Part):
+    """From which number on a head is even."""
+
+    evenness: float = setting(0.5, SHARE)
+
+
+class PlainMap(Map[Part]):
+    """Nothing but a name, a title and panels: all else is as the base class has it."""
+
+    name, title = "plain", "Plain map"
+
+    def panels(self, shown):
+        """One, with the scores as they are."""
+        value = shown.result.score.sel(item="even", kind="even", sample=ONLY_SAMPLE).values
+        return (Panel("even", "Even", value, value > 0.5, np.zeros(value.shape, np.int8)),)
+
+
+class ParityMap(Map[ParityState]):
+    """Whether a head's number is even."""
+
+    name, title, part = "parity", "Parity map", ParityState
+
+    def controls(self):
+        """How even is even."""
+        return [Control("evenness", "Evenness", "How even.", slider("evenness", "Evenness", 0.5), has_number=True)]
+
+    def panels(self, shown):
+        """One, in which even heads belong."""
+        value = shown.result.score.sel(item="even", kind="even", sample=ONLY_SAMPLE).values
+        member = value >= shown.state.evenness
+        label = Label.of(["even" if flag else "odd" for flag in member.ravel()], value.shape)
+        reason = np.zeros(value.shape, np.int8)
+        return (Panel("even", "Even heads", value, member, reason, measures=(Measure("p", value),), label=label),)
+
+    def head_part(self, asked, shown):
+        """One line."""
+        return HeadPart([html.P("Counted from zero.")]) if shown is not None else None
+
+    def columns(self, shown):
+        """One."""
+        return [{"field": "parity", "headerName": "Parity"}]
+
+    def cells(self, shown):
+        """Of every head."""
+        return {"parity": shown.panels[0].value.ravel().tolist()}
+
+
+def scores_of(method):
+    """Heads 0 and 2 are even, in every layer of a small model."""
+    card = odd_scores().provenance.model
+    item = {"name": "even", "title": "Even", "category": "toy", "kept": 1, "pairs": 1, "applicable": True}
+    labels = (["even"], ["even"], [ONLY_SAMPLE], list(card.layers), list(range(card.heads)))
+    values = np.broadcast_to((np.arange(card.heads) % 2 == 0) * 0.9, (1, 1, 1, len(card.layers), card.heads))
+    coords = dict(zip(DIMS, labels, strict=True))
+    score = xr.DataArray(values.copy(), coords, DIMS)
+    facts = replace(odd_scores().provenance, method=method, version="1", items=(item,), settings={})
+    return Scores(score, score * np.nan, xr.zeros_like(score).astype("int8"), facts)
+
+
+@pytest.fixture
+def toys(store):
+    """Two maps that no module of the project knows, with a result each."""
+    fill(store)
+    added = [ParityMap(), PlainMap()]
+    for each in added:
+        register(each)
+        scores = scores_of(each.name)
+        store.put(f"result/{scores.provenance.model.fingerprint}/{each.name}/0", scores.to_parquet())
+    yield catalogue_of(store)
+    for each in added:
+        MAPS.remove(each)
+
+
+@pytest.fixture
+def client(toys, store):
+    return TestClient(create_app(Library(store), Engine(store), Access(local=True)), base_url="http://localhost")
+
+
+def test_a_new_map_is_offered_with_its_controls(client):
+    """In the picker of views, in the bar above the maps and in the help."""
+    layout = client.get("/_dash-layout").text
+    assert view_titles()["parity"] == "Parity map"
+    for expected in ("Parity map", ids.group("parity"), "evenness", ids.number("evenness"), "How even."):
+        assert f'"{expected}"' in layout
+    assert "evenness" in callbacks.painting()["inputs"]["controls"]
+
+
+def test_a_new_map_is_painted_and_described(toys):
+    """Panels, tooltip, controls and words; the function map's best relations are in its tooltip, too."""
+    found = painted(toys, f"?model={ODD}&view=parity")
+    (panel,) = found["heads"]["panels"]
+    assert (panel["title"], panel["measures"][0]["name"]) == ("Even heads", "p")
+    assert found["heads"]["labels"][panel["label"]]["words"] == ["even", "odd"]
+    assert found["heads"]["best"]["count"] == 1
+    assert found["controls"]["evenness"] == 0.5
+    assert [name for name, hidden in found["hidden_groups"].items() if not hidden] == ["parity"]
+    around = callbacks.describe(toys, found["query"], SCREEN, None)
+    assert "Parity map" in around["title"]
+    assert not around["hidden"][ids.FRAME]
+
+
+def test_a_new_map_has_its_part_of_the_address(toys):
+    """Its key is written and read like all others; a wrong value is said."""
+    wanted = state(model=ODD, view="parity", evenness=0.7)
+    assert wanted.to_query() == f"?model={ODD}&view=parity&evenness=0.7"
+    assert ViewState.from_query(wanted.to_query()).state == wanted
+    assert "evenness" in ViewState.from_query("?evenness=lots").notices[0]
+    moved = painted(toys, "", {"evenness.value"}, {"model": ODD, "view": "parity", "evenness": 0.95})
+    assert moved["query"].endswith("view=parity&evenness=0.95")
+    assert open_view(toys, moved["query"]).panels[0].count == 0
+
+
+def test_a_new_map_has_its_part_of_a_heads_card_and_of_the_table(toys):
+    """Its own page says it first, the others say it, too."""
+    for view in ("parity", "function", "causal", "table"):
+        cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view={view}", SCREEN))
+        assert "Counted from zero." in cards
+        assert "Gates" in cards
+    cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view=parity", SCREEN))
+    assert cards.index("Counted from zero.") < cards.index("Gates")
+    table = callbacks.describe(toys, f"?model={ODD}&view=table", SCREEN, None)
+    assert "Parity" in [column["headerName"] for column in table["columns"]]
+    assert [row["parity"] for row in table["rows"][:4]] == [0.9, 0.0, 0.9, 0.0]
+
+
+def test_a_new_map_can_be_taken_away(client):
+    """As the view, as scores, as a picture, as a script and over the API."""
+    query = f"?model={ODD}&view=parity"
+    frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}").content))
+    assert frame["member"].sum() == 8
+    assert set(frame["method"]) == {"parity"}
+    table = pq.read_table(io.BytesIO(client.get(f"/export/scores.parquet{query}").content))
+    assert table.num_rows == 16
+    assert "Even heads: score 1" in client.get(f"/export/figure.json{query}").text
+    assert "Even heads" in client.get(f"/export/page.html{query}").text
+    ast.parse(client.get(f"/export/reproduce.py{query}").text)
+    rows = client.get(f"/api/scores?model={ODD}&method=parity&kind=even&least=0.5").json()
+    assert len(rows) == 8
+
+
+@pytest.mark.parametrize("view", ["plain", "parity"])
+def test_a_map_needs_only_a_name_a_title_and_panels(client, toys, view):
+    """Every hook of the base class has an answer that the page, the exports and the API can live with."""
+    query = f"?model={ODD}&view={view}"
+    assert painted(toys, query)["heads"]["figure"]["data"]
+    around = callbacks.describe(toys, query, SCREEN, None)
+    assert (around["sections"], around["legend"]) == ([[]] * 3, [])
+    assert ODD in text(around["sentence"])
+    assert callbacks.inspect(toys, ["L1H0"], query, SCREEN)
+    for name in ("view.csv", "scores.csv", "view.parquet", "page.html", "reproduce.py", "figure.json"):
+        assert client.get(f"/export/{name}{query}").status_code == 200
+    told = callbacks.list_jobs(toys, None, False, [])
+    assert f"{view}: Even" in text(told["models"])
+    assert f"/?model={ODD}@73796e74&view={view}" in text(told["models"])
+
+
+def test_a_model_without_a_result_is_told_so_by_any_map(toys):
+    """With the command that computes it."""
+    found = callbacks.describe(toys, "?view=plain", SCREEN, None)
+    assert "No plain map of smollm2-135m-instruct yet" in text(found["empty"])
+    assert "python -m analysis plain smollm2-135m-instruct" in text(found["empty"])
+    assert found["hidden"][ids.FRAME]
+
+
+def test_names_and_keys_of_maps_are_their_own(toys):
+    """Two maps cannot have one name, nor two settings one key in the address."""
+    with pytest.raises(ValueError, match="parity"):
+        register(ParityMap())
+    for taken in ("table", "models", "function", ""):
+        other = PlainMap()
+        other.name = taken
+        with pytest.raises(ValueError, match="view"):
+            register(other)
+    other = ParityMap()
+    other.name = "other"
+    with pytest.raises(ValueError, match="evenness"):
+        register(other)
+
+
+# ---- Nothing else knows a map by its name ----------------------------------------------------------------------------
+
+ROOT = Path(dashboard.__file__).parent
+EXCEPT = {
+    "maps/__init__.py",  # the list
+    "catalogue_adapter.py",
+    "page/workshop.py",  # the form
+    "web/submission.py",
+}
+
+
+def names_in(path):
+    """The strings of a module, and the packages it imports from."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_module_names_a_map_but_its_own_package():
+    """Neither as a string nor as an import: a new kind of evidence is a package and a line of the list."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        place = path.relative_to(ROOT)
+        if str(place) in EXCEPT:
+            continue
+        for each in MAPS:
+            package = f"dashboard.maps.{each.name}"
+            if place.parts[:2] == ("maps", each.name):
+                continue
+            for name in names_in(path):
+                if name == each.name or name == package or name.startswith(f"{package}."):
+                    found.append((str(place), name))
+    assert found == []

@@ -40,7 +40,7 @@ def test_the_web_process_loads_no_torch():
         "import app; from pathlib import Path; import tempfile\n"
         "with tempfile.TemporaryDirectory() as folder:\n"
         "    store = app.Store(Path(folder)); engine = app.Engine(store)\n"
-        "    app.create_app(app.Library(store, engine), engine, app.Access(local=True))"
+        "    app.create_app(app.Catalogue(store, engine), engine, app.Access(local=True))"
     )
     assert loaded_by(code) & {"torch", "transformers"} == set()
 

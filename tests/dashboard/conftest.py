@@ -1,7 +1,6 @@
 import pytest
 
 from analysis.jobs.engine import Engine
-from analysis.results.catalogue import Library
 from dashboard.access import Access
 from dashboard.web.application import create_app
 from tests.dashboard.made import catalogue_of
@@ -18,4 +17,4 @@ def catalogue(store):
 @pytest.fixture
 def server(catalogue, store):
     """The whole application, its engine at rest."""
-    return create_app(Library(store), Engine(store), Access(local=True))
+    return create_app(catalogue, Engine(store), Access(local=True))

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from analysis.results.catalogue import Library
-from dashboard.catalogue_adapter import Catalogue
+from analysis.results.catalogue import Catalogue
 from dashboard.figures.view_figure import view_figure
 from dashboard.maps import map_of
 from dashboard.state import ViewState
@@ -17,7 +16,7 @@ def state(**fields):
 
 def catalogue_of(store, engine=None):
     """What a page can show of a store."""
-    return Catalogue(Library(store, engine))
+    return Catalogue(store, engine)
 
 
 def view_of(scores, wanted=None):

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from analysis.jobs.job import Job, Request
-from analysis.methods.causal.plan import GateSettings
+from analysis.jobs.job import Job
+from analysis.jobs.request import NetworkRequest, request_type
+from analysis.methods.causal.settings import GateSettings
 from dashboard.jobs import job_state
-from dashboard.web.submission import Submission
 from tests import synthetic
+from tests.computing import asked
 from tests.faults.test_hostile import client_of
 
 ITEMS = "\n".join(json.dumps({"prompt": f"{n} and", "target": f" {n + 1}"}) for n in range(10))
@@ -40,8 +41,9 @@ def test_a_causal_map_is_asked_for_with_tasks_seeds_and_updates(client):
 
 def test_how_gates_are_fitted_can_be_chosen_and_each_choice_is_another_job(client):
     """Rates, push and clip, and the paper's settings with one number of one's own."""
-    wanted = Submission(model="a/b", methods=["causal"], published=True, batch=8, rates=[1, 0.5, 0.2, 0.1], clip=2.0)
-    settings = wanted.request().causal.settings
+    submission = request_type(NetworkRequest)
+    wanted = submission(model="a/b", methods=["causal"], published=True, batch=8, rates=[1, 0.5, 0.2, 0.1], clip=2.0)
+    settings = wanted.gates()
     assert settings == replace(GateSettings.published(), batch=8, free_rate=(1.0, 0.5), push_rate=(0.2, 0.1), clip=2.0)
     choices = ({}, {"rates": [0.1, 0.01, 0.5, 0.1]}, {"push": 0.2}, {"clip": 2.0}, {"published": True})
     answers = [ask(client, **choice) for choice in choices]
@@ -69,7 +71,10 @@ def test_what_makes_no_sense_is_refused(client):
     assert ask(client, rates=[1, 0.1, 0.5]).status_code == 422
     assert ask(client, clip=0).status_code == 422
     own = {"files": [{"name": "own.jsonl", "content": ITEMS}]}
-    assert "causal map" in ask(client, methods=["function"], **own).json()["message"]
+    refused = ask(client, methods=["function"], **own)
+    assert (refused.status_code, refused.json()["message"]) == (422, "own.jsonl is of no use for function")
+    unused = ask(client, methods=["function"], seeds=3)
+    assert (unused.status_code, unused.json()["message"]) == (422, "seeds is no setting of function")
 
 
 def test_causal_scores_are_data_too(client):
@@ -86,7 +91,7 @@ def test_causal_scores_are_data_too(client):
     assert "There are: math, syntax" in unknown.json()["hint"]
     assert client.get("/api/scores?model=nobody&method=causal").status_code == 404
     nonsense = client.get(f"/api/scores?model={synthetic.ODD}&method=dancing")
-    assert (nonsense.status_code, nonsense.json()["hint"]) == (422, "There are: function, causal.")
+    assert (nonsense.status_code, nonsense.json()["hint"]) == (422, "There are: function, causal, salience.")
     assert client.get(f"/api/scores?model={synthetic.ODD}&kind=facilitation").status_code == 422
 
 
@@ -105,7 +110,7 @@ def test_pages_and_scripts_are_told_the_same_of_a_job(client):
     (listed,) = client.get("/api/jobs").json()
     with client.websocket_connect("ws://localhost/live/jobs") as socket:
         assert socket.receive_json() == [listed]
-    assert listed["asked"] == ["Math (2 seeds, 10+20 updates of 4)"]
-    job = Job(Request("a/b", methods=("causal",)), fingerprint="0123456789ab")
-    assert job_state(job).link == f"/?model=a/b@01234567&view=causal&fit={job.request.causal.fit}"
-    assert job_state(replace(job, request=Request("a/b"))).link == "/?model=a/b@01234567"
+    assert listed["asked"] == ["Math (10+20 updates of 4, 2 seeds)"]
+    job = Job.of(asked("a/b", "causal")).at(fingerprint="0123456789ab")
+    assert job_state(job).link == f"/?model=a/b@01234567&view=causal&fit={job.asked['causal'].choice}"
+    assert job_state(Job.of(asked("a/b")).at(fingerprint="0123456789ab")).link == "/?model=a/b@01234567"

@@ -14,6 +14,7 @@ from dash.exceptions import PreventUpdate
 from starlette.testclient import TestClient
 
 from analysis import methods
+from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import builtin as default_model
 from dashboard.jobs import job_state
@@ -23,6 +24,7 @@ from dashboard.page.controls import control_props
 from dashboard.setting import MAX_PINS
 from dashboard.web import scripts
 from dashboard.web.guard import MAX_UPLOAD
+from tests.computing import asked
 from tests.synthetic import BIG, HOSTILE, ODD
 
 SCREEN = {"width": 1240, "dark": False}
@@ -196,7 +198,7 @@ def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):
     looks = []
     original = type(catalogue).listed
     monkeypatch.setattr(type(catalogue), "listed", lambda self: looks.append(1) or original(self))
-    running = job_state(Job(Request("a/b"), state="running", done=1, total=3)).model_dump()
+    running = job_state(Job.of(asked("a/b")).at(state="running", done=1, total=3)).model_dump()
     first = callbacks.list_jobs(catalogue, None, False, [running, {"id": "x"}, "nonsense"])
     assert "1 of 3" in text(first["jobs"])
     further = callbacks.list_jobs(catalogue, None, False, [running | {"done": 2}], first["finished"])
@@ -206,15 +208,6 @@ def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):
     done = running | {"state": "done", "finished": "2026-01-01T00:00:00Z"}
     assert "smollm2" in text(callbacks.list_jobs(catalogue, None, False, [done], first["finished"])["models"])
     assert looks == [1, 1]
-
-
-def test_the_scripts_are_told_the_rules(server):
-    """Most pins, how heads are written and the largest upload, from the same constants that the server uses."""
-    page = TestClient(server, base_url="http://localhost").get("/").text
-    content = re.search(r'<meta name="atlas-rules" content="([^"]*)">', page)[1]
-    rules = json.loads(html.unescape(content))
-    assert (rules["pins"], rules["upload"]) == (8, 5_000_000)
-    assert re.fullmatch(rules["head"], "L10H7").groups() == ("10", "7")
 
 
 # ---- Contracts: what Dash accepts silently -----------------------------------------------------------------------

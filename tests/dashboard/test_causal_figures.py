@@ -4,8 +4,7 @@ from dataclasses import replace
 import plotly.graph_objects as go
 import pytest
 
-from analysis.data.tasks import builtin
-from analysis.methods.causal.plan import STAGES, task_item
+from analysis.methods.causal.result import STAGES, Curves, TaskRecord
 from dashboard.arrange import arrange_grid
 from dashboard.maps.causal.colours import GROUND
 from dashboard.maps.causal.losses import loss_curves
@@ -13,7 +12,7 @@ from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.validation import validation_curves
 from dashboard.palette import colours, contrast
 from tests.dashboard.made import figure_of, state
-from tests.dashboard.test_causal_panels import EFFECT, PREVIEW, small
+from tests.dashboard.test_causal_panels import EFFECT, GRADIENT, small
 from tests.dashboard.test_function_figures import shown, unpacked
 from tests.synthetic import big_scores, causal_scores_of, odd_scores
 
@@ -21,7 +20,7 @@ INKS = colours("okabe-ito", False)
 
 
 def make(wanted=None, scores=None, dark=False):
-    return figure_of(scores or small(preview=PREVIEW, effect=EFFECT), wanted, dark)
+    return figure_of(scores or small(gradient=GRADIENT, effect=EFFECT), wanted, dark)
 
 
 def maps(figure):
@@ -122,8 +121,8 @@ def test_validation_curves_and_losses_are_plotly_figures():
     losses = loss_curves(scores, CausalState(), 380, INKS)
     assert len(losses["data"]) == 6
     assert unpacked(losses["data"][2]["x"]).tolist() == [2.0]  # pushed after two free updates
-    late = task_item(builtin()["math"], {}, {"under_way": [{"seeds": [3, 4], **{s: [[2.0], [1.0]] for s in STAGES}}]})
-    running = replace(scores, provenance=replace(scores.provenance, items=(late, scores.item("syntax"))))
+    late = TaskRecord(curves=Curves(seeds=(3, 4), **dict.fromkeys(STAGES, ((2.0,), (1.0,)))))
+    running = replace(scores, records={"math": late.model_dump(mode="json")})
     assert [line["hovertemplate"][:6] for line in loss_curves(running, CausalState(), 380, INKS)["data"][:2]] == [
         "seed 3",
         "seed 4",

@@ -5,10 +5,13 @@ import pytest
 
 from analysis.data.tasks import builtin
 from analysis.methods.causal.fits import Gates
-from analysis.methods.causal.plan import STAGES, GateSettings, causal_result, task_item
-from analysis.methods.causal.report import causal_data, causal_text
+from analysis.methods.causal.plan import curves_of
+from analysis.methods.causal.report import causal_text
 from analysis.methods.causal.report import head_gates as report_gates
+from analysis.methods.causal.result import CONTRAST, STAGES, TASK, Curves, TaskRecord, TaskResult, causal_scores
+from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import HeadId
+from analysis.results.provenance import Item
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import first_seeds, reduced, shares
@@ -23,17 +26,27 @@ CURVES = {"free": [3.0, 1.0], "open": [1.0], "shut": [1.0]}
 # Seed 0: L0H0 needed, L0H1 hurts, layer 1 does not matter. Seed 1: L0H0 hurts, L0H1 hurts, L1H1 needed.
 SHUT = [[[0.9, 0.0], [0.1, 0.0]], [[0.2, 0.0], [0.0, 0.8]]]
 OPEN = [[[1.0, 0.2], [1.0, 1.0]], [[0.3, 0.1], [1.0, 1.0]]]
-PREVIEW = {"prompts": 8, "mean": [[-0.2, 0.1], [0, 0]], "least": [[-0.3, -0.1], [0, 0]], "most": [[-0.1, 0.3], [0, 0]]}
-EFFECT = [[-1.0, 0.5], [0.0, -0.2]]
+GRADIENT = {
+    "mean": np.array([[-0.2, 0.1], [0, 0]]),
+    "least": np.array([[-0.3, -0.1], [0, 0]]),
+    "most": np.array([[-0.1, 0.3], [0, 0]]),
+}
+EFFECT = np.array([[-1.0, 0.5], [0.0, -0.2]])
 
 
-def small(seeds=2, **facts):
+def item_of(task, category=TASK.name):
+    """A task as provenance has it."""
+    return Item(task.name, task.title, category, task.sentence, task.hash, len(task.train), len(task.train))
+
+
+def small(seeds=2, effect=None, gradient=None, untouched=None):
     """Two layers of two heads, two seeds of Math; Syntax is still to come."""
-    tasks = (builtin()["math"], builtin()["syntax"])
     fitted = {seed: Gates(np.array(OPEN[seed]), np.array(SHUT[seed]), CURVES) for seed in range(seeds)}
-    roles = {seed: found.roles() for seed, found in fitted.items()}
-    items = (task_item(tasks[0], fitted, facts), task_item(tasks[1], {}, {}))
-    return causal_result(CARD, {"math": roles}, items, {**asdict(GateSettings()), "seeds": 2}, "cpu")
+    roles = {seed: gates.roles() for seed, gates in fitted.items()}
+    record = TaskRecord(untouched=untouched, prompts=8, curves=curves_of(fitted, ()))
+    math = TaskResult(item_of(builtin()["math"]), roles, record, effect, gradient or {})
+    syntax = TaskResult(item_of(builtin()["syntax"]), {})
+    return causal_scores(CARD, [math, syntax], {**asdict(GateSettings()), "seeds": 2}, "cpu")
 
 
 def panels_of(wanted=None, scores=None):
@@ -117,7 +130,7 @@ def test_one_seed_one_score_one_column():
 
 def test_the_preview_is_a_mean_or_what_holds_for_every_or_any_prompt():
     """Always is 0 where prompts disagree; Any is the steepest; no preview is not computed."""
-    scores = small(preview=PREVIEW)
+    scores = small(gradient=GRADIENT)
     wanted = state(view="causal", gates="preview")
     assert panels_of(wanted, scores)["math mean"].value.tolist() == [[-0.2, 0.1], [0, 0]]
     assert panels_of(wanted.changed(columns="always"), scores)["math always"].value.tolist() == [[-0.1, 0], [0, 0]]
@@ -147,15 +160,12 @@ def test_validation_puts_heads_in_the_order_of_each_score(seed):
 
 def test_contrasted_pairs_have_one_gate_and_no_interference():
     """What was not measured is absent everywhere, never 0."""
-    item = {
-        "name": "pairs",
-        "title": "Pairs",
-        "category": "contrast",
-        "curves": {"free": [[1.0]], "open": [], "shut": [], "seeds": [0]},
-    }
     gate = np.array([[0.1, 1.0], [1.0, 0.6]])
     roles = {0: np.stack([1 - gate, np.full((2, 2), np.nan), gate])}
-    scores = causal_result(CARD, {"pairs": roles}, (item,), {**asdict(GateSettings()), "seeds": 1}, "cpu")
+    record = TaskRecord(curves=Curves(seeds=(0,), free=((1.0,),)))
+    pairs = TaskResult(Item("pairs", "Pairs", CONTRAST.name), roles, record)
+    settings = {name: value for name, value in asdict(GateSettings()).items() if not name.startswith("push_")}
+    scores = causal_scores(CARD, [pairs], {**settings, "seeds": 1}, "cpu")
     panel = panels_of(state(view="causal", columns="any"), scores)["pairs any"]
     assert (panel.categories, panel.remark) == (("facilitation",), "F 25 %")
     assert list(measures(panel)) == ["F", "R"]
@@ -168,7 +178,7 @@ def test_contrasted_pairs_have_one_gate_and_no_interference():
     assert card.role == "facilitating what is to be forgotten"
     (told,) = report_gates(scores, HeadId(0, 0))
     assert (told["facilitation"], told["interference"]) == ([0.9], None)
-    text = causal_text(causal_data(scores, None))
+    text = causal_text(scores)
     assert "gate closed" in text
     assert "interference" not in text
     assert "1 seed · 120 updates" in text
@@ -176,7 +186,7 @@ def test_contrasted_pairs_have_one_gate_and_no_interference():
 
 def test_the_card_of_a_head_has_its_gates_and_places():
     """Both gates of every seed, the preview, the effect with its rank, places in the three orders."""
-    scores = small(preview=PREVIEW, effect=EFFECT)
+    scores = small(gradient=GRADIENT, effect=EFFECT)
     math, syntax = head_gates(scores, HeadId(0, 1), 0.5)
     assert head_gates(scores, HeadId(0, 0), 0.5)[0].ranks["facilitation"] == 1
     assert head_gates(scores, HeadId(0, 0), 0.5, seed="1")[0].ranks["facilitation"] == 2
@@ -187,16 +197,15 @@ def test_the_card_of_a_head_has_its_gates_and_places():
     assert (syntax.seeds, syntax.effect, syntax.missing) == ([], None, "not computed")
 
 
-@pytest.mark.parametrize(
-    "facts", [{}, {"preview": None, "effect": None}, {"effect": [[1.0]]}, {"preview": {"mean": "x"}}]
-)
-def test_facts_that_are_missing_or_malformed_never_break_a_panel(facts):
-    """Results of other versions and unfinished ones lack them."""
-    scores = small(**facts)
+@pytest.mark.parametrize("parts", [(), ("effect",), ("gradient",)])
+def test_what_was_not_measured_never_breaks_a_panel(parts):
+    """Unfinished results lack all of it, others some."""
+    whole = small(gradient=GRADIENT, effect=EFFECT)
+    scores = replace(whole, parts={name: whole.parts[name] for name in parts}, records={})
     for gates in ("both", "facilitation", "preview"):
         assert panels_of(state(view="causal", gates=gates), scores)
     assert head_gates(scores, HeadId(0, 0), 0.5)
-    assert validation(scores, "math") == ()
+    assert bool(validation(scores, "math")) == ("effect" in parts)
 
 
 def test_a_model_without_a_causal_map_has_one_empty_panel():
@@ -209,6 +218,6 @@ def test_a_model_without_a_causal_map_has_one_empty_panel():
 
 def test_stored_gates_come_back():
     """The small result survives Parquet, with its curves."""
-    again = Scores.from_parquet(small(preview=PREVIEW).to_parquet())
+    again = Scores.from_parquet(small(gradient=GRADIENT).to_parquet())
     assert panels_of(state(view="causal"), again).keys() == panels_of(state(view="causal")).keys()
-    assert evidence.curves(again, "math").of("free") == [[3.0, 1.0]] * 2
+    assert evidence.curves(again, "math").of("free") == ((3.0, 1.0),) * 2

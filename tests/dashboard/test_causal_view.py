@@ -9,10 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
-from analysis.methods.causal.plan import ROLES, GateSettings
+from analysis.methods.causal.method import CausalMethod
+from analysis.methods.causal.result import CONTRAST, ROLES, Untouched
+from analysis.methods.causal.settings import GateSettings
 from analysis.models import builtin as default_model
-from analysis.results import catalogue as library_module
-from analysis.results.catalogue import Library
+from analysis.results import catalogue as catalogue_module
+from analysis.results.merging import only
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
 from dashboard.maps.causal import exports
@@ -60,7 +62,8 @@ def test_tasks_and_seeds_that_are_not_there_are_said(catalogue, part, word):
 
 def test_a_model_without_gates_says_how_to_get_them(catalogue, monkeypatch):
     """A calm page with the command, not an error; the inspector still works."""
-    monkeypatch.setattr(library_module, "shipped_causal", tuple)
+    others = [result for result in shipped() if result.scores.provenance.method != "causal"]
+    monkeypatch.setattr(catalogue_module, "shipped", lambda: others)
     found = callbacks.describe(catalogue, "?view=causal", SCREEN, None)
     assert "python -m analysis gates smollm2-135m-instruct" in text(found["empty"])
     assert (found["hidden"][ids.FRAME], found["sections"], found["hidden"][ids.EMPTY]) == (True, [[]] * 3, False)
@@ -84,23 +87,23 @@ def test_tasks_of_several_results_stand_in_one_map(store):
     """Math with five seeds and Syntax with three; a shorter fit of a task does not take the place of a longer one."""
     card = odd_scores().provenance.model
     for seeds, task in ((5, "math"), (3, "syntax")):
-        part = library_module._only(causal_scores_of(card, seeds), [task])
+        part = only(causal_scores_of(card, seeds), [task])
         store.put(f"result/{task}/causal/0", part.to_parquet())
-    both = Library(store).causal(card)
-    assert [item["name"] for item in both.provenance.items] == ["math", "syntax"]
+    both = catalogue_of(store).result(card, "causal")
+    assert [item.name for item in both.provenance.items] == ["math", "syntax"]
     assert both.score.sel(item="syntax", sample="seed 4").isnull().all()
     assert reduced(both, "syntax", "always") is not None
-    short = library_module._only(causal_scores_of(card, 2), ["math"])
+    short = only(causal_scores_of(card, 2), ["math"])
     facts = replace(short.provenance, settings={**short.provenance.settings, "free_updates": 7}, date="2999-01-01")
     store.put("result/short/causal/0", replace(short, provenance=facts).to_parquet())
-    kept = Library(store).causal(card)
+    kept = catalogue_of(store).result(card, "causal")
     assert not kept.score.sel(item="math", sample="seed 4").isnull().any()
     words = "Math: 7+260 updates of 16, 2 seeds, 2999-01-01"
-    assert kept.item("math")["besides"] == [words]
+    assert kept.item("math").besides == (words,)
     seen = text(callbacks.describe(catalogue_of(store), causal(card.id), SCREEN, None)["sections"][0])
     assert f"Other fits, to be chosen under Fit: {words}" in seen
-    name = library_module.name_of(facts)
-    assert Library(store).fits(card)[name] == words
+    name = CausalMethod().choice(facts)
+    assert catalogue_of(store).choices(card, "causal")[name] == words
     chosen = open_view(catalogue_of(store), causal(card.id, f"&fit={name}"))
     assert chosen.results["causal"].provenance.settings["free_updates"] == 7
     assert not chosen.results["causal"].score.sel(item="syntax").isnull().all()
@@ -123,7 +126,7 @@ def test_a_running_fit_is_seen_although_a_longer_one_is_there(store):
     facts = replace(short.provenance, settings={**short.provenance.settings, "free_updates": 7})
     running = replace(short, missing=missing, score=short.score.where(missing == 0), provenance=facts)
     store.put("result/short/causal/0", running.to_parquet())
-    assert Library(store).causal(card).provenance.settings["free_updates"] == 7
+    assert catalogue_of(store).result(card, "causal").provenance.settings["free_updates"] == 7
 
 
 def test_a_card_shows_the_gates_of_every_seed_in_both_views(catalogue):
@@ -156,7 +159,7 @@ def test_what_stands_below_the_map(catalogue):
 
 def test_a_task_that_the_model_can_hardly_do_is_flagged(store):
     """Its gates mean little, and the page says so."""
-    store.put("result/flagged/causal/0", small(accuracy=0.01, nll=5.0, flagged=True).to_parquet())
+    store.put("result/flagged/causal/0", small(untouched=Untouched(accuracy=0.01, nll=5.0, flagged=True)).to_parquet())
     content = text(callbacks.describe(catalogue_of(store), causal(CARD.id), SCREEN, None)["sections"][0])
     assert "can hardly do this task" in content
 
@@ -207,7 +210,7 @@ def test_downloads_of_the_causal_map(server, catalogue):
     scores = catalogue.result(odd_scores().provenance.model, "causal")
     mine = frame[(frame["item"] == "math") & (frame["sample"] == "any") & (frame["kind"] == "interference")]
     assert mine["score"].to_numpy() == pytest.approx(reduced(scores, "math", "any")[1].ravel())
-    assert set(frame["task_hash"]) == {item["hash"] for item in scores.provenance.items}
+    assert set(frame["task_hash"]) == {item.hash for item in scores.provenance.items}
     everything = pd.read_csv(io.BytesIO(client.get(f"/export/scores.csv{causal(ODD)}").content))
     assert len(everything) == scores.score.size
     table = pq.read_table(io.BytesIO(client.get(f"/export/view.parquet{causal(ODD, '&gates=preview')}").content))
@@ -226,7 +229,7 @@ def test_reproduce_names_the_command(catalogue, tmp_path):
     numbers = ["--updates", "120", "260", *rates, "--seeds", "5", "--batch", "16", "--push", "0.1", "--clip", "1.0"]
     assert repr([["gates", ODD, "--tasks", name, *numbers] for name in ("math", "syntax")]) in script
     settings = {**asdict(GateSettings.published()), "seeds": 1}
-    command = exports.command(odd_scores().provenance.model, "pairs", True, settings)
+    command = exports.command(odd_scores().provenance.model, "pairs", CONTRAST, settings)
     assert command[:6] == ["contrast", ODD, "pairs.jsonl", "--updates", "500", "500"]
     (tmp_path / "reproduce.py").write_text(script)
     subprocess.run([sys.executable, "-m", "py_compile", "reproduce.py"], cwd=tmp_path, check=True)
@@ -234,7 +237,7 @@ def test_reproduce_names_the_command(catalogue, tmp_path):
 
 def test_function_results_are_never_taken_for_gates(catalogue):
     """A model's two maps are kept apart."""
-    (real,) = shipped()
+    methods = [result.scores.provenance.method for result in shipped()]
+    assert methods == ["function", "salience", "causal"]
     assert catalogue.result(catalogue.card(default_model.ID), "function").provenance.method == "function"
-    assert real.provenance.method == "function"
     assert catalogue.result(odd_scores().provenance.model, "causal").provenance.method == "causal"

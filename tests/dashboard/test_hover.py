@@ -5,7 +5,6 @@ import numpy as np
 from analysis.results.scores import ONLY_SAMPLE
 from dashboard.page.hover import packed
 from dashboard.view import open_view
-from tests.synthetic import ODD
 
 
 def numbers(text, kind, shape):

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 import dashboard
 from analysis.jobs.engine import Engine
-from analysis.results.catalogue import Library
+from analysis.results.provenance import Item
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
 from dashboard.access import Access
 from dashboard.maps import MAPS, register
@@ -84,7 +84,7 @@ class ParityMap(Map[ParityState]):
 def scores_of(method):
     """Heads 0 and 2 are even, in every layer of a small model."""
     card = odd_scores().provenance.model
-    item = {"name": "even", "title": "Even", "category": "toy", "kept": 1, "pairs": 1, "applicable": True}
+    item = Item("even", "Even", "toy", pairs=1, kept=1)
     labels = (["even"], ["even"], [ONLY_SAMPLE], list(card.layers), list(range(card.heads)))
     values = np.broadcast_to((np.arange(card.heads) % 2 == 0) * 0.9, (1, 1, 1, len(card.layers), card.heads))
     coords = dict(zip(DIMS, labels, strict=True))
@@ -109,7 +109,7 @@ def toys(store):
 
 @pytest.fixture
 def client(toys, store):
-    return TestClient(create_app(Library(store), Engine(store), Access(local=True)), base_url="http://localhost")
+    return TestClient(create_app(toys, Engine(store), Access(local=True)), base_url="http://localhost")
 
 
 def test_a_new_map_is_offered_with_its_controls(client):

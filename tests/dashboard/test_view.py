@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.results.scores import Missing, Scores
-from analysis.results.shipped import shipped
+from analysis.results.shipped import shipped_scores
 from dashboard.figures.view_figure import view_figure, view_picture
 from dashboard.maps.function.state import FunctionState
 from dashboard.page import callbacks
@@ -98,7 +98,7 @@ def test_surrogates_are_read(catalogue):
 def test_a_model_that_no_relation_applies_to(store):
     """One panel that says so, and every part of the page and every export still stands."""
     scores = odd_scores()
-    items = tuple({**item, "applicable": False} for item in scores.provenance.items)
+    items = tuple(replace(item, applicable=False) for item in scores.provenance.items)
     none = Scores.from_hits({}, replace(scores.provenance, items=items))
     store.put(f"result/{none.provenance.model.fingerprint}/function/0", none.to_parquet())
     catalogue = catalogue_of(store)
@@ -117,7 +117,7 @@ def test_a_model_that_no_relation_applies_to(store):
 
 def test_two_checkpoints_of_the_default_name(catalogue, store):
     """The one that its name alone does not stand for keeps its fingerprint in the address."""
-    (real,) = shipped()
+    (real,) = shipped_scores("function")
     other = replace(real.provenance.model, fingerprint="f" * 64)
     copy = replace(real, provenance=replace(real.provenance, model=other))
     store.put("result/other/function/0", copy.to_parquet())
@@ -128,11 +128,11 @@ def test_two_checkpoints_of_the_default_name(catalogue, store):
 
 def test_other_settings_do_not_replace_the_published_ones(catalogue, store):
     """A later run with another k is not what the model's name stands for; own relations of the same k are added."""
-    (real,) = shipped()
+    (real,) = shipped_scores("function")
     settings = {**real.provenance.settings, "k_standard": 5}
     later = replace(real, provenance=replace(real.provenance, settings=settings, date="2999-01-01T00:00:00Z"))
     store.put("result/later/function/0", later.to_parquet())
-    items = ({**real.provenance.items[0], "name": "mine", "category": "custom", "title": "mine"},)
+    items = (replace(real.provenance.items[0], name="mine", category="custom", title="mine"),)
     arrays = [getattr(real, name).isel(item=[0]).assign_coords(item=["mine"]) for name in ("score", "hits", "missing")]
     own = Scores(*arrays, replace(real.provenance, items=items))
     store.put("result/own/function/0", own.to_parquet())

@@ -19,8 +19,9 @@ from analysis.data.relations import parse
 from analysis.data.tasks import read_task
 from analysis.errors import ModelError
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
+from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models.sources import listed_folder, listed_models, open_listed
-from analysis.results.catalogue import Library
+from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
@@ -32,7 +33,7 @@ from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 def client_of(store, access=None, folder=None, **options):
     engine = Engine(store, Place(models=folder))  # at rest: submissions are kept, nothing runs
-    server = create_app(Library(store, engine), engine, access or Access(local=True), folder)
+    server = create_app(Catalogue(store, engine), engine, access or Access(local=True), folder)
     return TestClient(server, base_url="http://localhost", raise_server_exceptions=False, **options)
 
 
@@ -182,7 +183,7 @@ def test_files_of_other_names_are_refused(unlimited, shared_store, name):
     assert list(shared_store.names()) == []
 
 
-FIELDS = sorted(Submission.model_fields)
+FIELDS = sorted(request_type(NetworkRequest).model_fields)
 INSIDE = {
     "files name": lambda value: {"files": [{"name": value, "content": "hot,cold"}]},
     "files content": lambda value: {"files": [{"name": "a.csv", "content": value}]},

@@ -6,23 +6,26 @@ import pytest
 from analysis.data.relations import builtin
 from analysis.errors import ModelNotFound
 from analysis.jobs.engine import Engine
-from analysis.jobs.job import Job, Request
-from analysis.methods.function.plan import function_scores, layers_salience, plan
+from analysis.jobs.job import Job
+from analysis.jobs.journal import Journal
+from analysis.methods.salience.method import SalienceMethod
+from analysis.methods.salience.tokens import salient_tokens
+from analysis.methods.weights_settings import WeightsSettings
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.results.catalogue import Library
+from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing
-from analysis.results.shipped import shipped
-from dashboard.catalogue_adapter import Catalogue
+from analysis.results.shipped import shipped_scores
 from dashboard.page import callbacks
+from tests.computing import asked, computed, function_plan, function_scores
 from tests.test_plan import RELATION
 
 
 def test_shipped_map_equals_a_fresh_computation(default_checkpoint, store):
     """The file in the project is what the command makes today, from the same relations, settings and weights."""
-    (ours,) = shipped()
-    fresh = function_scores(default_checkpoint, plan(default_checkpoint, tuple(builtin().values())), store)
+    (ours,) = shipped_scores("function")
+    fresh = function_scores(default_checkpoint, function_plan(default_checkpoint, builtin().values()), store)
     assert ours.provenance.model == fresh.provenance.model
     assert ours.provenance.settings == fresh.provenance.settings
     assert ours.provenance.items == fresh.provenance.items
@@ -35,63 +38,64 @@ def test_shipped_map_equals_a_fresh_computation(default_checkpoint, store):
 
 def test_shipped_salience_equals_a_fresh_computation(default_checkpoint, store):
     """Of two layers: the same tokens, the same strengths, the same promoted and suppressed."""
-    card, library = default_checkpoint.card, Library(store)
-    fresh = layers_salience(default_checkpoint, [0, 23], store)
-    for layer, heads in fresh.items():
-        for head, operations in enumerate(heads):
-            ours = library.salience(card, HeadId(layer, head))
-            assert [o["text"] for o in ours[:8]] == [o["text"] for o in operations[:8]]
-            assert [o["sigma"] for o in ours] == pytest.approx([o["sigma"] for o in operations], abs=2e-3)
-            first = (ours[0]["promoted"], operations[0]["promoted"])
-            assert len({tuple(entry["text"] for entry in entries) for entries in first}) == 1
+    (ours,) = shipped_scores("salience")
+    plan = SalienceMethod().plan(default_checkpoint.card, WeightsSettings(layers=[0, 23]))
+    fresh = computed("salience", plan, default_checkpoint, store)
+    for layer in (0, 23):
+        for head in range(default_checkpoint.card.heads):
+            mine, theirs = (salient_tokens(scores, HeadId(layer, head)) for scores in (ours, fresh))
+            assert [token.text for token in mine[:8]] == [token.text for token in theirs[:8]]
+            assert [token.sigma for token in mine] == pytest.approx([token.sigma for token in theirs], abs=2e-3)
+            assert mine[0].promoted == theirs[0].promoted
 
 
 def test_the_default_model_is_there_without_any_computation(store):
     """An empty store still has a first screen."""
-    library = Library(store)
-    assert [card.id for card in library.models()] == [default_model.ID]
-    assert library.scores(default_model.ID).item("country_capital")["kept"] == 40
+    catalogue = Catalogue(store)
+    (card,) = catalogue.models()
+    assert card.id == default_model.ID
+    assert catalogue.result(card, "function").item("country_capital").kept == 40
+    assert catalogue.result(card, "causal") is not None
+    assert salient_tokens(catalogue.result(card, "salience"), HeadId(23, 4))
 
 
 def test_the_fullest_result_of_a_model_is_shown(tiny_folder, store):
     """A map of all layers is preferred to one of some; other models and fingerprints are not found."""
     checkpoint = Checkpoint.open(tiny_folder)
-    function_scores(checkpoint, plan(checkpoint, (RELATION,), layers=[1]), store)
-    function_scores(checkpoint, plan(checkpoint, (RELATION,)), store)
-    library = Library(store)
-    card = checkpoint.card
-    assert len(library.models()) == 2
-    assert library.scores(card.id, card.fingerprint[:8]).provenance.settings["layers"] == [0, 1, 2]
+    function_scores(checkpoint, function_plan(checkpoint, (RELATION,), layers=[1]), store)
+    function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store)
+    catalogue = Catalogue(store)
+    assert len(catalogue.models()) == 2
+    card = catalogue.card(checkpoint.card.id, checkpoint.card.fingerprint[:8])
+    assert catalogue.result(card, "function").provenance.settings["layers"] == [0, 1, 2]
     for model, fingerprint in (("nobody", ""), (card.id, "0" * 8)):
         with pytest.raises(ModelNotFound):
-            library.scores(model, fingerprint)
+            catalogue.card(model, fingerprint)
 
 
 @pytest.fixture
 def stopped(tiny_folder, store):
     """A job that has one of three layers."""
     checkpoint = Checkpoint.open(tiny_folder, "small")
-    some = plan(checkpoint, (RELATION,), layers=[0])
-    kept = (function_scores(checkpoint, some, store).item(RELATION.name)["kept"],)
+    some = function_plan(checkpoint, (RELATION,), layers=[0])
+    function_scores(checkpoint, some, store)
     store.delete(some.key)
-    card = checkpoint.card
-    made = Job(Request("small", relations=(RELATION,)), fingerprint=card.fingerprint, kept=kept, done=1, total=3)
-    store.put(f"card/{card.fingerprint}/{made.id}", json.dumps(card.to_dict()).encode())
-    return made
+    request = asked("small", relations=(RELATION,))
+    job = Job.of(request).at(fingerprint=checkpoint.card.fingerprint, done=1, total=3)
+    journal = Journal(store)
+    journal.add(job, request)
+    journal.save_card(job, checkpoint.card)
+    return job
 
 
 @pytest.mark.parametrize(("state", "reason"), [("failed", Missing.FAILED), ("running", Missing.RUNNING)])
 def test_what_a_job_has_not_computed_says_why(stopped, store, state, reason):
     """The layer it has is shown; the others are failed or running, on the map, in the table and in the inspector."""
     job = stopped.at(state=state, message="the disk is full", hint="Make room")
-    store.put(f"job/{job.id}", json.dumps(job.to_dict()).encode())
-    library = Library(store, Engine(store))
-    catalogue = Catalogue(library)
-    assert library.scores("small").missing.max(("item", "kind", "sample", "head")).values.tolist() == [
-        0,
-        reason,
-        reason,
-    ]
+    Journal(store).save(job)
+    catalogue = Catalogue(store, Engine(store))
+    missing = catalogue.result(catalogue.card("small"), "function").missing
+    assert missing.max(("item", "kind", "sample", "head")).values.tolist() == [0, reason, reason]
     screen, query = {"width": 1240}, "?model=small&view=table"
     found = callbacks.describe(catalogue, query, screen, None)
     assert {row["item_0"] for row in found["rows"] if row["layer"]} == {reason.words}

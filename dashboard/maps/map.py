@@ -84,6 +84,7 @@ class MapView(Generic[State]):
 
 @cached(64)
 def _panels(shown: MapView[Any]) -> tuple[Panel, ...]:
+    """One change of the page asks three times: for the maps, for what is around them and for the cards."""
     return shown.map.panels(shown)
 
 
@@ -270,7 +271,7 @@ class Map(Generic[State]):
         return f"{self.name}: {', '.join(str(item.get('title', item['name'])) for item in items)}"
 
     def asked(self, job: Job) -> list[str]:
-        """What was asked for beside the usual, in the list of jobs."""
+        """What was asked for beside the defaults, in the list of jobs."""
         return []
 
 

@@ -1,4 +1,4 @@
-"""Remember what was derived from scores that do not change; many who ask at once wait for one answer."""
+"""A cache of what is derived from scores that do not change; many who ask at once wait for one answer."""
 
 import threading
 from collections.abc import Callable

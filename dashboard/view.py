@@ -9,7 +9,6 @@ from analysis.models import builtin as default_model
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing, Scores
-from dashboard.cache import cached
 from dashboard.maps import MAPS, map_of
 from dashboard.maps.map import Map, MapView, Orientation
 from dashboard.maps.panel import Panel, without_scores
@@ -126,24 +125,9 @@ def opened(catalogue: Catalogue, read: ReadState) -> View:
         if result is not None:
             found.append((each.name, result))
     pins = _existing(card, state.pins, notices)
-    bare = replace(state, pins=(), model=card.id, fingerprint="")
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint
-    view = _made(bare, card, tuple(found), catalogue.failure(card), is_default)
-    return replace(view, state=replace(view.state, pins=pins), notices=tuple(notices))
-
-
-@cached(64)
-def _made(
-    state: ViewState, card: ModelCard, found: tuple[tuple[str, Scores], ...], failure: str, is_default: bool
-) -> View:
-    """A view with its panels.
-
-    One change of the page asks three times for the same view: for the maps, for what is around them and for the cards.
-    It is made once; pins and notices, which the three do not share, are no part of what is cached.
-    """
-    view = View(state, card, found, failure=failure, is_default=is_default)
-    view.panels  # noqa: B018  # made now, while whoever else asks for them waits
-    return view
+    shown = replace(state, pins=pins, model=card.id, fingerprint="")
+    return View(shown, card, tuple(found), tuple(notices), catalogue.failure(card), is_default)
 
 
 def _sentence(error: HeadAtlasError) -> str:

@@ -1,4 +1,4 @@
-"""The maps of heads: one square a head, layers along one side, heads along the other, panels beside each other."""
+"""The maps of heads: one square per head, layers along one side, heads along the other, panels beside each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

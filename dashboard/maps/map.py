@@ -84,6 +84,7 @@ class MapView(Generic[State]):
 
 @cached(64)
 def _panels(shown: MapView[Any]) -> tuple[Panel, ...]:
+    """One change of the page asks three times: for the maps, for what is around them and for the cards."""
     return shown.map.panels(shown)
 
 

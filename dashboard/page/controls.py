@@ -1,5 +1,6 @@
 """What a person can change, from the most used on: the maps' controls and those of every view."""
 
+from functools import cache
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -8,6 +9,7 @@ from dash import html
 from analysis.models.card import ModelCard
 from dashboard.maps import MAPS
 from dashboard.maps.control import Control, segments
+from dashboard.maps.map import Map
 from dashboard.page import ids
 from dashboard.state import ViewState
 
@@ -25,8 +27,14 @@ def common_controls() -> list[Control]:
 
 def all_controls() -> list[Control]:
     """Every control below the header."""
+    return _controls_of(tuple(MAPS))
+
+
+@cache
+def _controls_of(maps: tuple[Map[Any], ...]) -> list[Control]:
+    """Made once: every change of the page asks for their keys."""
     found: list[Control] = []
-    for each in MAPS:
+    for each in maps:
         found += each.controls()
     return [*found, *common_controls()]
 

@@ -56,11 +56,13 @@ def _all_categories(single: list[Panel]) -> Panel:
 def _labelled(found: list[Panel]) -> tuple[Panel, ...]:
     """The same panels; each head is called by the categories that it belongs to."""
     single = [panel for panel in found if panel.belongs is None]
-    flags = np.stack([panel.member.ravel() for panel in single])  # [panel, head]
-    distinct, codes = np.unique(flags, axis=1, return_inverse=True)
+    combinations = np.zeros(found[0].value.shape, np.int64)  # a bit for each panel
+    for bit, panel in enumerate(single):
+        combinations |= panel.member.astype(np.int64) << bit
+    distinct, codes = np.unique(combinations, return_inverse=True)
     words = []
-    for combination in distinct.T:
-        titles = [panel.title for panel, flag in zip(single, combination, strict=True) if flag]
+    for combination in distinct.tolist():
+        titles = [panel.title for bit, panel in enumerate(single) if combination >> bit & 1]
         words.append(" · ".join(titles) or UNCLASSIFIED)
     label = Label(tuple(words), codes.reshape(found[0].value.shape).astype(np.uint8))
     return tuple(replace(panel, label=label) for panel in found)

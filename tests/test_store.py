@@ -20,6 +20,7 @@ def test_what_was_put_is_found_again(tmp_path):
     assert again.get("a/2") == b"x" * 500_000
     assert sorted(again.names("a/")) == ["a/1", "a/2"]
     assert again.get("b") is None
+    assert again.get("\ud800") is None  # no entry can have half a character in its name
     assert again.size() > 500_000
 
 

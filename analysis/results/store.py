@@ -52,6 +52,8 @@ class Store:
 
     def get(self, key: str) -> bytes | None:
         """The value, or nothing when there is none or it is damaged."""
+        if not _storable(key):
+            return None
         try:
             content = self._cache.get(key)
         except (ValueError, TypeError):  # somebody else's pickle

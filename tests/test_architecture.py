@@ -1,11 +1,14 @@
 """The rules of the house that a script can check: who imports what, and that every test says what it proves."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from analysis.methods import METHODS
 
 ROOT = Path(__file__).parent.parent
 
@@ -88,3 +91,46 @@ def test_what_is_no_sentence_is_found(docstring):
     """Nothing, one word, no full stop and an essay are not the sentence of a test."""
     assert not _is_sentence(docstring)
     assert _is_sentence("It works.")
+
+
+# ---- Nothing knows a method or a map by its name but its own package -------------------------------------------------
+
+LISTS = {"analysis/methods/__init__.py", "dashboard/maps/__init__.py"}
+OTHER_MEANINGS = {("dashboard/maps/columns.py", "function")}  # AG Grid's word for a formatter
+
+
+def names_in(path):
+    """The strings of a module, and the packages it imports from."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_module_names_a_method_or_map_but_its_own_package():
+    """Neither as a string nor as an import: a new kind of evidence is a package and a line of a list."""
+    named = []
+    for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py"), ROOT / "app.py"]:
+        place = str(path.relative_to(ROOT))
+        for method in METHODS:
+            own = (f"analysis/methods/{method.name}/", f"dashboard/maps/{method.name}/")
+            if place in LISTS or place.startswith(own):
+                continue
+            packages = (f"analysis.methods.{method.name}", f"dashboard.maps.{method.name}")
+            for name in names_in(path):
+                imported = any(name == package or name.startswith(f"{package}.") for package in packages)
+                if (name == method.name or imported) and (place, name) not in OTHER_MEANINGS:
+                    named.append((place, name))
+    assert named == []
+
+
+def test_no_script_names_a_method_or_map():
+    """What the browser shows of a map, it is told."""
+    words = re.compile(rf"[\"'`]({'|'.join(method.name for method in METHODS)})[\"'`]")
+    for path in (ROOT / "assets" / "atlas").glob("*.mjs"):
+        source = re.sub(r"typeof [^;)]+? [=!]== \"function\"", "", path.read_text())
+        assert not words.search(source), path.name

@@ -2,42 +2,41 @@
 
 import ast
 import io
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import xarray as xr
-from dash import html
 from starlette.testclient import TestClient
 
-import dashboard
+from analysis import methods
 from analysis.jobs.engine import Engine
+from analysis.methods.method import Command
 from analysis.results.provenance import Item
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
 from dashboard.access import Access
 from dashboard.maps import MAPS, register
-from dashboard.maps.control import Control, slider
-from dashboard.maps.head_part import HeadPart
 from dashboard.maps.map import Map
-from dashboard.maps.panel import Label, Measure, Panel
+from dashboard.maps.panel import Panel
 from dashboard.page import callbacks, ids
-from dashboard.setting import SHARE, Part, setting
+from dashboard.setting import Part
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_titles
 from dashboard.web.application import create_app
 from tests.dashboard.made import catalogue_of, state
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.synthetic import ODD, fill, odd_scores
+from tests.toy_map import ParityMap
+from tests.toy_method import ParityMethod
 
 
-@dataclass(frozen=True)
-class ParityState(Part):
-    """From which number on a head is even."""
+class PlainMethod(ParityMethod):
+    """The method of the plain map."""
 
-    evenness: float = setting(0.5, SHARE)
+    name, title = "plain", "Plain map"
+    commands = (Command("plain", "nothing", ()),)
 
 
 class PlainMap(Map[Part]):
@@ -49,36 +48,6 @@ class PlainMap(Map[Part]):
         """One, with the scores as they are."""
         value = shown.result.score.sel(item="even", kind="even", sample=ONLY_SAMPLE).values
         return (Panel("even", "Even", value, value > 0.5, np.zeros(value.shape, np.int8)),)
-
-
-class ParityMap(Map[ParityState]):
-    """Whether a head's number is even."""
-
-    name, title, part = "parity", "Parity map", ParityState
-
-    def controls(self):
-        """How even is even."""
-        return [Control("evenness", "Evenness", "How even.", slider("evenness", "Evenness", 0.5), has_number=True)]
-
-    def panels(self, shown):
-        """One, in which even heads belong."""
-        value = shown.result.score.sel(item="even", kind="even", sample=ONLY_SAMPLE).values
-        member = value >= shown.state.evenness
-        label = Label.of(["even" if flag else "odd" for flag in member.ravel()], value.shape)
-        reason = np.zeros(value.shape, np.int8)
-        return (Panel("even", "Even heads", value, member, reason, measures=(Measure("p", value),), label=label),)
-
-    def head_part(self, asked, shown):
-        """One line."""
-        return HeadPart([html.P("Counted from zero.")]) if shown is not None else None
-
-    def columns(self, shown):
-        """One."""
-        return [{"field": "parity", "headerName": "Parity"}]
-
-    def cells(self, shown):
-        """Of every head."""
-        return {"parity": shown.panels[0].value.ravel().tolist()}
 
 
 def scores_of(method):
@@ -98,12 +67,15 @@ def toys(store):
     """Two maps that no module of the project knows, with a result each."""
     fill(store)
     added = [ParityMap(), PlainMap()]
-    for each in added:
+    own = [ParityMethod(), PlainMethod()]
+    for method, each in zip(own, added, strict=True):
+        methods.register(method)
         register(each)
         scores = scores_of(each.name)
         store.put(f"result/{scores.provenance.model.fingerprint}/{each.name}/0", scores.to_parquet())
     yield catalogue_of(store)
-    for each in added:
+    for method, each in zip(own, added, strict=True):
+        methods.METHODS.remove(method)
         MAPS.remove(each)
 
 
@@ -186,7 +158,7 @@ def test_a_map_needs_only_a_name_a_title_and_panels(client, toys, view):
     for name in ("view.csv", "scores.csv", "view.parquet", "page.html", "reproduce.py", "figure.json"):
         assert client.get(f"/export/{name}{query}").status_code == 200
     told = callbacks.list_jobs(toys, None, False, [])
-    assert f"{view}: Even" in text(told["models"])
+    assert f"{view.capitalize()} map: 1 item" in text(told["models"])
     assert f"/?model={ODD}@73796e74&view={view}" in text(told["models"])
 
 
@@ -211,43 +183,3 @@ def test_names_and_keys_of_maps_are_their_own(toys):
     other.name = "other"
     with pytest.raises(ValueError, match="evenness"):
         register(other)
-
-
-# ---- Nothing else knows a map by its name ----------------------------------------------------------------------------
-
-ROOT = Path(dashboard.__file__).parent
-EXCEPT = {
-    "maps/__init__.py",  # the list
-    "catalogue_adapter.py",
-    "page/workshop.py",  # the form
-    "web/submission.py",
-}
-
-
-def names_in(path):
-    """The strings of a module, and the packages it imports from."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def test_no_module_names_a_map_but_its_own_package():
-    """Neither as a string nor as an import: a new kind of evidence is a package and a line of the list."""
-    found = []
-    for path in sorted(ROOT.rglob("*.py")):
-        place = path.relative_to(ROOT)
-        if str(place) in EXCEPT:
-            continue
-        for each in MAPS:
-            package = f"dashboard.maps.{each.name}"
-            if place.parts[:2] == ("maps", each.name):
-                continue
-            for name in names_in(path):
-                if name == each.name or name == package or name.startswith(f"{package}."):
-                    found.append((str(place), name))
-    assert found == []

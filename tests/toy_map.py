@@ -1,0 +1,50 @@
+"""The map of the toy method: a whole map in one screen. No file of the product knows it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from dash import html
+
+from dashboard.maps.control import Control, slider
+from dashboard.maps.head_part import HeadPart
+from dashboard.maps.map import Map
+from dashboard.maps.panel import Label, Measure, Panel
+from dashboard.setting import SHARE, Part, setting
+from tests.toy_method import ParityMethod
+
+
+@dataclass(frozen=True)
+class ParityState(Part):
+    """From which number on a head is even."""
+
+    evenness: float = setting(0.5, SHARE)
+
+
+class ParityMap(Map[ParityState]):
+    """Whether the sum of a head's layer and number is even."""
+
+    name, title, part = ParityMethod.name, ParityMethod.title, ParityState
+
+    def controls(self):
+        """How even is even."""
+        return [Control("evenness", "Evenness", "How even.", slider("evenness", "Evenness", 0.5), has_number=True)]
+
+    def panels(self, shown):
+        """One, in which even heads belong."""
+        value = shown.result.score.values[0, 0, 0]
+        member = value >= shown.state.evenness
+        label = Label.of(["even" if flag else "odd" for flag in member.ravel()], value.shape)
+        reason = np.zeros(value.shape, np.int8)
+        return (Panel("even", "Even heads", value, member, reason, measures=(Measure("p", value),), label=label),)
+
+    def head_part(self, asked, shown):
+        """One line."""
+        return HeadPart([html.P("Counted from zero.")]) if shown is not None else None
+
+    def columns(self, shown):
+        """One."""
+        return [{"field": "parity", "headerName": "Parity"}]
+
+    def cells(self, shown):
+        """Of every head."""
+        return {"parity": shown.panels[0].value.ravel().tolist()}

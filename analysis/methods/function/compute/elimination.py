@@ -1,7 +1,7 @@
 """The first pass: claims that a look at a few hundred tokens refutes.
 
-Entries come from float32 products through d_head, a · b with a = x W_V and b = W_O u, which all tokens of a head share.
-An entry refutes only when it is larger than the target's by more than `slack`, so no true claim is lost.
+Entries come from float32 products through d_head: a · b, with a = x W_V of the source and b = W_O u of the token. An
+entry speaks against a claim only when it is larger than the target's by more than `slack`, so no true claim is lost.
 """
 
 from dataclasses import dataclass, replace

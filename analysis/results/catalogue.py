@@ -142,12 +142,15 @@ class Catalogue:
 
     def _stored(self) -> Iterator[Scores]:
         whole = set()
+        cards = {(card.id, card.fingerprint): card for card in stored_models(self._store)}
         for key in self._store.names("result/"):
             scores = self._opened(key)
             if scores is not None:
-                whole.add((scores.provenance.model.fingerprint, scores.provenance.method))
+                card = scores.provenance.model
+                cards[card.id, card.fingerprint] = card
+                whole.add((card.fingerprint, scores.provenance.method))
                 yield scores
-        for card in stored_models(self._store):
+        for card in cards.values():
             for method in methods.METHODS:
                 if (card.fingerprint, method.name) not in whole:
                     yield from self._recovered(card, method)

@@ -48,7 +48,7 @@ def test_csv_and_parquet_of_everything_agree(client, catalogue):
     assert list(frame)[: len(COLUMNS)] == list(COLUMNS)
     asked = frame.groupby("item")[["k", "relation_hash"]].agg(["nunique", "first"])
     for item in scores.provenance.items:
-        assert asked.loc[item["name"]].tolist() == [1, item["k"], 1, item["hash"]]
+        assert asked.loc[item.name].tolist() == [1, item.k, 1, item.hash]
 
 
 def test_parquet_of_the_view_says_where_it_comes_from(client):
@@ -108,8 +108,8 @@ def test_reproduce_is_a_script_whatever_a_relation_is_called(name):
     """The name of somebody's own relation stays a text in it."""
     scores = odd_scores()
     first, *others = scores.provenance.items
-    items = ({**first, "name": name, "title": name}, *others)
-    names = [item["name"] for item in items]
+    items = (replace(first, name=name, title=name), *others)
+    names = [item.name for item in items]
     arrays = [array.assign_coords(item=names) for array in (scores.score, scores.hits, scores.missing)]
     renamed = Scores(*arrays, replace(scores.provenance, items=items))
     script = ast.parse(reproduce(view_of(renamed)))

@@ -96,23 +96,23 @@ class ViewState:
 
     def to_query(self) -> str:
         """The query string, empty for the default view."""
-        found = self._texts()
-        if not found:
+        texts = self._texts()
+        if not texts:
             return ""
-        return "?" + "&".join(f"{key}={quote(text, safe=_UNQUOTED)}" for key, text in found.items())
+        return "?" + "&".join(f"{key}={quote(text, safe=_UNQUOTED)}" for key, text in texts.items())
 
     def _texts(self) -> dict[str, str]:
         """What differs from the default, by its key: model and view, the maps' own, the rest."""
-        found = {}
+        texts = {}
         if self.fingerprint:
-            found["model"] = f"{self.model}@{self.fingerprint}"
+            texts["model"] = f"{self.model}@{self.fingerprint}"
         elif self.model != default_model.ID:
-            found["model"] = self.model
+            texts["model"] = self.model
         if self.view != view_names()[0]:
-            found["view"] = self.view
+            texts["view"] = self.view
         for each in _maps():
-            found |= _written(self.of(each.part))
-        return found | _written(self)
+            texts |= _written(self.of(each.part))
+        return texts | _written(self)
 
     @classmethod
     def from_query(cls, query: str, ignored: Collection[str] = ()) -> "ReadState":
@@ -156,7 +156,7 @@ class ReadState:
 
 def _part_with(name: str) -> type[Part]:
     for each in _maps():
-        if any(found.name == name for found in settings_of(each.part).values()):
+        if any(own.name == name for own in settings_of(each.part).values()):
             part: type[Part] = each.part
             return part
     raise TypeError(f"no state has a field {name!r}")
@@ -164,20 +164,20 @@ def _part_with(name: str) -> type[Part]:
 
 def _settings() -> dict[str, Setting]:
     """Every setting of the common state and of the maps by its key."""
-    found = dict(settings_of(ViewState))
+    settings = dict(settings_of(ViewState))
     for each in _maps():
-        found |= settings_of(each.part)
-    return found
+        settings |= settings_of(each.part)
+    return settings
 
 
 def _written(state: Any) -> dict[str, str]:
     """Those settings of a state, or of a part of it, that differ from their default."""
-    found = {}
+    texts = {}
     for key, each in settings_of(type(state)).items():
         text = each.codec.write(getattr(state, each.name))
         if text != each.codec.write(each.default):
-            found[key] = text
-    return found
+            texts[key] = text
+    return texts
 
 
 def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:

@@ -30,30 +30,30 @@ class Drawn:
 
 def sections(view: View, width: int, dark: bool, sent: Any) -> Drawn:
     """The sections of the map on the page, those that are not on it already; `sent` is what the page has kept."""
-    found = list(view.map.sections(view.shown, width, dark)) if view.shown is not None else []
+    wanted = list(view.map.sections(view.shown, width, dark)) if view.shown is not None else []
     before = _read(sent)
     contents: list[Any] = []
     now: list[Sent] = []
     for place, last in enumerate(before):
-        if place >= len(found):
+        if place >= len(wanted):
             now.append(Sent())
             contents.append([] if last is None or last.key else no_update)
             continue
-        this = _sent(view.map.name, found[place], last)
+        this = _sent(view.map.name, wanted[place], last)
         now.append(this)
-        contents.append(no_update if this == last else [_card(found[place], this.open)])
+        contents.append(no_update if this == last else [_card(wanted[place], this.open)])
     return Drawn(contents, [asdict(each) for each in now])
 
 
 def _read(sent: Any) -> list[Sent | None]:
     """What was sent to each place; a browser may say anything."""
-    found: list[Sent | None] = []
+    entries: list[Sent | None] = []
     for place in range(len(ids.SECTIONS)):
         entry = sent[place] if isinstance(sent, list) and place < len(sent) else None
         fields = entry if isinstance(entry, dict) else {}
         known = set(fields) == set(Sent.__dataclass_fields__)
-        found.append(Sent(**fields) if known else None)
-    return found
+        entries.append(Sent(**fields) if known else None)
+    return entries
 
 
 def _sent(map_name: str, section: Section, last: Sent | None) -> Sent:

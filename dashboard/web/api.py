@@ -153,10 +153,10 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         """All that is known of one head."""
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
-        found = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
+        data = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
         for each in MAPS:
-            found |= each.head_data(catalogue, card, name)
-        return found
+            data |= each.head_data(catalogue, card, name)
+        return data
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:

@@ -18,18 +18,18 @@ from dashboard.palette import Colours
 
 def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
     """What the tasks say of it, in one line."""
-    found = head_gates(shown.result, head, shown.state.role)
-    return " · ".join(f"{task.title}: {task.role}" for task in found)
+    gates = head_gates(shown.result, head, shown.state.role)
+    return " · ".join(f"{task.title}: {task.role}" for task in gates)
 
 
 def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
     """A part for each task."""
     state = shown.state
-    found = head_gates(shown.result, asked.head, state.role, state.one_seed)
-    kinds = {task.contrasted for task in found}
+    gates = head_gates(shown.result, asked.head, state.role, state.one_seed)
+    kinds = {task.contrasted for task in gates}
     hints = [words for contrasted, words in _HINTS.items() if contrasted in kinds]
     by = f"seed {state.one_seed}" if state.one_seed else "mean"
-    tasks = [_task(task, shown.total, by, asked.palette) for task in found]
+    tasks = [_task(task, shown.total, by, asked.palette) for task in gates]
     content = [html.H3("Gates"), html.P(" ".join(hints), className="hint"), *tasks]
     return HeadPart(content, [_provenance(shown.result)])
 

@@ -109,33 +109,33 @@ def effect(causal: Scores, task: str) -> Floats | None:  # [layer, head]
 
 def preview(causal: Scores, task: str) -> Preview:
     """The gate gradients; each part is None where it was not measured."""
-    found = causal.item(task).get("preview") or {}
-    mean, least, most, share = (_grid(found.get(name), causal) for name in ("mean", "least", "most", "share"))
+    stored = causal.item(task).get("preview") or {}
+    mean, least, most, share = (_grid(stored.get(name), causal) for name in ("mean", "least", "most", "share"))
     return Preview(mean, least, most, share)
 
 
 def curves(causal: Scores, task: str) -> Curves | None:
     """The loss curves, those of fits under way too; None when no seed has one."""
-    found = causal.item(task).get("curves") or {}
-    losses = {stage: list(found.get(stage) or ()) for stage in STAGES}
+    stored = causal.item(task).get("curves") or {}
+    losses = {stage: list(stored.get(stage) or ()) for stage in STAGES}
     if not any(losses.values()):
         return None
     most = max(len(of_seeds) for of_seeds in losses.values())
-    return Curves(tuple(found.get("seeds", range(most))), losses)
+    return Curves(tuple(stored.get("seeds", range(most))), losses)
 
 
 def settled(causal: Scores, task: str) -> Settled:
     """How many gates came to rest."""
-    found = causal.item(task).get("settled") or {}
-    return Settled(tuple(found.get("open") or ()), tuple(found.get("shut") or ()))
+    stored = causal.item(task).get("settled") or {}
+    return Settled(tuple(stored.get("open") or ()), tuple(stored.get("shut") or ()))
 
 
 def agreement(causal: Scores, task: str) -> dict[str, float]:
     """The rank correlation of the preview with fitted facilitation and interference, where it is known."""
-    found = causal.item(task).get("agreement") or {}
+    stored = causal.item(task).get("agreement") or {}
     known = {}
     for role in ROLES[:2]:
-        value = found.get(role)
+        value = stored.get(role)
         if isinstance(value, (int, float)) and not np.isnan(value):
             known[role] = float(value)
     return known
@@ -175,7 +175,7 @@ def _grid(values: Any, causal: Scores) -> Floats | None:
     """Numbers as an array [layer, head]; what has another shape is passed over."""
     card = causal.provenance.model
     try:
-        found = np.asarray(values, dtype=np.float64)
+        grid = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         return None
-    return found if found.shape == (len(card.layers), card.heads) else None
+    return grid if grid.shape == (len(card.layers), card.heads) else None

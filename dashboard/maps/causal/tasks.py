@@ -18,8 +18,8 @@ _FEW_PROMPTS = 20  # on which an accuracy says little
 
 def tasks(causal: Scores, state: CausalState, palette: Colours) -> html.Div:
     """For each task: what the untouched model can do, how many seeds, how many heads have a role."""
-    found = [_task(causal, task, state, palette) for task in shown_tasks(causal, state)]
-    return html.Div(found, className="tasks")
+    parts = [_task(causal, task, state, palette) for task in shown_tasks(causal, state)]
+    return html.Div(parts, className="tasks")
 
 
 def _task(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Section:
@@ -41,18 +41,18 @@ def _untouched(causal: Scores, task: str) -> list[Any]:
     """Accuracy and NLL without any gate, by kind on request, and a warning when the model can hardly do the task."""
     if evidence.is_contrast(causal, task):
         return []
-    found = evidence.untouched(causal, task)
-    if found is None:
+    untouched = evidence.untouched(causal, task)
+    if untouched is None:
         return [html.P("The untouched model was not yet measured on this task.", className="hint")]
-    nll = f", NLL {found.nll:.2f}" if found.nll is not None else ""
-    count = f" of {found.prompts:,} validation prompts" if found.prompts is not None else ""
-    said = [html.P(["Untouched model: ", html.B(f"{100 * found.accuracy:.0f} %"), f"{count} right{nll}."])]
-    if found.prompts is not None and found.prompts < _FEW_PROMPTS:
+    nll = f", NLL {untouched.nll:.2f}" if untouched.nll is not None else ""
+    count = f" of {untouched.prompts:,} validation prompts" if untouched.prompts is not None else ""
+    said = [html.P(["Untouched model: ", html.B(f"{100 * untouched.accuracy:.0f} %"), f"{count} right{nll}."])]
+    if untouched.prompts is not None and untouched.prompts < _FEW_PROMPTS:
         said.append(html.P("So few prompts say little of what the model can do.", className="flag"))
-    elif found.flagged:
+    elif untouched.flagged:
         said.append(html.P("The model can hardly do this task, so its gates mean little.", className="flag"))
-    if found.kinds:
-        said.append(html.Details([html.Summary("By kind"), _kinds(found.kinds)]))
+    if untouched.kinds:
+        said.append(html.Details([html.Summary("By kind"), _kinds(untouched.kinds)]))
     return said
 
 
@@ -107,9 +107,9 @@ def _agreement(causal: Scores, task: str) -> list[Any]:
 
 def _settled(causal: Scores, task: str) -> list[Any]:
     """Whether the gates came to rest, over the seeds that are there."""
-    found = evidence.settled(causal, task)
+    settled = evidence.settled(causal, task)
     parts = []
-    for shares_of_seeds, words in ((found.opened, "G⁺"), (found.shut, "G⁻")):
+    for shares_of_seeds, words in ((settled.opened, "G⁺"), (settled.shut, "G⁻")):
         if shares_of_seeds:
             parts.append(f"{100 * np.mean(shares_of_seeds):.0f} % of {words}")
     count = len(fitted_seeds(causal, task))

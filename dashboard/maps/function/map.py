@@ -109,8 +109,8 @@ class FunctionMap(Map[FunctionState]):
         result = catalogue.result(card, self.name)
         if result is None:
             return {"relations": [], "group_mates": [{"head": str(mate)} for mate in card.group_mates(head)]}
-        found = head_data(result, head, [])
-        return {name: found[name] for name in ("relations", "group_mates")}
+        report = head_data(result, head, [])
+        return {name: report[name] for name in ("relations", "group_mates")}
 
     def columns(self, shown: Shown) -> list[dict[str, Any]]:
         """What the head does, panels and relations."""
@@ -123,13 +123,13 @@ class FunctionMap(Map[FunctionState]):
     def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
         """Categories and several of them, or the ends of the scores."""
         singles = [panel for panel in shown.panels if panel.belongs is None]
-        found = [(palette.of(panel.tone), panel.title) for panel in singles]
+        categories = [(palette.of(panel.tone), panel.title) for panel in singles]
         whole = shown.panels[0]
         if shown.state.colour == "scores":
             first = [(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
-            return [*first, *((colour, f"{name}: score 1") for colour, name in found), (palette.empty, "score 0")]
+            return [*first, *((colour, f"{name}: score 1") for colour, name in categories), (palette.empty, "score 0")]
         several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
-        return [*found, *several, (palette.empty, "Unclassified")]
+        return [*categories, *several, (palette.empty, "Unclassified")]
 
     def heading(self, shown: Shown) -> str:
         """Which heads are coloured."""

@@ -133,11 +133,11 @@ class ViewState:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ReadState":
         """Read the values of controls by their keys, as an address is read; empty ones stand for the default."""
-        known = _settings()
+        settings = _settings()
         pairs = []
         for key, value in values.items():
             if value not in (None, ""):
-                pairs.append((key, known[key].text(value) if key in known else str(value)))
+                pairs.append((key, settings[key].text(value) if key in settings else str(value)))
         return _read(pairs)
 
     def pinned(self, names: Any) -> "ReadState":
@@ -181,21 +181,21 @@ def _written(state: Any) -> dict[str, str]:
 
 
 def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
-    known = _settings()
+    settings = _settings()
     values: dict[str, Any] = {}
     notices: list[str] = []
     for key, text in pairs:
-        if key not in known and key not in {"model", "view"}:
+        if key not in settings and key not in {"model", "view"}:
             notices.append(f"The address has a part {_shown(key)!r} that is not known here.")
             continue
         try:
-            values |= _value(key, text, known)
+            values |= _value(key, text, settings)
         except (ValueError, HeadError):
             notices.append(f"{_shown(text)!r} is no value for {key}; the default is shown.")
     return ReadState(ViewState().changed(**values), tuple(dict.fromkeys(notices)))
 
 
-def _value(key: str, text: str, known: Mapping[str, Setting]) -> dict[str, Any]:
+def _value(key: str, text: str, settings: Mapping[str, Setting]) -> dict[str, Any]:
     """One part of an address as a value of its field."""
     if len(text) > MAX_QUERY:
         raise ValueError(key)
@@ -205,7 +205,7 @@ def _value(key: str, text: str, known: Mapping[str, Setting]) -> dict[str, Any]:
         if text not in view_names():
             raise ValueError(text)
         return {"view": text}
-    return {known[key].name: known[key].codec.read(text)}
+    return {settings[key].name: settings[key].codec.read(text)}
 
 
 def _model(text: str) -> dict[str, Any]:

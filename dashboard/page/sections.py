@@ -51,8 +51,8 @@ def _read(sent: Any) -> list[Sent | None]:
     for place in range(len(ids.SECTIONS)):
         entry = sent[place] if isinstance(sent, list) and place < len(sent) else None
         fields = entry if isinstance(entry, dict) else {}
-        known = set(fields) == set(Sent.__dataclass_fields__)
-        entries.append(Sent(**fields) if known else None)
+        is_complete = set(fields) == set(Sent.__dataclass_fields__)
+        entries.append(Sent(**fields) if is_complete else None)
     return entries
 
 

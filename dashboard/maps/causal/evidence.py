@@ -133,12 +133,12 @@ def settled(causal: Scores, task: str) -> Settled:
 def agreement(causal: Scores, task: str) -> dict[str, float]:
     """The rank correlation of the preview with fitted facilitation and interference, where it is known."""
     stored = causal.item(task).get("agreement") or {}
-    known = {}
+    correlations = {}
     for role in ROLES[:2]:
         value = stored.get(role)
         if isinstance(value, (int, float)) and not np.isnan(value):
-            known[role] = float(value)
-    return known
+            correlations[role] = float(value)
+    return correlations
 
 
 def of_first_seeds(causal: Scores, count: int) -> tuple[dict[str, Any], ...]:

@@ -58,8 +58,8 @@ def _without(causal: Scores, task: str, column: str, why: Codes) -> Panel:
 
 def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) -> Panel:
     roles = reduced(causal, task, column)
-    known = known_roles(roles)
-    names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in known)
+    measured_roles = known_roles(roles)
+    names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in measured_roles)
     why = _why(causal, task, column)
     if roles is None or not names:
         return _without(causal, task, column, why)
@@ -79,7 +79,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         categories=names,
         belongs=flags,
         strengths=strengths,
-        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)], ends=(0.0, 1.0)) for role in known),
+        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)], ends=(0.0, 1.0)) for role in measured_roles),
         label=Label(ROLE_WORDS, role_codes(helps, hurts, idle)),
         row=task,
         column=column,
@@ -109,8 +109,8 @@ def _preview_panel(causal: Scores, state: CausalState, task: str, column: str) -
         why = np.full((len(card.layers), card.heads), Missing.NOT_COMPUTED, np.uint8)
         return _without(causal, task, column, why)
     helps, hurts = belongs = _signs(preview, column, value)
-    known = np.nan_to_num(value)
-    ends = (float(known.min()), float(known.max()))
+    filled = np.nan_to_num(value)
+    ends = (float(filled.min()), float(filled.max()))
     return Panel(
         key=f"{task} {column}",
         title=_title(causal, task, column),

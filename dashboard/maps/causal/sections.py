@@ -68,8 +68,8 @@ def _drawn_from(shown: MapView[CausalState], width: int, dark: bool) -> str:
         curves = evidence.curves(causal, task)
         points = [len(losses) for stage in STAGES for losses in curves.of(stage)] if curves is not None else []
         has_effect, fitted = evidence.effect(causal, task) is not None, evidence.fit_settings(causal, task)
-        known = [bool(evidence.untouched(causal, task)), evidence.agreement(causal, task)]
-        measured.append([task, points, has_effect, evidence.computed(causal, task), fitted, *known])
+        more = [bool(evidence.untouched(causal, task)), evidence.agreement(causal, task)]
+        measured.append([task, points, has_effect, evidence.computed(causal, task), fitted, *more])
     seeds = [state.seed, causal.score.sizes["sample"], is_running(causal)]
     facts = [shown.card.fingerprint, state.fit, shown.common.palette, dark, width]
     return json.dumps([facts, seeds, measured])

@@ -71,14 +71,14 @@ def _kinds(kinds: tuple[Kind, ...]) -> html.Table:
 def _shares(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Table:
     """The share of heads with each role, Always and Any."""
     columns = [f"seed {state.one_seed}"] if state.one_seed else ["always", "any"]
-    known = [shares(causal, task, column, state.role) for column in columns]
+    by_column = [shares(causal, task, column, state.role) for column in columns]
     heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
     rows = []
     for role in ROLES:
-        if any(known) and role not in known[-1]:
+        if any(by_column) and role not in by_column[-1]:
             continue
         cells: list[Any] = []
-        for of_column in known:
+        for of_column in by_column:
             cells += _share_cells(of_column.get(role), heads, palette.of(role))
         rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
     header = [html.Th(f"share of heads ≥ {state.role:g}", scope="col")]
@@ -95,11 +95,11 @@ def _share_cells(share: float | None, heads: int, colour: str) -> list[Any]:
 
 def _agreement(causal: Scores, task: str) -> list[Any]:
     """How well the quick preview predicts the fitted gates, as it is."""
-    known = evidence.agreement(causal, task)
-    if not known:
+    correlations = evidence.agreement(causal, task)
+    if not correlations:
         return []
-    numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in known.items())
-    strength = max(abs(value) for value in known.values())
+    numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in correlations.items())
+    strength = max(abs(value) for value in correlations.values())
     verdict = "hardly predicts" if strength < 0.3 else "only roughly predicts" if strength < 0.7 else "predicts well"
     words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {verdict} them."
     return [html.P(words.replace("-", "−"), className="hint")]

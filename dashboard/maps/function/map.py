@@ -50,8 +50,8 @@ class FunctionMap(Map[FunctionState]):
         self, state: FunctionState, result: Scores | None, choices: Mapping[str, str], card: ModelCard
     ) -> tuple[FunctionState, list[str]]:
         """Only a relation that the model has scores for."""
-        known = result.items() if result is not None else []
-        if not state.relation or state.relation in known:
+        relations = result.items() if result is not None else []
+        if not state.relation or state.relation in relations:
             return state, []
         notice = f"{card.id} has no scores for {state.relation!r}; all categories are shown."
         return replace(state, relation=""), [notice]

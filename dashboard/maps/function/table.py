@@ -51,7 +51,7 @@ def _best(scored: Any, titles: list[str], kinds: list[str]) -> dict[str, list[An
     joined = scored.reshape(-1, scored.shape[-1])  # [relation and kind, head]
     best, some = joined.argmax(axis=0), joined.max(axis=0) > 0
     best_of_heads: dict[str, list[Any]] = {"best": [], "best_kind": []}
-    for at, known in zip(best, some, strict=True):
-        best_of_heads["best"].append(titles[at // len(kinds)] if known else "")
-        best_of_heads["best_kind"].append(kinds[at % len(kinds)] if known else "")
+    for at, is_positive in zip(best, some, strict=True):
+        best_of_heads["best"].append(titles[at // len(kinds)] if is_positive else "")
+        best_of_heads["best_kind"].append(kinds[at % len(kinds)] if is_positive else "")
     return best_of_heads

@@ -73,10 +73,10 @@ def _link(job: Job) -> str:
 
 def read_jobs(told: Any) -> list[JobState]:
     """Jobs as a page sends them back; what is no job is passed over."""
-    found = []
+    jobs_read = []
     for fields in told if isinstance(told, list) else ():
         try:
-            found.append(JobState.model_validate(fields))
+            jobs_read.append(JobState.model_validate(fields))
         except ValidationError:
             continue
-    return found
+    return jobs_read

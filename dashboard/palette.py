@@ -63,8 +63,8 @@ class Colours:
     def of(self, category: str) -> str:
         """A category's colour; those we do not know are custom, and what is of no category has the accent."""
         roles = {"facilitation": self.inks[0], "interference": self.inks[1], "irrelevance": self.faint}
-        known = self.category | roles
-        return known.get(category, self.category["custom"]) if category else self.accent
+        tones = self.category | roles
+        return tones.get(category, self.category["custom"]) if category else self.accent
 
     def light(self, facilitation: float, interference: float) -> str:
         """Both channels added, each from 0 to 1."""

@@ -57,12 +57,12 @@ def setting(default: Any, values: Any, key: str = "", of_model: bool = False) ->
 
 def settings_of(state: type) -> Mapping[str, Setting]:
     """The settings of a dataclass by their keys; fields that were not made by `setting` are passed over."""
-    found = {}
+    settings = {}
     for each in fields(state):
         if "codec" in each.metadata:
             key = each.metadata["key"] or each.name
-            found[key] = Setting(each.name, key, each.metadata["codec"], each.default, each.metadata["of_model"])
-    return found
+            settings[key] = Setting(each.name, key, each.metadata["codec"], each.default, each.metadata["of_model"])
+    return settings
 
 
 def _flag(text: str) -> bool:

@@ -96,23 +96,23 @@ class ViewState:
 
     def to_query(self) -> str:
         """The query string, empty for the default view."""
-        found = self._texts()
-        if not found:
+        texts = self._texts()
+        if not texts:
             return ""
-        return "?" + "&".join(f"{key}={quote(text, safe=_UNQUOTED)}" for key, text in found.items())
+        return "?" + "&".join(f"{key}={quote(text, safe=_UNQUOTED)}" for key, text in texts.items())
 
     def _texts(self) -> dict[str, str]:
         """What differs from the default, by its key: model and view, the maps' own, the rest."""
-        found = {}
+        texts = {}
         if self.fingerprint:
-            found["model"] = f"{self.model}@{self.fingerprint}"
+            texts["model"] = f"{self.model}@{self.fingerprint}"
         elif self.model != default_model.ID:
-            found["model"] = self.model
+            texts["model"] = self.model
         if self.view != view_names()[0]:
-            found["view"] = self.view
+            texts["view"] = self.view
         for each in _maps():
-            found |= _written(self.of(each.part))
-        return found | _written(self)
+            texts |= _written(self.of(each.part))
+        return texts | _written(self)
 
     @classmethod
     def from_query(cls, query: str, ignored: Collection[str] = ()) -> "ReadState":
@@ -133,11 +133,11 @@ class ViewState:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ReadState":
         """Read the values of controls by their keys, as an address is read; empty ones stand for the default."""
-        known = _settings()
+        settings = _settings()
         pairs = []
         for key, value in values.items():
             if value not in (None, ""):
-                pairs.append((key, known[key].text(value) if key in known else str(value)))
+                pairs.append((key, settings[key].text(value) if key in settings else str(value)))
         return _read(pairs)
 
     def pinned(self, names: Any) -> "ReadState":
@@ -156,7 +156,7 @@ class ReadState:
 
 def _part_with(name: str) -> type[Part]:
     for each in _maps():
-        if any(found.name == name for found in settings_of(each.part).values()):
+        if any(own.name == name for own in settings_of(each.part).values()):
             part: type[Part] = each.part
             return part
     raise TypeError(f"no state has a field {name!r}")
@@ -164,38 +164,38 @@ def _part_with(name: str) -> type[Part]:
 
 def _settings() -> dict[str, Setting]:
     """Every setting of the common state and of the maps by its key."""
-    found = dict(settings_of(ViewState))
+    settings = dict(settings_of(ViewState))
     for each in _maps():
-        found |= settings_of(each.part)
-    return found
+        settings |= settings_of(each.part)
+    return settings
 
 
 def _written(state: Any) -> dict[str, str]:
     """Those settings of a state, or of a part of it, that differ from their default."""
-    found = {}
+    texts = {}
     for key, each in settings_of(type(state)).items():
         text = each.codec.write(getattr(state, each.name))
         if text != each.codec.write(each.default):
-            found[key] = text
-    return found
+            texts[key] = text
+    return texts
 
 
 def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
-    known = _settings()
+    settings = _settings()
     values: dict[str, Any] = {}
     notices: list[str] = []
     for key, text in pairs:
-        if key not in known and key not in {"model", "view"}:
+        if key not in settings and key not in {"model", "view"}:
             notices.append(f"The address has a part {_shown(key)!r} that is not known here.")
             continue
         try:
-            values |= _value(key, text, known)
+            values |= _value(key, text, settings)
         except (ValueError, HeadError):
             notices.append(f"{_shown(text)!r} is no value for {key}; the default is shown.")
     return ReadState(ViewState().changed(**values), tuple(dict.fromkeys(notices)))
 
 
-def _value(key: str, text: str, known: Mapping[str, Setting]) -> dict[str, Any]:
+def _value(key: str, text: str, settings: Mapping[str, Setting]) -> dict[str, Any]:
     """One part of an address as a value of its field."""
     if len(text) > MAX_QUERY:
         raise ValueError(key)
@@ -205,7 +205,7 @@ def _value(key: str, text: str, known: Mapping[str, Setting]) -> dict[str, Any]:
         if text not in view_names():
             raise ValueError(text)
         return {"view": text}
-    return {known[key].name: known[key].codec.read(text)}
+    return {settings[key].name: settings[key].codec.read(text)}
 
 
 def _model(text: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class View:
 
     state: ViewState
     card: ModelCard
-    found: tuple[tuple[str, Scores], ...]  # the results of the model, by the name of their method
+    by_method: tuple[tuple[str, Scores], ...]  # the results of the model, by the name of their method
     notices: tuple[str, ...] = ()
     failure: str = ""  # why the scores that a job could not compute are missing
     is_default: bool = False  # it shows what the default model's name alone stands for
@@ -38,7 +38,7 @@ class View:
     @property
     def results(self) -> Mapping[str, Scores]:
         """The results of the model by the name of their method."""
-        return dict(self.found)
+        return dict(self.by_method)
 
     @property
     def map(self) -> Map[Any]:
@@ -115,7 +115,7 @@ def opened(catalogue: Catalogue, read: ReadState) -> View:
     except HeadAtlasError as error:
         notices.append(_sentence(error))
         card, state = _instead(catalogue, state)
-    found = []
+    results = []
     for each in MAPS:
         part = state.of(each.part)
         result = catalogue.result(card, each.name, each.choice(part))
@@ -123,11 +123,11 @@ def opened(catalogue: Catalogue, read: ReadState) -> View:
         part, said = each.repaired(part, result, choices, card)
         state, notices = state.with_part(part), [*notices, *said]
         if result is not None:
-            found.append((each.name, result))
+            results.append((each.name, result))
     pins = _existing(card, state.pins, notices)
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint
     shown = replace(state, pins=pins, model=card.id, fingerprint="")
-    return View(shown, card, tuple(found), tuple(notices), catalogue.failure(card), is_default)
+    return View(shown, card, tuple(results), tuple(notices), catalogue.failure(card), is_default)
 
 
 def _sentence(error: HeadAtlasError) -> str:

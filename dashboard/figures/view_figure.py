@@ -69,9 +69,9 @@ def _source(view: View) -> str:
 
 def _swatches(view: View, palette: Colours) -> list[tuple[str, str]]:
     """The colours of the maps, then the reasons for missing scores."""
-    shown, found = view.shown, []
+    shown, swatches = view.shown, []
     if shown is not None and not all(panel.is_empty for panel in view.panels):
-        found += shown.map.swatches(shown, palette)
+        swatches += shown.map.swatches(shown, palette)
     for reason in reasons(view.panels):
-        found.append((palette.missing[reason], reason.words))
-    return found
+        swatches.append((palette.missing[reason], reason.words))
+    return swatches

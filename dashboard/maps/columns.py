@@ -27,7 +27,7 @@ SIGNED = _formatted(function="typeof params.value === 'number' ? d3.format('+.3f
 
 def numbers(values: Any, reasons: Any) -> list[float | str]:
     """Scores, and the reason in words where there is none."""
-    found: list[float | str] = []
+    texts: list[float | str] = []
     for number, reason in zip(np.round(values, 4).tolist(), reasons, strict=True):
-        found.append(number if number >= 0 else Missing(reason).words)
-    return found
+        texts.append(number if number >= 0 else Missing(reason).words)
+    return texts

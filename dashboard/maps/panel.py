@@ -94,10 +94,10 @@ def without_scores(key: str, title: str, card: ModelCard, why: Missing) -> Panel
 
 def reasons(panels: Sequence[Panel]) -> list[Missing]:
     """Why panels have no score somewhere, each reason once."""
-    found: set[Missing] = set()
+    seen: set[Missing] = set()
     for panel in panels:
-        found |= {Missing(code) for code in np.unique(panel.reason) if code}
-    return sorted(found)
+        seen |= {Missing(code) for code in np.unique(panel.reason) if code}
+    return sorted(seen)
 
 
 def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for several categories

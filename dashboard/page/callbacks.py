@@ -181,26 +181,26 @@ def _controls(view: View, from_address: bool, another_model: bool) -> dict[str, 
     """The controls that are to say something else: all for an address, those of the model for another model."""
     values = control_values(view) if another_model else {}
     written = set(values) if from_address else _keys_of_model()
-    found = {}
+    changes = {}
     for key in control_props():
-        found[key] = values[key] if key in written and key in values else no_update
-    return found
+        changes[key] = values[key] if key in written and key in values else no_update
+    return changes
 
 
 def _keys_of_model() -> set[str]:
     """The keys of settings that mean something for one model only."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for each in MAPS:
-        found |= {key for key, setting in settings_of(each.part).items() if setting.of_model}
-    return found
+        keys |= {key for key, setting in settings_of(each.part).items() if setting.of_model}
+    return keys
 
 
 def choices(catalogue: Catalogue, view: View) -> dict[str, Any]:
     """What the pickers offer."""
-    found: dict[str, Any] = {ids.MODEL: model_choices(catalogue.models())}
+    offered: dict[str, Any] = {ids.MODEL: model_choices(catalogue.models())}
     for each in MAPS:
-        found |= each.offered(view.of(each), catalogue.choices(view.card, each.name))
-    return found
+        offered |= each.offered(view.of(each), catalogue.choices(view.card, each.name))
+    return offered
 
 
 # ---- Around the maps -------------------------------------------------------------------------------------------------

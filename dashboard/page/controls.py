@@ -33,18 +33,18 @@ def all_controls() -> list[Control]:
 @cache
 def _controls_of(maps: tuple[Map[Any], ...]) -> list[Control]:
     """Made once: every change of the page asks for their keys."""
-    found: list[Control] = []
+    controls_of_maps: list[Control] = []
     for each in maps:
-        found += each.controls()
-    return [*found, *common_controls()]
+        controls_of_maps += each.controls()
+    return [*controls_of_maps, *common_controls()]
 
 
 def control_props() -> dict[str, tuple[str, str]]:
     """By its key in an address, the component and the property that hold the value of a control."""
-    found = {key: (key, "value") for key in (ids.MODEL, ids.VIEW)}
+    props = {key: (key, "value") for key in (ids.MODEL, ids.VIEW)}
     for control in all_controls():
-        found[control.key] = (control.key, control.prop)
-    return {**found, ids.THEME: (ids.THEME, "value")}
+        props[control.key] = (control.key, control.prop)
+    return {**props, ids.THEME: (ids.THEME, "value")}
 
 
 def controls() -> html.Div:
@@ -69,8 +69,8 @@ def _labelled(control: Control) -> html.Div:
 def model_choices(cards: list[ModelCard]) -> list[dict[str, Any]]:
     """The models that have a map; a fingerprint is added where two have one name."""
     names = [card.id for card in cards]
-    found = []
+    choices = []
     for card in cards:
         label = card.id if names.count(card.id) == 1 else f"{card.id} {card.fingerprint[:8]}"
-        found.append({"value": f"{card.id}@{card.fingerprint[:8]}", "label": label})
-    return found
+        choices.append({"value": f"{card.id}@{card.fingerprint[:8]}", "label": label})
+    return choices

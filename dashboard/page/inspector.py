@@ -54,13 +54,13 @@ def _card(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> h
 def _parts(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> list[HeadPart]:
     """What every map says of a head, the map on the page first."""
     at = MAPS.index(view.map)
-    found = []
+    parts = []
     for each in [*MAPS[at:], *MAPS[:at]]:
         asked = AskedHead(head, view.state.pins, view.card, catalogue, palette, on_page=each is view.map)
         part = each.head_part(asked, view.of(each))
         if part is not None:
-            found.append(part)
-    return found
+            parts.append(part)
+    return parts
 
 
 def _columns(card: ModelCard, head: HeadId, parts: list[HeadPart]) -> list[html.Div]:

@@ -39,14 +39,14 @@ def table() -> dag.AgGrid:
 
 def columns(view: View) -> list[dict[str, Any]]:
     """Name and place of the head, then the columns of every map of the model."""
-    found: list[dict[str, Any]] = [
+    definitions: list[dict[str, Any]] = [
         {"field": "name", "headerName": "Head", "pinned": "left", "width": 110, **TEXT},
         {"field": "layer", "headerName": "Layer", **NUMBER, "width": 96},
         {"field": "head", "headerName": "Head no.", **NUMBER, "width": 110},
     ]
     for shown in _maps(view):
-        found += shown.map.columns(shown)
-    return found
+        definitions += shown.map.columns(shown)
+    return definitions
 
 
 def rows(view: View) -> list[dict[str, Any]]:
@@ -65,9 +65,9 @@ def rows(view: View) -> list[dict[str, Any]]:
 
 def _maps(view: View) -> list[MapView[Any]]:
     """The maps that the model has a result of."""
-    found = []
+    with_result = []
     for each in MAPS:
         shown = view.of(each)
         if shown is not None:
-            found.append(shown)
-    return found
+            with_result.append(shown)
+    return with_result

@@ -16,8 +16,8 @@ from analysis.results.scores import Missing, Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import first_seeds, reduced, shares
 from dashboard.maps.causal.head import head_gates
-from dashboard.maps.causal.orders import validation, window
 from dashboard.maps.causal.panels import BOTH, FACILITATING, INTERFERING, IRRELEVANT, NO_ROLE
+from dashboard.maps.causal.ranking import validation, window
 from tests.dashboard.made import map_view, state, view_of
 from tests.synthetic import causal_scores_of, odd_scores
 
@@ -210,7 +210,7 @@ def test_what_was_not_measured_never_breaks_a_panel(parts):
 
 def test_a_model_without_a_causal_map_has_one_empty_panel():
     """Nothing is computed."""
-    without = replace(view_of(small(), state(view="causal")), found=())
+    without = replace(view_of(small(), state(view="causal")), by_method=())
     (panel,) = without.panels
     assert panel.value.shape == (2, 2)
     assert panel.note == "not computed"

@@ -18,8 +18,8 @@ from dashboard.palette import Colours
 
 def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
     """What the tasks say of it, in one line."""
-    found = head_gates(shown.result, head, shown.state.role)
-    return " · ".join(f"{task.title}: {task.role}" for task in found)
+    gates = head_gates(shown.result, head, shown.state.role)
+    return " · ".join(f"{task.title}: {task.role}" for task in gates)
 
 
 def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
@@ -29,7 +29,7 @@ def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
     variants = {task.variant.name for task in found}
     hints = [words for variant, words in _HINTS.items() if variant in variants]
     by = f"seed {state.one_seed}" if state.one_seed else "mean"
-    tasks = [_task(task, shown.total, by, asked.palette) for task in found]
+    tasks = [_task(task, shown.total, by, asked.palette) for task in gates]
     content = [html.H3("Gates"), html.P(" ".join(hints), className="hint"), *tasks]
     return HeadPart(content, [_provenance(shown.result)])
 

@@ -22,13 +22,13 @@ FINE = 65  # of one score or gradient
 def looks(panels: Sequence[Panel], state: CausalState, palette: Colours) -> list[Look]:
     """Two lights added, one score from dark to light, or gradients around 0 with one scale for each column."""
     scales = steepest(panels)
-    found = []
+    coloured = []
     for panel in panels:
         codes, shades = _coded(panel, state, palette, scales[panel.column])
-        known = np.where(np.isnan(panel.value), panel.reason, codes + len(palette.missing))
+        shown_codes = np.where(np.isnan(panel.value), panel.reason, codes + len(palette.missing))
         ground = "" if state.gates == PREVIEW else GROUND
-        found.append(Look.of_codes(known.astype(np.uint8), [*palette.missing, *shades], ground))
-    return found
+        coloured.append(Look.of_codes(shown_codes.astype(np.uint8), [*palette.missing, *shades], ground))
+    return coloured
 
 
 def _coded(panel: Panel, state: CausalState, palette: Colours, scale: float) -> tuple[Codes, Sequence[str]]:
@@ -53,8 +53,8 @@ def _squares(channels: tuple[str, str]) -> tuple[str, ...]:
 
 
 def _light(score: Floats, threshold: float) -> Floats:
-    known = np.nan_to_num(score)
-    return np.where(known >= threshold, known, DIM * known)
+    filled = np.nan_to_num(score)
+    return np.where(filled >= threshold, filled, DIM * filled)
 
 
 def _level(share: Floats, levels: int) -> Codes:

@@ -81,10 +81,10 @@ def fit_choices(fits: Mapping[str, str]) -> list[dict[str, str]]:
 
 def seed_choices(causal: Scores | None) -> list[dict[str, Any]]:
     """All seeds, so many of them, one of them."""
-    found = seeds(causal) if causal is not None else []
-    choices: list[dict[str, Any]] = [{"value": "", "label": f"All {len(found)}" if found else "All"}]
-    fewer = [{"value": f"{FIRST}{count}", "label": f"First {count}"} for count in range(2, len(found))]
+    there = seeds(causal) if causal is not None else []
+    choices: list[dict[str, Any]] = [{"value": "", "label": f"All {len(there)}" if there else "All"}]
+    fewer = [{"value": f"{FIRST}{count}", "label": f"First {count}"} for count in range(2, len(there))]
     if fewer:
         choices.append({"group": "Fewer", "items": fewer})
-    single = [{"value": seed, "label": f"Seed {seed}"} for seed in found]
+    single = [{"value": seed, "label": f"Seed {seed}"} for seed in there]
     return [*choices, {"group": "One alone", "items": single}]

@@ -29,10 +29,10 @@ def frame(shown: MapView[CausalState]) -> pd.DataFrame:
     frames = []
     for panel in shown.panels:
         frames += [_rows(panel, measure, shown) for measure in panel.measures]
-    found = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_COLUMNS)
-    found = with_model(found, shown.result)
-    found["threshold"] = shown.state.role
-    return _with_task_facts(found, shown.result)
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_COLUMNS)
+    table = with_model(table, shown.result)
+    table["threshold"] = shown.state.role
+    return _with_task_facts(table, shown.result)
 
 
 def _rows(panel: Panel, measure: Measure, shown: MapView[CausalState]) -> pd.DataFrame:
@@ -54,18 +54,18 @@ def _rows(panel: Panel, measure: Measure, shown: MapView[CausalState]) -> pd.Dat
 
 def scores_frame(causal: Scores) -> pd.DataFrame:
     """A row for each score that there is."""
-    found = causal.to_frame()
-    return _with_task_facts(found[found["score"].notna()].reset_index(drop=True), causal)
+    table = causal.to_frame()
+    return _with_task_facts(table[table["score"].notna()].reset_index(drop=True), causal)
 
 
-def _with_task_facts(found: pd.DataFrame, causal: Scores) -> pd.DataFrame:
+def _with_task_facts(table: pd.DataFrame, causal: Scores) -> pd.DataFrame:
     """Every row with how its own task was fitted."""
-    found["fingerprint"] = causal.provenance.model.fingerprint
-    found["method_version"] = causal.provenance.version
+    table["fingerprint"] = causal.provenance.model.fingerprint
+    table["method_version"] = causal.provenance.version
     facts = pd.DataFrame({task: _facts_of(causal, task) for task in task_names(causal)}).T
     for name in facts.columns:
-        found[name] = found["item"].map(facts[name])
-    return found
+        table[name] = table["item"].map(facts[name])
+    return table
 
 
 def _facts_of(causal: Scores, task: str) -> dict[str, Any]:

@@ -62,8 +62,8 @@ def reduced(causal: Scores, task: str, column: str) -> Floats | None:  # [role, 
     chosen = [column] if column not in {"always", "any"} else there
     if not set(chosen) <= set(there) or not chosen:
         return None
-    found = causal.score.sel(item=task, sample=chosen, kind=list(ROLES))
-    folded: xr.DataArray = always_of(found, "sample") if column == "always" else any_of(found, "sample")
+    scores = causal.score.sel(item=task, sample=chosen, kind=list(ROLES))
+    folded: xr.DataArray = always_of(scores, "sample") if column == "always" else any_of(scores, "sample")
     return np.asarray(folded.transpose("kind", "layer", "head").values, dtype=np.float64)
 
 

@@ -10,8 +10,8 @@ from analysis.results.scores import Floats, Missing, Scores, ranks
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import fitted_seeds, known_roles, reduced, task_names
-from dashboard.maps.causal.orders import ordering
 from dashboard.maps.causal.panels import FACILITATING, INTERFERING, IRRELEVANT, NO_ROLE, ROLE_WORDS
+from dashboard.maps.causal.ranking import ordering
 
 Cell = tuple[int, int]  # place of the layer, head
 
@@ -80,8 +80,8 @@ def head_role(causal: Scores, task: str, cell: Cell, role: float) -> str:
     scored = _sampled_roles(causal, task)[:, :, cell[0], cell[1]]  # [role, seed]
     with np.errstate(invalid="ignore"):
         helps, hurts, idle = ((scored[i] >= role).sum() for i in range(3))
-    found = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
-    parts = [f"{ROLE_WORDS[code]}{whose}{_in_seeds(count, len(there))}" for code, count in found if count]
+    counts = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
+    parts = [f"{ROLE_WORDS[code]}{whose}{_in_seeds(count, len(there))}" for code, count in counts if count]
     return ", ".join(parts) or ROLE_WORDS[NO_ROLE]
 
 
@@ -91,8 +91,8 @@ def _in_seeds(count: int, seeds: int) -> str:
 
 @cached(32)
 def _sampled_roles(causal: Scores, task: str) -> Floats:  # [role, seed, layer, head]
-    found = causal.score.sel(item=task, sample=fitted_seeds(causal, task), kind=list(ROLES))
-    return np.asarray(found.transpose("kind", "sample", "layer", "head").values, dtype=np.float64)
+    scores = causal.score.sel(item=task, sample=fitted_seeds(causal, task), kind=list(ROLES))
+    return np.asarray(scores.transpose("kind", "sample", "layer", "head").values, dtype=np.float64)
 
 
 def _scores_at(roles: Floats | None, cell: Cell) -> dict[str, float]:

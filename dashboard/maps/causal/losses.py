@@ -22,18 +22,18 @@ _STAGES = {"free": "free", "open": "pushed open (G⁺)", "shut": "pushed shut (G
 
 def loss_curves(causal: Scores, state: CausalState, width: int, palette: Colours) -> Figure:
     """For each task a thin line per seed and stage; the pushed stages begin where the free one ends."""
-    found = {}
+    fitted = {}
     for task in shown_tasks(causal, state):
         curves = evidence.curves(causal, task)
         if curves is not None:
-            found[task] = curves
-    titles = [evidence.title(causal, task) for task in found]
+            fitted[task] = curves
+    titles = [evidence.title(causal, task) for task in fitted]
     figure = small_multiples(titles, width, HEIGHT, palette)
     layout = figure["layout"]
-    lowest = min((_lowest(curves) for curves in found.values()), default=0.0)
-    highest = max((_highest(curves, _nll(causal, task)) for task, curves in found.items()), default=1.0)
+    lowest = min((_lowest(curves) for curves in fitted.values()), default=0.0)
+    highest = max((_highest(curves, _nll(causal, task)) for task, curves in fitted.items()), default=1.0)
     layout["shapes"] = []
-    for number, (task, curves) in enumerate(found.items(), start=1):
+    for number, (task, curves) in enumerate(fitted.items(), start=1):
         mark = "" if number == 1 else str(number)
         figure["data"] += _lines(curves, state.one_seed, palette, mark)
         layout[f"yaxis{mark}"] |= {"range": [lowest, highest]}
@@ -46,8 +46,8 @@ def loss_curves(causal: Scores, state: CausalState, width: int, palette: Colours
 
 def _nll(causal: Scores, task: str) -> float | None:
     """The untouched model's loss, if it was measured."""
-    found = evidence.untouched(causal, task)
-    return found.nll if found is not None else None
+    measured = evidence.untouched(causal, task)
+    return measured.nll if measured is not None else None
 
 
 def _losses(curves: Curves) -> Iterator[tuple[float, ...]]:

@@ -30,10 +30,10 @@ def panels(causal: Scores, state: CausalState) -> tuple[Panel, ...]:
     if not causal.provenance.items:
         return (without_scores("", "Causal map", causal.provenance.model, Missing.NOT_COMPUTED),)
     make = _preview_panel if state.gates == PREVIEW else _fitted_panel
-    found = []
+    made = []
     for task in shown_tasks(causal, state):
-        found += [make(causal, state, task, column) for column in shown_columns(state)]
-    return tuple(found)
+        made += [make(causal, state, task, column) for column in shown_columns(state)]
+    return tuple(made)
 
 
 def shown_columns(state: CausalState) -> tuple[str, ...]:
@@ -58,8 +58,8 @@ def _without(causal: Scores, task: str, column: str, why: Codes) -> Panel:
 
 def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) -> Panel:
     roles = reduced(causal, task, column)
-    known = known_roles(roles)
-    names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in known)
+    measured_roles = known_roles(roles)
+    names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in measured_roles)
     why = _why(causal, task, column)
     if roles is None or not names:
         return _without(causal, task, column, why)
@@ -79,7 +79,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         categories=names,
         belongs=flags,
         strengths=strengths,
-        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)], ends=(0.0, 1.0)) for role in known),
+        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)], ends=(0.0, 1.0)) for role in measured_roles),
         label=Label(ROLE_WORDS, role_codes(helps, hurts, idle)),
         row=task,
         column=column,
@@ -102,15 +102,15 @@ def role_codes(helps: Bools, hurts: Bools, idle: Bools) -> Codes:
 
 
 def _preview_panel(causal: Scores, state: CausalState, task: str, column: str) -> Panel:
-    found = evidence.preview(causal, task)
-    value = gradient(found, column)
+    preview = evidence.preview(causal, task)
+    value = gradient(preview, column)
     if value is None:
         card = causal.provenance.model
         why = np.full((len(card.layers), card.heads), Missing.NOT_COMPUTED, np.uint8)
         return _without(causal, task, column, why)
-    helps, hurts = belongs = _signs(found, column, value)
-    known = np.nan_to_num(value)
-    ends = (float(known.min()), float(known.max()))
+    helps, hurts = belongs = _signs(preview, column, value)
+    filled = np.nan_to_num(value)
+    ends = (float(filled.min()), float(filled.max()))
     return Panel(
         key=f"{task} {column}",
         title=_title(causal, task, column),
@@ -127,18 +127,18 @@ def _preview_panel(causal: Scores, state: CausalState, task: str, column: str) -
     )
 
 
-def gradient(found: evidence.Preview, column: str) -> Floats | None:
+def gradient(preview: evidence.Preview, column: str) -> Floats | None:
     """The gate gradients: their mean over the prompts, what holds for every one, or the strongest of any."""
-    least, most = found.least, found.most
+    least, most = preview.least, preview.most
     if column == "mean" or least is None or most is None:
-        return found.mean
+        return preview.mean
     if column == "always":
         return np.where(most < 0, most, np.where(least > 0, least, 0.0))
     return np.where(-least > most, least, most)
 
 
-def _signs(found: evidence.Preview, column: str, value: Floats) -> npt.NDArray[np.bool_]:  # [2, layer, head]
+def _signs(preview: evidence.Preview, column: str, value: Floats) -> npt.NDArray[np.bool_]:  # [2, layer, head]
     """Facilitating and interfering: by the sign, for Any of some prompt each, so that a head may be both."""
-    if column != "any" or found.least is None or found.most is None:
+    if column != "any" or preview.least is None or preview.most is None:
         return np.stack([value < 0, value > 0])
-    return np.stack([found.least < 0, found.most > 0])
+    return np.stack([preview.least < 0, preview.most > 0])

@@ -41,11 +41,11 @@ def _bars(
     """One trace for each role; an empty one keeps the number of traces when nothing is known."""
     rows = layer_profile(panel) if panel.belongs is not None else np.zeros((1, len(layers)))
     across = lies.across
-    found = []
+    bars = []
     for i, row in enumerate(rows):
         signed = np.nan_to_num(-row if i else row)
         place = list(range(len(layers)))
-        found.append(
+        bars.append(
             {
                 "type": "bar",
                 "x": packed(signed) if across else place,
@@ -62,7 +62,7 @@ def _bars(
                 "showlegend": False,
             }
         )
-    return found
+    return bars
 
 
 def _axes(

@@ -8,7 +8,7 @@ from analysis.methods.causal.result import STAGES
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import is_running, shown_tasks
 from dashboard.maps.causal.losses import loss_curves
-from dashboard.maps.causal.orders import validation
+from dashboard.maps.causal.ranking import validation
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.tasks import tasks
 from dashboard.maps.causal.validation import validation_curves
@@ -34,9 +34,9 @@ def sections(shown: MapView[CausalState], width: int, dark: bool) -> list[Sectio
     causal, state, palette = shown.result, shown.state, shown.palette(dark)
     names = shown_tasks(causal, state)
     drawn_from, inner = _drawn_from(shown, width, dark), width - _PADDING
-    found = [Section("facts", f"{drawn_from} {state.role}", lambda: tasks(causal, state, palette), "Tasks")]
+    below = [Section("facts", f"{drawn_from} {state.role}", lambda: tasks(causal, state, palette), "Tasks")]
     if any(validation(causal, task, state.one_seed) for task in names):
-        found.append(
+        below.append(
             Section(
                 "validation",
                 drawn_from,
@@ -46,7 +46,7 @@ def sections(shown: MapView[CausalState], width: int, dark: bool) -> list[Sectio
             )
         )
     if any(evidence.curves(causal, task) is not None for task in names):
-        found.append(
+        below.append(
             Section(
                 "losses",
                 drawn_from,
@@ -57,7 +57,7 @@ def sections(shown: MapView[CausalState], width: int, dark: bool) -> list[Sectio
                 open=is_running(causal),
             )
         )
-    return found
+    return below
 
 
 def _drawn_from(shown: MapView[CausalState], width: int, dark: bool) -> str:
@@ -68,8 +68,8 @@ def _drawn_from(shown: MapView[CausalState], width: int, dark: bool) -> str:
         curves = evidence.curves(causal, task)
         points = [len(losses) for stage in STAGES for losses in curves.of(stage)] if curves is not None else []
         has_effect, fitted = evidence.effect(causal, task) is not None, evidence.fit_settings(causal, task)
-        known = [bool(evidence.untouched(causal, task)), evidence.agreement(causal, task)]
-        measured.append([task, points, has_effect, evidence.computed(causal, task), fitted, *known])
+        more = [bool(evidence.untouched(causal, task)), evidence.agreement(causal, task)]
+        measured.append([task, points, has_effect, evidence.computed(causal, task), fitted, *more])
     seeds = [state.seed, causal.score.sizes["sample"], is_running(causal)]
     facts = [shown.card.fingerprint, state.fit, shown.common.palette, dark, width]
     return json.dumps([facts, seeds, measured])

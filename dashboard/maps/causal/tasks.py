@@ -17,8 +17,8 @@ _FEW_PROMPTS = 20  # on which an accuracy says little
 
 def tasks(causal: Scores, state: CausalState, palette: Colours) -> html.Div:
     """For each task: what the untouched model can do, how many seeds, how many heads have a role."""
-    found = [_task(causal, task, state, palette) for task in shown_tasks(causal, state)]
-    return html.Div(found, className="tasks")
+    parts = [_task(causal, task, state, palette) for task in shown_tasks(causal, state)]
+    return html.Div(parts, className="tasks")
 
 
 def _task(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Section:
@@ -69,14 +69,14 @@ def _kinds(kinds: tuple[KindAccuracy, ...]) -> html.Table:
 def _shares(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Table:
     """The share of heads with each role, Always and Any."""
     columns = [f"seed {state.one_seed}"] if state.one_seed else ["always", "any"]
-    known = [shares(causal, task, column, state.role) for column in columns]
+    by_column = [shares(causal, task, column, state.role) for column in columns]
     heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
     rows = []
     for role in ROLES:
-        if any(known) and role not in known[-1]:
+        if any(by_column) and role not in by_column[-1]:
             continue
         cells: list[Any] = []
-        for of_column in known:
+        for of_column in by_column:
             cells += _share_cells(of_column.get(role), heads, palette.of(role))
         rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
     header = [html.Th(f"share of heads ≥ {state.role:g}", scope="col")]
@@ -93,11 +93,11 @@ def _share_cells(share: float | None, heads: int, colour: str) -> list[Any]:
 
 def _agreement(causal: Scores, task: str) -> list[Any]:
     """How well the quick preview predicts the fitted gates, as it is."""
-    known = evidence.agreement(causal, task)
-    if not known:
+    correlations = evidence.agreement(causal, task)
+    if not correlations:
         return []
-    numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in known.items())
-    strength = max(abs(value) for value in known.values())
+    numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in correlations.items())
+    strength = max(abs(value) for value in correlations.values())
     verdict = "hardly predicts" if strength < 0.3 else "only roughly predicts" if strength < 0.7 else "predicts well"
     words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {verdict} them."
     return [html.P(words.replace("-", "−"), className="hint")]

@@ -9,7 +9,7 @@ from dashboard.figures.numbers import Figure, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, shown_tasks
-from dashboard.maps.causal.orders import validation, window
+from dashboard.maps.causal.ranking import validation, window
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
 

@@ -23,8 +23,8 @@ def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
         codes = _codes_of_several(panel, panel.belongs, panel.strengths, state.tau)
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
-    known = np.where(np.isnan(panel.value), panel.reason, codes)
-    return Look.of_codes(known.astype(np.uint8), shades)
+    shown_codes = np.where(np.isnan(panel.value), panel.reason, codes)
+    return Look.of_codes(shown_codes.astype(np.uint8), shades)
 
 
 def _codes(value: Floats, member: Bools, tau: float, category: int) -> Codes:

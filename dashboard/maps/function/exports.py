@@ -29,10 +29,10 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
             "member": panel.member.ravel(),
         }
         frames.append(pd.DataFrame(rows))
-    found = with_model(pd.concat(frames, ignore_index=True), shown.result)
-    found["tau"] = state.tau
+    table = with_model(pd.concat(frames, ignore_index=True), shown.result)
+    table["tau"] = state.tau
     relations = {panel.key: _relations_of(panel, shown) for panel in shown.panels}
-    return _with_pairs(found, shown.result, relations)
+    return _with_pairs(table, shown.result, relations)
 
 
 def scores_frame(scores: Scores) -> pd.DataFrame:
@@ -48,12 +48,12 @@ def _relations_of(panel: Panel, shown: MapView[FunctionState]) -> list[str]:
     return shown.result.items(None if panel.key == ALL else panel.key)
 
 
-def _with_pairs(found: pd.DataFrame, scores: Scores, relations: dict[str, list[str]]) -> pd.DataFrame:
+def _with_pairs(table: pd.DataFrame, scores: Scores, relations: dict[str, list[str]]) -> pd.DataFrame:
     """Columns that say which weights, method and pairs."""
-    found = with_source(found, scores)
-    found["k"] = found["item"].map({name: _ks(scores, items) for name, items in relations.items()})
-    found["relation_hash"] = found["item"].map({name: _hash(scores, items) for name, items in relations.items()})
-    return found
+    table = with_source(table, scores)
+    table["k"] = table["item"].map({name: _ks(scores, items) for name, items in relations.items()})
+    table["relation_hash"] = table["item"].map({name: _hash(scores, items) for name, items in relations.items()})
+    return table
 
 
 def _ks(scores: Scores, items: list[str]) -> str:

@@ -48,8 +48,8 @@ class RelationRow:
 def _ranks(scores: Scores) -> npt.NDArray[np.intp]:  # [item, kind, layer, head]
     """Each head's rank for each item and kind."""
     values = scores.score.sel(sample=ONLY_SAMPLE).values
-    found = [[ranks(one) for one in kinds] for kinds in values]
-    return np.array(found, dtype=np.intp).reshape(values.shape)
+    of_items = [[ranks(one) for one in kinds] for kinds in values]
+    return np.array(of_items, dtype=np.intp).reshape(values.shape)
 
 
 def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:

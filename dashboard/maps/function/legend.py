@@ -61,7 +61,7 @@ def sections(shown: MapView[FunctionState], dark: bool) -> list[Section]:
     counted = [[panel.key, panel.title, panel.count] for panel in shown.panels]
     facts = [shown.card.fingerprint, shown.common.palette, dark]
     layers = profile(shown.panels[0], shown.common, shown.card.layers, dark)
-    found = [
+    below = [
         Section(
             "profile", json.dumps([*facts, layers["data"]]), lambda: dcc.Graph(figure=layers, config=_QUIET),
             "By layer", _PROFILE_HINT, beside=True,
@@ -73,8 +73,8 @@ def sections(shown: MapView[FunctionState], dark: bool) -> list[Section]:
     ]  # fmt: skip
     words = _not_applicable(shown.result)
     if words:
-        found.append(Section("absent", words, lambda: [html.B("Not applicable to this model: "), words]))
-    return found
+        below.append(Section("absent", words, lambda: [html.B("Not applicable to this model: "), words]))
+    return below
 
 
 _QUIET = {"displayModeBar": False}

@@ -47,8 +47,8 @@ class FunctionMap(Map[FunctionState]):
         self, state: FunctionState, result: Scores | None, choices: Mapping[str, str], card: ModelCard
     ) -> tuple[FunctionState, list[str]]:
         """Only a relation that the model has scores for."""
-        known = result.items() if result is not None else []
-        if not state.relation or state.relation in known:
+        relations = result.items() if result is not None else []
+        if not state.relation or state.relation in relations:
             return state, []
         notice = f"{card.id} has no scores for {state.relation!r}; all categories are shown."
         return replace(state, relation=""), [notice]
@@ -108,13 +108,13 @@ class FunctionMap(Map[FunctionState]):
     def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
         """Categories and several of them, or the ends of the scores."""
         singles = [panel for panel in shown.panels if panel.belongs is None]
-        found = [(palette.of(panel.tone), panel.title) for panel in singles]
+        categories = [(palette.of(panel.tone), panel.title) for panel in singles]
         whole = shown.panels[0]
         if shown.state.colour == "scores":
             first = [(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
-            return [*first, *((colour, f"{name}: score 1") for colour, name in found), (palette.empty, "score 0")]
+            return [*first, *((colour, f"{name}: score 1") for colour, name in categories), (palette.empty, "score 0")]
         several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
-        return [*found, *several, (palette.empty, "Unclassified")]
+        return [*categories, *several, (palette.empty, "Unclassified")]
 
     def heading(self, shown: Shown) -> str:
         """Which heads are coloured."""

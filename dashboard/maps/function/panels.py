@@ -53,10 +53,10 @@ def _all_categories(single: list[Panel]) -> Panel:
     )
 
 
-def _labelled(found: list[Panel]) -> tuple[Panel, ...]:
+def _labelled(panels: list[Panel]) -> tuple[Panel, ...]:
     """The same panels; each head is called by the categories that it belongs to."""
-    single = [panel for panel in found if panel.belongs is None]
-    combinations = np.zeros(found[0].value.shape, np.int64)  # a bit for each panel
+    single = [panel for panel in panels if panel.belongs is None]
+    combinations = np.zeros(panels[0].value.shape, np.int64)  # a bit for each panel
     for bit, panel in enumerate(single):
         combinations |= panel.member.astype(np.int64) << bit
     distinct, codes = np.unique(combinations, return_inverse=True)
@@ -64,8 +64,8 @@ def _labelled(found: list[Panel]) -> tuple[Panel, ...]:
     for combination in distinct.tolist():
         titles = [panel.title for bit, panel in enumerate(single) if combination >> bit & 1]
         words.append(" · ".join(titles) or UNCLASSIFIED)
-    label = Label(tuple(words), codes.reshape(found[0].value.shape).astype(np.uint8))
-    return tuple(replace(panel, label=label) for panel in found)
+    label = Label(tuple(words), codes.reshape(panels[0].value.shape).astype(np.uint8))
+    return tuple(replace(panel, label=label) for panel in panels)
 
 
 def titles_of_heads(single: list[Panel]) -> list[list[str]]:

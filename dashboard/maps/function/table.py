@@ -13,14 +13,16 @@ from dashboard.maps.map import MapView
 
 def columns(shown: MapView[FunctionState]) -> list[dict[str, Any]]:
     """Categories, best relation, the panels' scores, then every relation."""
-    found: list[dict[str, Any]] = [
+    definitions: list[dict[str, Any]] = [
         {"field": "does", "headerName": "Categories", **TEXT, "width": 220},
         {"field": "best", "headerName": "Best relation", **TEXT, "width": 200},
         {"field": "best_kind", "headerName": "Kind", **TEXT, "width": 110},
     ]
     for i, panel in enumerate(shown.panels):
         sort = None if i else "desc"
-        found.append({"field": f"panel_{i}", "headerName": panel.title, **NUMBER, **TWO_DIGITS, "initialSort": sort})
+        definitions.append(
+            {"field": f"panel_{i}", "headerName": panel.title, **NUMBER, **TWO_DIGITS, "initialSort": sort}
+        )
     for i, name in enumerate(shown.result.items()):
         title = shown.result.item(name).title
         found.append({"field": f"item_{i}", "headerName": title, **NUMBER, **TWO_DIGITS, "width": 160})
@@ -31,25 +33,25 @@ def cells(shown: MapView[FunctionState]) -> dict[str, list[Any]]:
     """The same columns' values. A relation's score is the larger of the kinds that the view asks for."""
     scores, kinds, items = shown.result, list(shown.state.kinds), shown.result.items()
     single = [panel for panel in shown.panels if panel.belongs is None]
-    found: dict[str, list[Any]] = {"does": [", ".join(titles) for titles in titles_of_heads(single)]}
+    values: dict[str, list[Any]] = {"does": [", ".join(titles) for titles in titles_of_heads(single)]}
     chosen = {"item": items, "kind": kinds, "sample": ONLY_SAMPLE}
     scored = np.nan_to_num(scores.score.sel(chosen).values, nan=-1.0).reshape(len(items), len(kinds), shown.total)
     missing = scores.missing.sel(chosen).max("kind").values.reshape(len(items), shown.total)
     if items:
         found |= _best(scored, [scores.item(name).title for name in items], kinds)
     for n, panel in enumerate(shown.panels):
-        found[f"panel_{n}"] = numbers(panel.value.ravel(), panel.reason.ravel())
+        values[f"panel_{n}"] = numbers(panel.value.ravel(), panel.reason.ravel())
     for n, (of_kinds, reasons) in enumerate(zip(scored, missing, strict=True)):
-        found[f"item_{n}"] = numbers(of_kinds.max(axis=0), reasons)
-    return found
+        values[f"item_{n}"] = numbers(of_kinds.max(axis=0), reasons)
+    return values
 
 
 def _best(scored: Any, titles: list[str], kinds: list[str]) -> dict[str, list[Any]]:
     """For each head the relation with the highest score and its kind; nothing where all are 0."""
     joined = scored.reshape(-1, scored.shape[-1])  # [relation and kind, head]
     best, some = joined.argmax(axis=0), joined.max(axis=0) > 0
-    found: dict[str, list[Any]] = {"best": [], "best_kind": []}
-    for at, known in zip(best, some, strict=True):
-        found["best"].append(titles[at // len(kinds)] if known else "")
-        found["best_kind"].append(kinds[at % len(kinds)] if known else "")
-    return found
+    best_of_heads: dict[str, list[Any]] = {"best": [], "best_kind": []}
+    for at, is_positive in zip(best, some, strict=True):
+        best_of_heads["best"].append(titles[at // len(kinds)] if is_positive else "")
+        best_of_heads["best_kind"].append(kinds[at % len(kinds)] if is_positive else "")
+    return best_of_heads

@@ -25,8 +25,8 @@ def mean_roles(causal: Scores, task: str) -> Floats | None:  # [role, layer, hea
     there = fitted_seeds(causal, task)
     if not there:
         return None
-    found = causal.score.sel(item=task, sample=there, kind=list(ROLES)).mean("sample")
-    return np.asarray(found.transpose("kind", "layer", "head").values, dtype=np.float64)
+    mean = causal.score.sel(item=task, sample=there, kind=list(ROLES)).mean("sample")
+    return np.asarray(mean.transpose("kind", "layer", "head").values, dtype=np.float64)
 
 
 def ordering(causal: Scores, task: str, seed: str) -> Floats | None:  # [role, layer, head]

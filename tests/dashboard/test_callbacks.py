@@ -103,8 +103,8 @@ def places(part, place=""):
     elif isinstance(part, dict):
         for name, value in part.items():
             yield from places(value, f"{place.partition('.')[0]}.{name}")
-    elif isinstance(part, list | tuple) and len(part) == 3 and isinstance(part[1], dict):  # see dashboard.page.markup
-        tag, properties, children = part
+    elif isinstance(part, list | tuple) and len(part) == 3 and isinstance(part[0], str) and isinstance(part[1], dict):
+        tag, properties, children = part  # see dashboard.page.markup
         yield from places({**properties, "children": children}, tag)
     elif isinstance(part, list | tuple):
         for value in part:

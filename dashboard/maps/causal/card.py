@@ -25,8 +25,8 @@ def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
 def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
     """A part for each task."""
     state = shown.state
-    found = head_gates(shown.result, asked.head, state.role, state.one_seed)
-    variants = {task.variant.name for task in found}
+    gates = head_gates(shown.result, asked.head, state.role, state.one_seed)
+    variants = {task.variant.name for task in gates}
     hints = [words for variant, words in _HINTS.items() if variant in variants]
     by = f"seed {state.one_seed}" if state.one_seed else "mean"
     tasks = [_task(task, shown.total, by, asked.palette) for task in gates]

@@ -25,8 +25,8 @@ def columns(shown: MapView[FunctionState]) -> list[dict[str, Any]]:
         )
     for i, name in enumerate(shown.result.items()):
         title = shown.result.item(name).title
-        found.append({"field": f"item_{i}", "headerName": title, **NUMBER, **TWO_DIGITS, "width": 160})
-    return found
+        definitions.append({"field": f"item_{i}", "headerName": title, **NUMBER, **TWO_DIGITS, "width": 160})
+    return definitions
 
 
 def cells(shown: MapView[FunctionState]) -> dict[str, list[Any]]:
@@ -38,7 +38,7 @@ def cells(shown: MapView[FunctionState]) -> dict[str, list[Any]]:
     scored = np.nan_to_num(scores.score.sel(chosen).values, nan=-1.0).reshape(len(items), len(kinds), shown.total)
     missing = scores.missing.sel(chosen).max("kind").values.reshape(len(items), shown.total)
     if items:
-        found |= _best(scored, [scores.item(name).title for name in items], kinds)
+        values |= _best(scored, [scores.item(name).title for name in items], kinds)
     for n, panel in enumerate(shown.panels):
         values[f"panel_{n}"] = numbers(panel.value.ravel(), panel.reason.ravel())
     for n, (of_kinds, reasons) in enumerate(zip(scored, missing, strict=True)):

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from analysis.methods.causal.plan import ROLES
-from analysis.results.shipped import shipped_causal
+from analysis.results.shipped import shipped_scores
 from dashboard.maps.causal.gates import reduced
 from tests.browser.harness import cell, drawn
 from tests.browser.test_journeys import outlines, pinned, query, wait_for_query
@@ -59,7 +59,7 @@ PIXEL = """async png => {
 
 def test_from_a_yellow_cell_of_the_shipped_map_to_its_gates(visit):
     """In the published colours green and red light make yellow; the card has a row for each of the five seeds."""
-    (scores,) = shipped_causal()
+    (scores,) = shipped_scores("causal")
     helps, hurts, _ = reduced(scores, "math", "any")
     row, head = (int(part) for part in np.unravel_index(np.minimum(helps, hurts).argmax(), helps.shape))
     page = visit("/?view=causal&palette=paper")

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from analysis.data.relations import builtin
-from analysis.results.shipped import shipped
+from analysis.results.shipped import shipped, shipped_scores
 from tests.browser.harness import cell, drawn, field
 from tests.synthetic import BIG, HOSTILE, ODD
 
@@ -234,7 +234,7 @@ def test_copy_link(visit):
     page.locator("#copy").click()
     expect(page.locator("#copy")).to_have_text("Copied")
     link = page.evaluate("navigator.clipboard.readText()")
-    fingerprint = shipped()[0].provenance.model.fingerprint[:8]
+    fingerprint = shipped()[0].scores.provenance.model.fingerprint[:8]
     assert f"model=smollm2-135m-instruct@{fingerprint}" in link
     assert "pin=L23H4" in link
     page.goto(link)
@@ -267,7 +267,7 @@ def test_the_table_comes_to_a_pinned_head(visit):
 def test_downloads_hold_the_right_numbers(visit, tmp_path):
     """CSV, Parquet, page and script by link; pictures drawn in the browser."""
     page = visit("/?how=always&pin=L23H4")
-    (scores,) = shipped()
+    (scores,) = shipped_scores("function")
     page.locator("summary", has_text="Download").click()
     files = {}
     for name in ("csv", "csv-all", "parquet", "html", "py"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import ids
+from dashboard.page import ids
 
 MODULE = "([name, member]) => import(`/assets/atlas/${name}.mjs`).then(module => module[member])"
 

@@ -22,6 +22,9 @@ def register(added: Map[Any]) -> None:
         raise ValueError(f"there is already a view {added.name!r}, or it has no name")
     if keys & set(settings_of(added.part)):
         raise ValueError(f"addresses have the keys {sorted(keys & set(settings_of(added.part)))} already")
+    sections = {section.key for each in MAPS for section in each.sections()}
+    if any(section.key in sections for section in added.sections()):
+        raise ValueError(f"a section of {added.name!r} has the key of another map's")
     MAPS.append(added)
 
 

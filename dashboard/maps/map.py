@@ -24,7 +24,7 @@ from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
 from dashboard.maps.script import Constant, script
-from dashboard.maps.section import Section
+from dashboard.maps.section import Content, Section
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
 from dashboard.setting import Part
@@ -181,9 +181,13 @@ class Map(Generic[State]):
         """What the colours mean; reasons for missing scores are added by the page."""
         return []
 
-    def sections(self, shown: MapView[State], width: int, dark: bool) -> Sequence[Section]:
+    def sections(self) -> Sequence[Section]:
         """Up to three pieces of the page below the maps."""
         return ()
+
+    def contents(self, shown: MapView[State], width: int, dark: bool) -> Mapping[str, Content]:
+        """What is shown in its sections, by their keys; one without content is hidden."""
+        return {}
 
     def command(self, model: str) -> str:
         """What computes it on the command line."""

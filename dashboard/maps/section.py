@@ -1,4 +1,4 @@
-"""A piece of the page below the maps."""
+"""Pieces of the page below the maps: what is always there of each, and what a view shows in it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,13 +7,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Section:
-    """A card with a title, drawn again only when what it depends on has changed."""
+    """A card with a title. It stays on the page while its content changes."""
 
     key: str  # the id of its content
-    depends: str  # all that it shows, as text
-    draw: Callable[[], Any]
     title: str = ""  # without one it is plain text and no card
     hint: str = ""
+    is_figure: bool = False  # its content is a plotly figure, else pieces of the page
     beside: bool = False  # it shares its row with a neighbour that does, too
     folded: bool = False  # a person opens it
-    open: bool = False  # folded, but open now
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a view shows in a section, drawn again only when what it depends on has changed."""
+
+    depends: str  # all that it is drawn from, as text
+    draw: Callable[[], Any]
+    open: bool = False  # of a folded section: it is to be open now

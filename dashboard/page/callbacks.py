@@ -18,7 +18,7 @@ from dashboard.page.controls import all_controls, control_props, model_choices
 from dashboard.page.inspector import inspector
 from dashboard.page.layout import downloads
 from dashboard.page.markup import as_data
-from dashboard.page.sections import sections
+from dashboard.page.sections import all_sections, drawn_sections, section_output, section_parts
 from dashboard.page.table import columns, rows
 from dashboard.page.workshop import job_list, model_list
 from dashboard.setting import settings_of
@@ -58,18 +58,20 @@ def painting() -> dict[str, Any]:
 
 def describing() -> dict[str, Any]:
     """Everything around the maps."""
+    folded = [section.key for section in all_sections() if section.folded]
     return {
         "output": {
             "title": Output(ids.TITLE, "data"),
             "sentence": Output(ids.SENTENCE, "children"),
             "legend": Output(ids.LEGEND, "children"),
             "empty": Output(ids.EMPTY, "children"),
-            "sections": [Output(name, "children") for name in ids.SECTIONS],
+            "sections": {section.key: section_output(section) for section in all_sections()},
+            "open": {key: Output(ids.card(key), "open") for key in folded},
             "sent": Output(ids.SENT, "data"),
             "downloads": Output(ids.DOWNLOADS, "children"),
             "rows": Output(ids.TABLE, "rowData"),
             "columns": Output(ids.TABLE, "columnDefs"),
-            "hidden": {name: Output(name, "hidden") for name in _HIDDEN},
+            "hidden": {name: Output(name, "hidden") for name in (*_HIDDEN, *section_parts())},
         },
         "inputs": {
             "query": Input(ids.QUERY, "data"),
@@ -216,13 +218,14 @@ def describe(catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: An
 def described(view: View, width: int, dark: bool, sent: Any = None) -> dict[str, Any]:
     """Title, sentence, legend, sections, downloads, table, and which parts of the page are hidden."""
     shown, in_table = view.shown, view.state.view == TABLE
-    below = sections(view, width, dark, sent)
+    below = drawn_sections(view, width, dark, sent)
     hidden = {
         ids.EMPTY: shown is not None,
         ids.FRAME: shown is None,
         ids.TABLE_FRAME: not in_table,
         ids.WORKSHOP: view.state.view != MODELS,
         ids.ATLAS: view.state.view == MODELS,
+        **below.hidden,
     }
     return {
         "title": view.title,
@@ -230,6 +233,7 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> dict[str,
         "legend": legend(shown, dark) if shown is not None else [],
         "empty": view.map.absent(view.card) if shown is None else [],
         "sections": below.contents,
+        "open": below.open,
         "sent": below.sent,
         "downloads": downloads(view.named),
         "rows": rows(view) if in_table else no_update,

@@ -19,6 +19,16 @@ def group(map_name: str) -> str:
     return f"{map_name}-controls"
 
 
+def sections(map_name: str) -> str:
+    """What stands below one map."""
+    return f"{map_name}-sections"
+
+
+def card(section_key: str) -> str:
+    """A section with its title."""
+    return f"{section_key}-card"
+
+
 def number(key: str) -> str:
     """The value of a control beside its name."""
     return f"{key}-shown"
@@ -33,7 +43,6 @@ MAPS = "maps"  # (scripts)
 FRAME = "frame"  # around the maps: the scripts draw outlines in it and it takes the keyboard (scripts)
 HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard
 LEGEND = "legend"
-SECTIONS = ("section-1", "section-2", "section-3")  # below the maps
 SENT = "sent"  # what the sections were drawn from, so that an unchanged one is not drawn again
 EMPTY = "empty"  # instead of a map that the model does not have
 INSPECTOR = "inspector"  # (scripts)

@@ -9,6 +9,7 @@ from dash import dcc, html
 from dashboard.maps import MAPS
 from dashboard.page import ids
 from dashboard.page.controls import all_controls, controls
+from dashboard.page.sections import sections
 from dashboard.page.table import table
 from dashboard.page.workshop import workshop
 from dashboard.state import ViewState
@@ -115,7 +116,7 @@ def _atlas() -> list[Any]:
         _maps(),
         html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
         html.Div(id=ids.INSPECTOR, className="inspector"),
-        html.Div([html.Div(id=name) for name in ids.SECTIONS], className="sections"),
+        *sections(),
     ]
 
 

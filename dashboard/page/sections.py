@@ -1,77 +1,84 @@
-"""The pieces of the page below the maps: each is drawn again only when what it depends on has changed."""
+"""The pieces of the page below the maps. They stay on it; what they show is sent only when it has changed."""
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from dash import html, no_update
+from dash import Output, dcc, html, no_update
 
+from dashboard.maps import MAPS
 from dashboard.maps.section import Section
 from dashboard.page import ids
 from dashboard.view import View
 
-
-@dataclass(frozen=True)
-class Sent:
-    """What a page keeps of the section in one place."""
-
-    key: str = ""
-    mark: str = ""  # of all that the section depends on
-    open: bool = False
+_QUIET = {"displayModeBar": False}
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the places of the sections are to show, and what the page is to keep of it."""
+    """What changes on the page below the maps."""
 
-    contents: list[Any]  # one for each place; `no_update` where nothing has changed
-    sent: list[dict[str, Any]]
-
-
-def sections(view: View, width: int, dark: bool, sent: Any) -> Drawn:
-    """The sections of the map on the page, those that are not on it already; `sent` is what the page has kept."""
-    wanted = list(view.map.sections(view.shown, width, dark)) if view.shown is not None else []
-    before = _read(sent)
-    contents: list[Any] = []
-    now: list[Sent] = []
-    for place, last in enumerate(before):
-        if place >= len(wanted):
-            now.append(Sent())
-            contents.append([] if last is None or last.key else no_update)
-            continue
-        this = _sent(view.map.name, wanted[place], last)
-        now.append(this)
-        contents.append(no_update if this == last else [_card(wanted[place], this.open)])
-    return Drawn(contents, [asdict(each) for each in now])
+    contents: dict[str, Any]  # by the keys of the sections; `no_update` where nothing has changed
+    open: dict[str, Any]  # of the folded ones
+    hidden: dict[str, bool]  # by the ids of the cards and of each map's sections
+    sent: dict[str, str]  # marks of what the sections show, which the page keeps
 
 
-def _read(sent: Any) -> list[Sent | None]:
-    """What was sent to each place; a browser may say anything."""
-    entries: list[Sent | None] = []
-    for place in range(len(ids.SECTIONS)):
-        entry = sent[place] if isinstance(sent, list) and place < len(sent) else None
-        fields = entry if isinstance(entry, dict) else {}
-        is_complete = set(fields) == set(Sent.__dataclass_fields__)
-        entries.append(Sent(**fields) if is_complete else None)
-    return entries
+def all_sections() -> list[Section]:
+    """Of all maps."""
+    sections_of_maps: list[Section] = []
+    for each in MAPS:
+        sections_of_maps += each.sections()
+    return sections_of_maps
 
 
-def _sent(map_name: str, section: Section, last: Sent | None) -> Sent:
-    """What the page is to keep; a fold that was opened stays open."""
-    mark = hashlib.sha256(f"{map_name} {section.depends}".encode()).hexdigest()[:16]
-    was_open = last is not None and last.key == section.key and bool(last.open)
-    return Sent(section.key, mark, section.open or was_open)
+def section_parts() -> list[str]:
+    """The ids of what may be hidden: each map's sections, and every card."""
+    groups = [ids.sections(each.name) for each in MAPS]
+    return [*groups, *(ids.card(section.key) for section in all_sections())]
 
 
-def _card(section: Section, is_open: bool) -> Any:
-    content = html.Div(section.draw(), id=section.key)
+def section_output(section: Section) -> Output:
+    """Where the content of a section goes."""
+    return Output(section.key, "figure" if section.is_figure else "children")
+
+
+def sections() -> list[html.Div]:
+    """The sections of every map, without content."""
+    groups = []
+    for each in MAPS:
+        cards = [_card(section) for section in each.sections()]
+        groups.append(html.Div(cards, id=ids.sections(each.name), className="sections", hidden=True))
+    return groups
+
+
+def _card(section: Section) -> Any:
+    content = dcc.Graph(id=section.key, config=_QUIET) if section.is_figure else html.Div(id=section.key)
+    name = ids.card(section.key)
     if not section.title:
-        return html.Div(content, className=section.key)
+        return html.Div(content, id=name, className=section.key)
     hint = [html.P(section.hint, className="hint")] if section.hint else []
-    name = f"{section.key}-card"
     if section.folded:
-        opened = {"open": True} if is_open else {}  # whoever opens it by hand is not contradicted
-        summary = html.Summary(html.H2(section.title))
-        return html.Details([summary, *hint, content], id=name, className="card", **opened)
+        return html.Details([html.Summary(html.H2(section.title)), *hint, content], id=name, className="card")
     style = "card beside" if section.beside else "card"
     return html.Section([html.H2(section.title), *hint, content], id=name, className=style)
+
+
+def drawn_sections(view: View, width: int, dark: bool, sent: Any) -> Drawn:
+    """The sections of the map on the page; `sent` is what the page has kept, and a browser may say anything."""
+    contents = view.map.contents(view.shown, width, dark) if view.shown is not None else {}
+    marks = dict(sent) if isinstance(sent, dict) else {}
+    drawn = Drawn({}, {}, {ids.sections(each.name): each is not view.map for each in MAPS}, marks)
+    for section in all_sections():
+        content = contents.get(section.key)
+        drawn.hidden[ids.card(section.key)] = content is None
+        drawn.contents[section.key] = no_update
+        if section.folded:
+            drawn.open[section.key] = True if content is not None and content.open else no_update
+        if content is None:
+            continue
+        mark = hashlib.sha256(content.depends.encode()).hexdigest()[:16]
+        if marks.get(section.key) != mark:
+            drawn.contents[section.key] = content.draw()
+            marks[section.key] = mark
+    return drawn

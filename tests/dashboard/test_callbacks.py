@@ -130,7 +130,7 @@ def test_markup_in_tokens_and_titles_is_text_everywhere(catalogue):
     around = callbacks.describe(catalogue, f"?model={ODD}&view=table", SCREEN, None)
     cards = callbacks.inspect(catalogue, ["L1H0"], f"?model={ODD}", SCREEN)
     assert HOSTILE.replace(" ", "␣") in text(cards)
-    for part in (heads["heads"]["figure"], around["sections"][0]):
+    for part in (heads["heads"]["figure"], around["sections"]["profile"]):
         assert "<img" not in text(part)
     assert read_as_markup(around) == []
     assert read_as_markup(cards) == []
@@ -186,11 +186,12 @@ def test_an_unchanged_section_is_not_sent_again(catalogue):
     """
     first = callbacks.describe(catalogue, "", SCREEN, None)
     again = callbacks.describe(catalogue, "?palette=okabe-ito&theme=dark", SCREEN, None, first["sent"])
-    assert all(section is callbacks.no_update for section in again["sections"])
+    assert all(content is callbacks.no_update for content in again["sections"].values())
     moved = callbacks.describe(catalogue, "?tau=0.5", SCREEN, None, first["sent"])
-    assert [section is callbacks.no_update for section in moved["sections"]] == [False, False, True]
-    for nonsense in (7, "x", [None, 3], [{"mark": 1}], {}):
-        assert callbacks.describe(catalogue, "", SCREEN, None, nonsense)["sections"][0]
+    sent = {key for key, content in moved["sections"].items() if content is not callbacks.no_update}
+    assert sent == {"profile", "counts"}
+    for nonsense in (7, "x", [None, 3], {"profile": [1]}, {}):
+        assert callbacks.describe(catalogue, "", SCREEN, None, nonsense)["sections"]["profile"]["data"]
 
 
 def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):

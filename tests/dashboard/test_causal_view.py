@@ -33,12 +33,6 @@ def causal(model, extra=""):
     return f"?model={model}&view=causal{extra}"
 
 
-def figure_in(section):
-    """The figure of a section that has one."""
-    (card,) = section
-    return next(part.figure for part in card._traverse() if hasattr(part, "figure"))
-
-
 def test_an_address_restores_the_causal_view(catalogue):
     """Every control says what the address says; defaults stay out of the address."""
     found = painted(catalogue, causal(ODD, "&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7&pin=L3H2"))
@@ -66,7 +60,9 @@ def test_a_model_without_gates_says_how_to_get_them(catalogue, monkeypatch):
     monkeypatch.setattr(catalogue_module, "shipped", lambda: others)
     found = callbacks.describe(catalogue, "?view=causal", SCREEN, None)
     assert "python -m analysis gates smollm2-135m-instruct" in text(found["empty"])
-    assert (found["hidden"][ids.FRAME], found["sections"], found["hidden"][ids.EMPTY]) == (True, [[]] * 3, False)
+    cards = [ids.card(key) for key in found["sections"]]
+    assert all(found["hidden"][name] for name in (ids.FRAME, *cards))
+    assert not found["hidden"][ids.EMPTY]
     assert painted(catalogue, "?view=causal")["heads"]["figure"]["data"]
     assert callbacks.inspect(catalogue, ["L1H1"], "?view=causal", SCREEN)
 
@@ -147,12 +143,14 @@ def test_a_card_shows_the_gates_of_every_seed_in_both_views(catalogue):
 def test_what_stands_below_the_map(catalogue):
     """Accuracy by kind, shares, the preview's rank correlation in words, validation and loss curves."""
     found = callbacks.describe(catalogue, causal(ODD), SCREEN, None)
-    tasks, validation, losses = found["sections"]
-    facts = text(tasks)
+    sections = found["sections"]
+    facts = text(sections["facts"])
     for expected in ("50 %", "By kind", "share of heads ≥ 0.5", "+0.40 with F and −0.30 with N", "5 seeds"):
         assert expected in facts
-    assert len(figure_in(validation)["data"]) == 6
-    assert len(figure_in(losses)["data"]) == 2 * 3 * 5
+    assert len(sections["validation"]["data"]) == 6
+    assert len(sections["losses"]["data"]) == 2 * 3 * 5
+    assert not any(found["hidden"][ids.card(key)] for key in ("facts", "validation", "losses"))
+    assert found["hidden"][ids.card("counts")]
     assert "blue light" in text(found["sentence"])
     assert "both" in text(found["legend"])
 
@@ -184,10 +182,10 @@ def test_moving_the_threshold_draws_no_curve_again(catalogue):
     """They do not depend on it; another task or palette draws them again."""
     first = callbacks.describe(catalogue, causal(ODD), SCREEN, None)
     moved = callbacks.describe(catalogue, causal(ODD, "&role=0.9"), SCREEN, None, first["sent"])
-    assert "share of heads ≥ 0.9" in text(moved["sections"][0])
-    assert moved["sections"][1:] == [callbacks.no_update] * 2
+    assert "share of heads ≥ 0.9" in text(moved["sections"]["facts"])
+    assert moved["sections"]["validation"] is moved["sections"]["losses"] is callbacks.no_update
     other = callbacks.describe(catalogue, causal(ODD, "&tasks=math"), SCREEN, None, first["sent"])
-    assert figure_in(other["sections"][1])["data"]
+    assert other["sections"]["validation"]["data"]
 
 
 def test_the_table_has_the_gates_too(catalogue):

@@ -21,14 +21,14 @@ from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, 
 from dashboard.maps.causal.gates import FIRST_TASKS, PREVIEW, first_seeds, seeds, shown_tasks, task_names
 from dashboard.maps.causal.panels import panels
 from dashboard.maps.causal.profile import side_profiles
-from dashboard.maps.causal.sections import sections
+from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.control import Control
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
-from dashboard.maps.section import Section
+from dashboard.maps.section import Content, Section
 from dashboard.palette import Colours
 
 Shown = MapView[CausalState]
@@ -127,9 +127,13 @@ class CausalMap(Map[CausalState]):
         """A square of both channels, or a colour bar."""
         return legend.legend(shown, palette)
 
-    def sections(self, shown: Shown, width: int, dark: bool) -> Sequence[Section]:
+    def sections(self) -> Sequence[Section]:
         """Tasks, validation, loss curves."""
-        return sections(shown, width, dark)
+        return SECTIONS
+
+    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+        """Of the tasks on the page."""
+        return contents(shown, width, dark)
 
     def absent(self, card: ModelCard) -> list[Any]:
         """What it would say, and how to get it."""

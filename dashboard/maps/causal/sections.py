@@ -13,9 +13,8 @@ from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.tasks import tasks
 from dashboard.maps.causal.validation import validation_curves
 from dashboard.maps.map import MapView
-from dashboard.maps.section import Section
+from dashboard.maps.section import Content, Section
 
-_QUIET = {"displayModeBar": False}
 _PADDING = 34  # of a card, in pixels
 _VALIDATION = (
     "Heads in the order of each score, highest first, and how the target's log-probability changes when such a "
@@ -29,34 +28,24 @@ _LOSSES = (
 )
 
 
-def sections(shown: MapView[CausalState], width: int, dark: bool) -> list[Section]:
+SECTIONS = (
+    Section("facts", "Tasks"),
+    Section("validation", "Validation", _VALIDATION, is_figure=True),
+    Section("losses", "Loss curves", _LOSSES, is_figure=True, folded=True),
+)
+
+
+def contents(shown: MapView[CausalState], width: int, dark: bool) -> dict[str, Content]:
     """Tasks, and the curves of those that have some."""
     causal, state, palette = shown.result, shown.state, shown.palette(dark)
     names = shown_tasks(causal, state)
     drawn_from, inner = _drawn_from(shown, width, dark), width - _PADDING
-    below = [Section("facts", f"{drawn_from} {state.role}", lambda: tasks(causal, state, palette), "Tasks")]
+    below = {"facts": Content(f"{drawn_from} {state.role}", lambda: tasks(causal, state, palette))}
     if any(validation(causal, task, state.one_seed) for task in names):
-        below.append(
-            Section(
-                "validation",
-                drawn_from,
-                lambda: dcc.Graph(figure=validation_curves(causal, state, inner, palette), config=_QUIET),
-                "Validation",
-                _VALIDATION,
-            )
-        )
+        below["validation"] = Content(drawn_from, lambda: validation_curves(causal, state, inner, palette))
     if any(evidence.curves(causal, task) is not None for task in names):
-        below.append(
-            Section(
-                "losses",
-                drawn_from,
-                lambda: dcc.Graph(figure=loss_curves(causal, state, inner, palette), config=_QUIET),
-                "Loss curves",
-                _LOSSES,
-                folded=True,
-                open=is_running(causal),
-            )
-        )
+        curves = Content(drawn_from, lambda: loss_curves(causal, state, inner, palette), open=is_running(causal))
+        below["losses"] = curves
     return below
 
 

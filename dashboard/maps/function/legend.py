@@ -3,18 +3,17 @@
 import json
 from typing import Any
 
-from dash import dcc, html
+from dash import html
 
 from analysis.results.scores import Scores
 from dashboard.maps.function.profile import profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import entry, ramp
 from dashboard.maps.map import MapView
-from dashboard.maps.section import Section
+from dashboard.maps.section import Content, Section
 from dashboard.palette import TINTS, Colours
 
 _DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
-_PROFILE_HINT = "Share of a layer's heads in each category, stacked: a head of two counts in both."
 
 
 def sentence(shown: MapView[FunctionState]) -> list[Any]:
@@ -56,28 +55,32 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[Any]:
     return entries
 
 
-def sections(shown: MapView[FunctionState], dark: bool) -> list[Section]:
+SECTIONS = (
+    Section(
+        "profile",
+        "By layer",
+        "Share of a layer's heads in each category, stacked: a head of two counts in both.",
+        is_figure=True,
+        beside=True,
+    ),
+    Section("counts", "Counts", beside=True),
+    Section("absent"),
+)
+
+
+def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
     """Layer profile, counts, and the relations that say nothing about the model."""
     counted = [[panel.key, panel.title, panel.count] for panel in shown.panels]
     facts = [shown.card.fingerprint, shown.common.palette, dark]
     layers = profile(shown.panels[0], shown.common, shown.card.layers, dark)
-    below = [
-        Section(
-            "profile", json.dumps([*facts, layers["data"]]), lambda: dcc.Graph(figure=layers, config=_QUIET),
-            "By layer", _PROFILE_HINT, beside=True,
-        ),
-        Section(
-            "counts", json.dumps([*facts, counted, shown.state.top]), lambda: _counts(shown, dark),
-            "Counts", beside=True,
-        ),
-    ]  # fmt: skip
+    below = {
+        "profile": Content(json.dumps([*facts, layers["data"]]), lambda: layers),
+        "counts": Content(json.dumps([*facts, counted, shown.state.top]), lambda: _counts(shown, dark)),
+    }
     words = _not_applicable(shown.result)
     if words:
-        below.append(Section("absent", words, lambda: [html.B("Not applicable to this model: "), words]))
+        below["absent"] = Content(words, lambda: [html.B("Not applicable to this model: "), words])
     return below
-
-
-_QUIET = {"displayModeBar": False}
 
 
 def _counts(shown: MapView[FunctionState], dark: bool) -> html.Table:

@@ -21,7 +21,7 @@ from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
-from dashboard.maps.section import Section
+from dashboard.maps.section import Content, Section
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours
 
@@ -89,9 +89,13 @@ class FunctionMap(Map[FunctionState]):
         """Categories and tints, or a colour bar."""
         return legend.legend(shown, palette)
 
-    def sections(self, shown: Shown, width: int, dark: bool) -> Sequence[Section]:
+    def sections(self) -> Sequence[Section]:
         """Layer profile, counts, relations that are not applicable."""
-        return legend.sections(shown, dark)
+        return legend.SECTIONS
+
+    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+        """Of the panels on the page."""
+        return legend.contents(shown, dark)
 
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
         """All relations of the head."""

@@ -1,3 +1,9 @@
+import os
+
+# One thread per process: threads that wait for each other cost as much processor time as threads that work, and the
+# tests run several processes at once. Set before torch is loaded; servers and workers inherit it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 import torch
 from transformers.utils import logging

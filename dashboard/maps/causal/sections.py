@@ -2,8 +2,6 @@
 
 import json
 
-from dash import dcc
-
 from analysis.methods.causal.result import STAGES
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import is_running, shown_tasks

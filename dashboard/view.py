@@ -9,6 +9,7 @@ from analysis.models import builtin as default_model
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing, Scores
+from dashboard.cache import cached
 from dashboard.maps import MAPS, map_of
 from dashboard.maps.map import Map, MapView, Orientation
 from dashboard.maps.panel import Panel, without_scores
@@ -115,19 +116,32 @@ def opened(catalogue: Catalogue, read: ReadState) -> View:
     except HeadAtlasError as error:
         notices.append(_sentence(error))
         card, state = _instead(catalogue, state)
-    results = []
-    for each in MAPS:
-        part = state.of(each.part)
-        result = catalogue.result(card, each.name, each.choice(part))
-        choices = catalogue.choices(card, each.name)
-        part, said = each.repaired(part, result, choices, card)
-        state, notices = state.with_part(part), [*notices, *said]
-        if result is not None:
-            results.append((each.name, result))
     pins = _existing(card, state.pins, notices)
+    bare = replace(state, pins=(), model=card.id, fingerprint="")
+    view = _with_results(catalogue, catalogue.generation, bare, card)
+    return replace(view, state=replace(view.state, pins=pins), notices=(*notices, *view.notices))
+
+
+@cached(32)
+def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card: ModelCard) -> View:
+    """A view with the model's results, and its state repaired where the model has no such thing.
+
+    One change of the page asks three times for the same view: for the maps, for what is around them, for the cards.
+    It is opened once, until there are other results. Pins, which the three do not share, are no part of it.
+    """
+    results = []
+    notices: list[str] = []
+    for map_ in MAPS:
+        part = state.of(map_.part)
+        result = catalogue.result(card, map_.name, map_.choice(part))
+        choices = catalogue.choices(card, map_.name)
+        part, said = map_.repaired(part, result, choices, card)
+        state = state.with_part(part)
+        notices += said
+        if result is not None:
+            results.append((map_.name, result))
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint
-    shown = replace(state, pins=pins, model=card.id, fingerprint="")
-    return View(shown, card, tuple(results), tuple(notices), catalogue.failure(card), is_default)
+    return View(state, card, tuple(results), tuple(notices), catalogue.failure(card), is_default)
 
 
 def _sentence(error: HeadAtlasError) -> str:

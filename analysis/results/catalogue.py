@@ -44,6 +44,7 @@ class Catalogue:
         self._seen: tuple[float, tuple[Scores, ...]] = (-1e9, ())
         self._partial: dict[Stage, list[Scores]] = {}  # of jobs as far as they are
         self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
+        self._generation = 0
         self._merged: dict[tuple[int, ...], tuple[Scores, list[Scores]]] = {}
 
     # ---- What others call ------------------------------------------------------------------------------------------
@@ -90,6 +91,12 @@ class Catalogue:
                 named[name] = one.words(scores.provenance)
         return named
 
+    @property
+    def generation(self) -> int:
+        """A number that changes whenever the results do: what was derived from an older one may be outdated."""
+        self._all()
+        return self._generation
+
     def failure(self, card: ModelCard) -> str:
         """Why the last job that failed on a model did, with its hint."""
         return self._failures.get(card.fingerprint, "")
@@ -127,7 +134,10 @@ class Catalogue:
         """Every result there is; looked for again after a moment, because a page asks several times per change."""
         when, results = self._seen
         if time.monotonic() - when > _MOMENT:
+            before, failures = results, self._failures
             results = tuple(self._every())
+            if not _same(before, results) or failures != self._failures:
+                self._generation += 1
             self._seen = (time.monotonic(), results)
         return results
 
@@ -174,10 +184,10 @@ class Catalogue:
             if job.state == "failed":
                 self._failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()
             stage = (job.id, job.state, job.stage, job.done)
-            self._partial[stage] = before[stage] if stage in before else self._so_far(job)
+            self._partial[stage] = before[stage] if stage in before else self._partial_results(job)
             yield from self._partial[stage]
 
-    def _so_far(self, job: Job) -> list[Scores]:
+    def _partial_results(self, job: Job) -> list[Scores]:
         """The parts that a job has; the others say that they are running or failed."""
         results = self._engine.partial(job) if self._engine else []
         return [_waiting(scores, _REASONS[job.state]) for scores in results]
@@ -195,6 +205,11 @@ class Catalogue:
         except (StoreError, SettingError):
             return None
         return self._read[key]
+
+
+def _same(before: Sequence[Scores], now: Sequence[Scores]) -> bool:
+    """Whether they are the very same results."""
+    return len(before) == len(now) and all(one is other for one, other in zip(before, now, strict=True))
 
 
 def _entry(scores: Scores, size: int) -> Listed:

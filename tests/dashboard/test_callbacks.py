@@ -166,10 +166,11 @@ def test_a_big_model_is_painted(catalogue):
 
 
 def test_one_change_makes_one_view(catalogue, monkeypatch):
-    """Maps, what is around them and cards are three questions about one view; its panels are made once."""
-    made = []
-    original = type(MAPS[0]).panels
-    monkeypatch.setattr(type(MAPS[0]), "panels", lambda self, shown: made.append(1) or original(self, shown))
+    """Maps, what is around them and cards are three questions about one view: opened once, its panels made once."""
+    made, opened = [], []
+    panels, repaired = type(MAPS[0]).panels, type(MAPS[0]).repaired
+    monkeypatch.setattr(type(MAPS[0]), "panels", lambda self, shown: made.append(1) or panels(self, shown))
+    monkeypatch.setattr(type(MAPS[0]), "repaired", lambda self, *asked: opened.append(1) or repaired(self, *asked))
     for number, tau in enumerate((0.123, 0.124), start=1):
         controls = {"model": ODD, "tau": tau}
         values = {"address": "", "screen": SCREEN, "page": "", "fresh": None, "pins": ["L1H0"]}
@@ -177,7 +178,7 @@ def test_one_change_makes_one_view(catalogue, monkeypatch):
         query = callbacks.paint(catalogue, {"tau.value"}, controls=all_controls, **values)["query"]
         callbacks.describe(catalogue, query, SCREEN, None)
         callbacks.inspect(catalogue, ["L1H0"], query, SCREEN)
-        assert len(made) == number
+        assert (len(made), len(opened)) == (number, number)
 
 
 def test_an_unchanged_section_is_not_sent_again(catalogue):

@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.results.store import Store, cache_folder
-from tests.browser.harness import find_browser, open_browser, open_page, serve
+from tests.browser.harness import find_browser, open_page, open_profiles, serve
 from tests.synthetic import fill
 
 
@@ -27,9 +27,10 @@ def address(tmp_path_factory, default_checkpoint):
 
 
 @pytest.fixture(scope="module")  # not longer: Playwright keeps an event loop running, which Dask would trip over
-def browser():
-    with open_browser() as found:
-        yield found
+def browser(tmp_path_factory):
+    """One profile for the pages of a module; what they keep is in their addresses."""
+    with open_profiles(tmp_path_factory.mktemp("profiles")) as profiles:
+        yield profiles
 
 
 @pytest.fixture
@@ -45,4 +46,4 @@ def visit(browser, address):
     yield opened
     for page in pages:
         assert page.complaints == []
-        page.context.close()
+        page.close()

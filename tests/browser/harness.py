@@ -8,10 +8,10 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -30,6 +30,36 @@ def open_browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+class Profiles:
+    """The installed browser with its profiles on disk: a page's scripts are compiled once, not for every page."""
+
+    def __init__(self, playwright: Playwright, folder: Path) -> None:
+        self._playwright, self._folder = playwright, folder
+        self._contexts: dict[bool, BrowserContext] = {}
+
+    def context(self, policy: bool) -> BrowserContext:
+        """The profile in which the page's content security policy holds, or the one in which it does not."""
+        if policy not in self._contexts:
+            context = self._playwright.chromium.launch_persistent_context(
+                self._folder / str(policy), executable_path=find_browser(), args=["--no-sandbox"], bypass_csp=not policy
+            )
+            context.grant_permissions(["clipboard-read", "clipboard-write"])
+            self._contexts[policy] = context
+        return self._contexts[policy]
+
+    def close(self) -> None:
+        """End the browsers."""
+        for context in self._contexts.values():
+            context.close()
+
+
+@contextmanager
+def open_profiles(folder: Path) -> Iterator[Profiles]:
+    """Browsers whose pages share what they have compiled."""
+    with sync_playwright() as playwright, closing(Profiles(playwright, folder)) as profiles:
+        yield profiles
 
 
 @contextmanager
@@ -63,17 +93,26 @@ def _await(address: str, process: "subprocess.Popen[bytes]") -> None:
 
 
 def open_page(
-    browser: Browser, address: str, *, width: int = 1280, height: int = 800, dark: bool = False, policy: bool = False
+    browser: Browser | Profiles,
+    address: str,
+    *,
+    width: int = 1280,
+    height: int = 800,
+    dark: bool = False,
+    policy: bool = False,
 ) -> Page:
     """A page with its maps drawn; what the console complains about is in `page.complaints`.
 
     Playwright's own waiting needs `eval`, so the page's content security policy holds only when asked for.
     """
-    scheme = "dark" if dark else "light"
-    size = {"width": width, "height": height}
-    context = browser.new_context(viewport=size, color_scheme=scheme, bypass_csp=not policy)
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    if isinstance(browser, Browser):
+        context = browser.new_context(bypass_csp=not policy)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+    else:
+        context = browser.context(policy)
     page = context.new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme="dark" if dark else "light")
     complaints: list[str] = []
     page.complaints = complaints
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)

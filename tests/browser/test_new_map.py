@@ -18,7 +18,7 @@ from analysis.results.store import Store
 from dashboard.access import Access
 from dashboard.maps import MAPS, register
 from dashboard.web.application import create_app
-from tests.browser.harness import cell, drawn, open_browser
+from tests.browser.harness import cell, drawn, open_profiles
 from tests.browser.test_journeys import field, query, wait_for_query
 from tests.toy_map import ParityMap
 from tests.toy_method import ParityMethod
@@ -63,10 +63,10 @@ def address(toys, tiny_folder, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser(address):
+def browser(address, tmp_path_factory):
     """Opened after the job: Playwright keeps an event loop running, which Dask would trip over as it starts."""
-    with open_browser() as found:
-        yield found
+    with open_profiles(tmp_path_factory.mktemp("profiles")) as profiles:
+        yield profiles
 
 
 def computed(api):

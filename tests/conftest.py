@@ -8,10 +8,13 @@ import pytest
 import torch
 from transformers.utils import logging
 
+from analysis.data.relations import builtin
 from analysis.models import builtin as default_model
 from analysis.models.checkpoint import Checkpoint
+from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
 from tests import tiny_models
+from tests.computing import function_plan, function_scores
 
 logging.disable_progress_bar()
 torch.set_grad_enabled(False)
@@ -21,6 +24,16 @@ torch.set_grad_enabled(False)
 def default_checkpoint() -> Checkpoint:
     """The real trained model that comes with the project; converted once per machine."""
     return Checkpoint.open(default_model.folder(cache_folder()), default_model.ID, note=default_model.NOTE)
+
+
+@pytest.fixture(scope="session")
+def default_scores(default_checkpoint, tmp_path_factory) -> Scores:
+    """Its function map of all relations, computed once for all tests."""
+    store = Store(tmp_path_factory.mktemp("default-scores"))
+    plan = function_plan(default_checkpoint, builtin().values())
+    scores = function_scores(default_checkpoint, plan, store)
+    store.close()
+    return scores
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from analysis.errors import SettingError
 from analysis.jobs.engine import Engine
 from analysis.jobs.request import make_request
 from analysis.results.catalogue import Catalogue
-from tests.engine.conftest import engine, models  # noqa: F401  # fixtures
+from tests.engine.conftest import engine, models, scheduler  # noqa: F401  # fixtures
 from tests.engine.test_engine import wait
 from tests.toy_method import NAME, ParityMethod
 

@@ -1,7 +1,10 @@
+import logging
 import shutil
 
 import pytest
+from distributed import LocalCluster
 
+from analysis.jobs.cluster import RESOURCE
 from analysis.jobs.engine import Engine, Place
 
 
@@ -15,9 +18,28 @@ def models(tiny_folder, tmp_path):
     return folder
 
 
+@pytest.fixture(scope="module")
+def scheduler():
+    """A Dask cluster with one worker process, started once for the tests of a module."""
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={RESOURCE: 1}, host="127.0.0.1",
+        dashboard_address="127.0.0.1:0", scheduler_kwargs={"dashboard": False}, silence_logs=logging.ERROR,
+    ) as cluster:  # fmt: skip
+        yield cluster.scheduler_address
+
+
 @pytest.fixture
-def engine(store, models):
-    """An engine with its local worker process."""
+def engine(store, models, scheduler):
+    """An engine on that cluster."""
+    made = Engine(store, Place(scheduler, "cpu", models))
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def local_engine(store, models):
+    """An engine with a worker process of its own, which a test may kill."""
     made = Engine(store, Place(device="cpu", models=models))
     made.start()
     yield made

@@ -29,10 +29,12 @@ def built(models):
     return Checkpoint.open(tiny_models.save(built_model(), folder), "built")
 
 
-@pytest.fixture
-def direct(built, tmp_path):
-    """The same map, computed in this process without a job."""
-    store = Store(tmp_path / "direct")
+@pytest.fixture(scope="module")
+def direct(tmp_path_factory):
+    """The same map, computed in this process without a job, once for all tests."""
+    folder = tmp_path_factory.mktemp("direct")
+    built = Checkpoint.open(tiny_models.save(built_model(), folder / "built"), "built")
+    store = Store(folder / "store")
     found = causal_map(built, TaskPlan(built.card, REQUEST.chosen_tasks(), 2, SETTINGS), store)
     store.close()
     return found
@@ -65,15 +67,15 @@ def test_a_running_fit_shows_its_finished_seeds_and_the_loss_of_the_others(engin
     assert wait(engine, job).state == "done"
 
 
-def test_a_killed_worker_loses_one_piece_of_a_fit_at_most(engine, store, built, direct):
+def test_a_killed_worker_loses_one_piece_of_a_fit_at_most(local_engine, store, built, direct):
     """When all workers are killed in mid-fit, the job counts each piece once and gives the same map."""
-    job = engine.submit(REQUEST)
-    wait(engine, job, lambda job: job.done >= 4)
+    job = local_engine.submit(REQUEST)
+    wait(local_engine, job, lambda job: job.done >= 4)
     workers = [c for c in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(c.cmdline())]
     assert workers
     for worker in workers:
         worker.kill()
-    job = wait(engine, job)
+    job = wait(local_engine, job)
     assert job.state == "done"
     assert sum(job.workers.values()) == job.total  # each piece counted once
     np.testing.assert_array_equal(result(store).score.values, direct.score.values)

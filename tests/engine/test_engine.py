@@ -159,9 +159,9 @@ def test_a_running_job_shows_what_it_has(store, models):
     assert (running.missing == Missing.NOT_COMPUTED).sum() == 0
 
 
-def test_dask_listens_on_this_machine_only(engine):
+def test_dask_listens_on_this_machine_only(local_engine):
     """Scheduler and worker, whatever ports they take."""
-    wait(engine, engine.submit(REQUEST))
+    wait(local_engine, local_engine.submit(REQUEST))
     this = psutil.Process()
     processes = [this, *this.children(recursive=True)]
     found = [c.laddr.ip for p in processes for c in p.net_connections() if c.status == psutil.CONN_LISTEN]
@@ -262,7 +262,7 @@ def test_a_scheduler_that_does_not_answer_is_said(store, models, monkeypatch):
     assert "Start it" in job.hint
 
 
-def test_a_local_worker_that_dies_as_it_starts_is_started_again(engine, monkeypatch):
+def test_a_local_worker_that_dies_as_it_starts_is_started_again(local_engine, monkeypatch):
     """Dask gives up at once; the job does not."""
     import distributed
 
@@ -275,7 +275,7 @@ def test_a_local_worker_that_dies_as_it_starts_is_started_again(engine, monkeypa
         return real(**options)
 
     monkeypatch.setattr(distributed, "LocalCluster", made)
-    assert wait(engine, engine.submit(REQUEST)).state == "done"
+    assert wait(local_engine, local_engine.submit(REQUEST)).state == "done"
     assert len(tries) == 2
 
 

@@ -14,7 +14,7 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from tests.browser.harness import ROOT
 from tests.computing import asked
-from tests.engine.conftest import engine, models  # noqa: F401  # fixtures
+from tests.engine.conftest import engine, models, scheduler  # noqa: F401  # fixtures
 from tests.engine.test_engine import REQUEST, wait
 from tests.faults.test_kills import REQUEST as LONG
 

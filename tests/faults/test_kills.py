@@ -16,7 +16,7 @@ from analysis.data.relations import builtin
 from analysis.jobs.engine import Engine, Place
 from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
-from tests.computing import asked, function_plan, function_scores
+from tests.computing import asked
 from tests.engine.test_engine import wait
 
 RELATIONS = ["country_capital", "verb_past", "copying"]
@@ -26,12 +26,9 @@ REQUEST = asked(WANTED["model"], "function", relations=CHOSEN)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(default_checkpoint, tmp_path_factory):
-    """The hits of these relations, computed in one go by the command line's way."""
-    store = Store(tmp_path_factory.mktemp("undisturbed"))
-    scores = function_scores(default_checkpoint, function_plan(default_checkpoint, CHOSEN), store, "cpu")
-    store.close()
-    return scores.hits.sel(item=RELATIONS).values
+def undisturbed(default_scores):
+    """The hits of these relations, computed in one go by the command line's way, with all others."""
+    return default_scores.hits.sel(item=RELATIONS).values
 
 
 def result(store):

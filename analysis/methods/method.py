@@ -16,7 +16,7 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress
 from analysis.results.merging import merge
-from analysis.results.provenance import Plain, Provenance
+from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
 from analysis.results.store import Store
 from analysis.settings import Settings
@@ -120,7 +120,7 @@ class Method(ABC):
         fields = {name: getattr(settings, name) for name in self.settings.model_fields}
         return self.settings(**fields).model_dump(mode="json")
 
-    def older_settings(self, values: Plain) -> dict[str, Any]:
+    def older_settings(self, values: Plain) -> Data:
         """The settings in a request that the first version of Head Atlas wrote."""
         return {}
 
@@ -170,7 +170,7 @@ class Method(ABC):
 
     # ---- The terminal ----------------------------------------------------------------------------------------------
 
-    def report(self, scores: Scores) -> dict[str, Any]:
+    def report(self, scores: Scores) -> Data:
         """A summary as plain data."""
         return {
             "model": scores.provenance.model.to_dict(),
@@ -184,7 +184,7 @@ class Method(ABC):
         titles = ", ".join(item.title for item in scores.provenance.items)
         return f"{self.title} of {card.id}, {len(card.layers)} layers × {card.heads} heads: {titles}"
 
-    def head(self, scores: Scores, head: HeadId) -> dict[str, Any]:
+    def head(self, scores: Scores, head: HeadId) -> Data:
         """What the result says of one head as plain data: fields of the answer about a head."""
         values = scores.score.sel(layer=head.layer, head=head.head).mean("sample")
         listed = {}
@@ -193,7 +193,7 @@ class Method(ABC):
             listed[item.name] = {str(kind): float(of_item.sel(kind=kind)) for kind in of_item.kind.values}
         return {self.name: listed}
 
-    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+    def no_head(self, card: ModelCard, head: HeadId) -> Data:
         """The same fields when the model has no result."""
         return {self.name: {}}
 

@@ -40,6 +40,9 @@ _OTHER_FORMATS = {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"}  # of weigh
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "tokenizer_config.json")
 
 
+Config = dict[str, Any]  # config.json, or a part of it
+
+
 @dataclass(frozen=True)
 class TensorInfo:
     """Where one tensor is stored, its type and its shape."""
@@ -56,7 +59,7 @@ class Checkpoint:
     """An opened checkpoint that has all tensors that are read, in the shapes that its config promises."""
 
     folder: Path
-    config: dict[str, Any]
+    config: Config
     family: Family
     tensors: dict[str, TensorInfo]
     prefix: str
@@ -198,7 +201,7 @@ def value_shape(family: Family, card: ModelCard) -> tuple[int, int]:
     return (card.width, rows) if family.value_layout == "conv1d" else (rows, card.width)
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> Config:
     """The content of config.json, or the part of it that describes the language model."""
     if not folder.is_dir():
         raise ModelNotFound(f"there is no folder {folder}", "Give a folder with config.json and *.safetensors.")
@@ -221,7 +224,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def choose_family(config: dict[str, Any], model_id: str) -> Family:
+def choose_family(config: Config, model_id: str) -> Family:
     """The family of this architecture."""
     model_type = str(config.get("model_type"))
     family = BY_MODEL_TYPE.get(model_type)
@@ -298,7 +301,7 @@ def _read_header(file: Path) -> Iterator[tuple[str, TensorInfo]]:
         raise DamagedFile(f"the header of {file.name} cannot be read", hint) from error
 
 
-def _tensor_info(file: Path, entry: dict[str, Any], base: int, size: int) -> TensorInfo:
+def _tensor_info(file: Path, entry: Config, base: int, size: int) -> TensorInfo:
     """An entry of a file's header; `base` is where the file's data begins, `size` where it ends."""
     begin, end = (int(offset) for offset in entry["data_offsets"])
     shape = tuple(int(n) for n in entry["shape"])
@@ -324,7 +327,7 @@ def _base_prefix(family: Family, tensors: dict[str, TensorInfo]) -> str:
 
 
 def _card(
-    model_id: str, revision: str, content: str, family: Family, config: dict[str, Any],
+    model_id: str, revision: str, content: str, family: Family, config: Config,
     tensors: dict[str, TensorInfo], prefix: str, note: str,
 ) -> ModelCard:  # fmt: skip
     embedding = tensors[f"{prefix}{family.embedding}.weight"]
@@ -362,7 +365,7 @@ def _card(
     )
 
 
-def _first(config: dict[str, Any], keys: tuple[str, ...], default: Any = None) -> Any:
+def _first(config: Config, keys: tuple[str, ...], default: Any = None) -> Any:
     """The value of the first key that config.json has, else the default."""
     for key in keys:
         if config.get(key) is not None:
@@ -382,7 +385,7 @@ def _whole(value: Any) -> int:
 _UNHASHED = {"transformers_version", "_name_or_path", "_model_name_or_path", "dtype", "torch_dtype", "use_cache"}
 
 
-def fingerprint(folder: Path, config: dict[str, Any], tensors: dict[str, TensorInfo]) -> str:
+def fingerprint(folder: Path, config: Config, tensors: dict[str, TensorInfo]) -> str:
     """A name for the content of a checkpoint, the same wherever it is stored and however it is sharded.
 
     SHA-256 over the config, every tensor's name, type, shape and 18 blocks of 64 bytes spread over its data, and the

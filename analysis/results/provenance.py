@@ -13,6 +13,7 @@ from analysis.models.card import ModelCard
 _LIBRARIES = ("torch", "transformers", "safetensors", "tokenizers", "numpy")
 
 Plain = Mapping[str, Any]  # values that JSON can hold, by name
+Data = dict[str, Any]  # the same while it is being put together: what scripts get
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dashboard.arrange import Arrangement, Box
-from dashboard.figures.numbers import FONT, Figure, heading, packed, plain
+from dashboard.figures.numbers import FONT, Figure, Properties, heading, packed, plain
 from dashboard.maps.look import Look
 from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel
@@ -27,7 +26,7 @@ class Sheet:
 
 def head_maps(panels: Sequence[Panel], looks: Sequence[Look], sheet: Sheet) -> Figure:
     """All panels in one figure, so that they zoom together and leave the page as one picture."""
-    layout: dict[str, Any] = _page(sheet)
+    layout: Properties = _page(sheet)
     traces = []
     for number, (panel, look, box) in enumerate(zip(panels, looks, sheet.place.boxes, strict=True), start=1):
         mark = "" if number == 1 else str(number)
@@ -41,7 +40,7 @@ def head_maps(panels: Sequence[Panel], looks: Sequence[Look], sheet: Sheet) -> F
     return {"data": traces, "layout": layout}
 
 
-def _trace(panel: Panel, look: Look, lies: Orientation, mark: str) -> dict[str, Any]:
+def _trace(panel: Panel, look: Look, lies: Orientation, mark: str) -> Properties:
     gap = 1 if min(panel.value.shape) <= 40 else 0.5
     return {
         "type": "heatmap",
@@ -60,13 +59,13 @@ def _trace(panel: Panel, look: Look, lies: Orientation, mark: str) -> dict[str, 
     }
 
 
-def _ground(colour: str, mark: str) -> dict[str, Any]:
+def _ground(colour: str, mark: str) -> Properties:
     """Paper of another colour under the cells."""
     where = {"xref": f"x{mark} domain", "yref": f"y{mark} domain", "x0": 0, "x1": 1, "y0": 0, "y1": 1}
     return {"type": "rect", **where, "fillcolor": colour, "line": {"width": 0}, "layer": "below"}
 
 
-def _axes(sheet: Sheet, heads: int, box: Box, mark: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _axes(sheet: Sheet, heads: int, box: Box, mark: str) -> tuple[Properties, Properties]:
     """Both axes of a panel, in cells; every panel follows the first one's zoom."""
     place = sheet.place
     names: tuple[tuple[str, Sequence[int]], ...] = (("layer", sheet.layers), ("head", range(heads)))
@@ -88,7 +87,7 @@ def _axes(sheet: Sheet, heads: int, box: Box, mark: str) -> tuple[dict[str, Any]
     return x, y
 
 
-def _axis(name: str, numbers: Sequence[int], size: float) -> dict[str, Any]:
+def _axis(name: str, numbers: Sequence[int], size: float) -> Properties:
     """Whole-number ticks, as many as there is room for."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000) if step * size >= _TICK or step == 1000)
     chosen = list(range(0, len(numbers), step))  # by place: the layers of a hybrid model are not numbered in a row
@@ -102,13 +101,13 @@ def _axis(name: str, numbers: Sequence[int], size: float) -> dict[str, Any]:
     }
 
 
-def _title(panel: Panel, box: Box, sheet: Sheet) -> dict[str, Any]:
+def _title(panel: Panel, box: Box, sheet: Sheet) -> Properties:
     place = sheet.place
     text = f"<b>{plain(panel.title)}</b>  <span style='color:{sheet.palette.faint}'>{panel.note}</span>"
     return heading(text, box.left / place.width, 1 - (box.top - 6) / place.height)
 
 
-def _page(sheet: Sheet) -> dict[str, Any]:
+def _page(sheet: Sheet) -> Properties:
     return {
         "width": sheet.place.width,
         "height": sheet.place.height,

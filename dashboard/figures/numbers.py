@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 Figure = dict[str, Any]  # a plotly figure as plain data: building plotly's own object takes longer than all the rest
+Properties = dict[str, Any]  # of a trace, an axis, an annotation: as plotly names them
 
 FONT = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
 
@@ -23,7 +24,7 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def heading(text: str, x: float, y: float) -> dict[str, Any]:
+def heading(text: str, x: float, y: float) -> Properties:
     """A title above a plot, at a place of the whole figure."""
     paper = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
     return {"text": text, "x": x, "y": y, **paper, "showarrow": False, "font": {"size": 13}}

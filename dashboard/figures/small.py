@@ -1,9 +1,8 @@
 """Small plots of the same kind side by side, or below each other where there is no room."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from dashboard.figures.numbers import FONT, Figure, heading, plain
+from dashboard.figures.numbers import FONT, Figure, Properties, heading, plain
 from dashboard.palette import Colours
 
 _LEAST = 320  # pixels of a plot with its margins
@@ -15,7 +14,7 @@ def small_multiples(titles: Sequence[str], width: int, height: int, palette: Col
     beside = max(1, min(len(titles), width // _LEAST))
     rows = max(1, -(-len(titles) // beside))
     total = rows * height + _LEGEND
-    layout: dict[str, Any] = {
+    layout: Properties = {
         "width": width,
         "height": total,
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
@@ -46,5 +45,5 @@ def small_multiples(titles: Sequence[str], width: int, height: int, palette: Col
     return {"data": [], "layout": layout}
 
 
-def _axis(palette: Colours) -> dict[str, Any]:
+def _axis(palette: Colours) -> Properties:
     return {"gridcolor": palette.empty, "zeroline": False, "fixedrange": True}

@@ -16,7 +16,10 @@ NUMBER = {
 }
 
 
-def _formatted(**code: str) -> dict[str, Any]:
+Column = dict[str, Any]  # a column of the table, as AG Grid takes it
+
+
+def _formatted(**code: str) -> Column:
     """A column whose numbers are written by a piece of script."""
     return {"valueFormatter": code}
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import dash_mantine_components as dmc
 
+Choice = dict[str, Any]  # value and label, or a group of them, as a picker offers it
+
 
 @dataclass(frozen=True)
 class Control:

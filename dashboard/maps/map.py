@@ -19,6 +19,8 @@ from analysis.results.provenance import Provenance
 from analysis.results.scores import Missing, Scores
 from dashboard.arrange import LARGEST, Arrangement, arrange
 from dashboard.cache import cached
+from dashboard.figures.numbers import Properties
+from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
@@ -159,7 +161,7 @@ class Map(Generic[State]):
 
     def profiles(
         self, shown: MapView[State], place: Arrangement, palette: Colours
-    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    ) -> tuple[list[Properties], Properties]:
         """Traces and axes of the layer profiles beside the panels, where the arrangement has room for them."""
         return [], {}
 
@@ -215,7 +217,7 @@ class Map(Generic[State]):
 
     # ---- The table ----------------------------------------------------------------------------------------------
 
-    def columns(self, shown: MapView[State]) -> list[dict[str, Any]]:
+    def columns(self, shown: MapView[State]) -> list[Column]:
         """Its columns of the table, as AG Grid takes them."""
         return []
 

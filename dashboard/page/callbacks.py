@@ -30,8 +30,10 @@ EMBEDDED = "embedded"  # the page's class without what surrounds the maps
 _LARGEST_BESIDE_TABLE = 14  # pixels of a cell
 _HIDDEN = (ids.EMPTY, ids.FRAME, ids.TABLE_FRAME, ids.WORKSHOP, ids.ATLAS)  # parts that some views do not show
 
+Values = dict[str, Any]  # of a callback's inputs or outputs, by their names
 
-def painting() -> dict[str, Any]:
+
+def painting() -> Values:
     """What the maps on the screen need, and what it depends on."""
     props = control_props()
     return {
@@ -56,7 +58,7 @@ def painting() -> dict[str, Any]:
     }
 
 
-def describing() -> dict[str, Any]:
+def describing() -> Values:
     """Everything around the maps."""
     folded = [section.key for section in all_sections() if section.folded]
     return {
@@ -82,7 +84,7 @@ def describing() -> dict[str, Any]:
     }
 
 
-def inspecting() -> dict[str, Any]:
+def inspecting() -> Values:
     """The cards of the pinned heads."""
     return {
         "output": Output(ids.CARDS, "data"),
@@ -94,7 +96,7 @@ def inspecting() -> dict[str, Any]:
     }
 
 
-def listing() -> dict[str, Any]:
+def listing() -> Values:
     """The lists of the view of models and jobs."""
     return {
         "output": {
@@ -120,8 +122,8 @@ def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bo
 
 def paint(
     catalogue: Catalogue, changed: set[str], *,
-    address: Any, screen: Any, fresh: Any, controls: dict[str, Any], page: Any, pins: Any,
-) -> dict[str, Any]:  # fmt: skip
+    address: Any, screen: Any, fresh: Any, controls: Values, page: Any, pins: Any,
+) -> Values:  # fmt: skip
     """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
     if address is None or screen is None:
         raise PreventUpdate
@@ -142,7 +144,7 @@ def paint(
     }
 
 
-def _figure(view: View, width: int, dark: bool) -> dict[str, Any]:
+def _figure(view: View, width: int, dark: bool) -> Values:
     """The maps; beside the table only the first, and smaller."""
     if view.state.view == TABLE:
         return view_figure(view, width, dark, view.panels[:1], _LARGEST_BESIDE_TABLE)
@@ -164,7 +166,7 @@ def _deciding_choices() -> set[str]:
     return {f"{ids.FRESH}.data", *deciding}
 
 
-def control_values(view: View) -> dict[str, Any]:
+def control_values(view: View) -> Values:
     """What the controls say for a view."""
     state = view.named
     values = {
@@ -179,7 +181,7 @@ def control_values(view: View) -> dict[str, Any]:
     return values
 
 
-def _controls(view: View, from_address: bool, another_model: bool) -> dict[str, Any]:
+def _controls(view: View, from_address: bool, another_model: bool) -> Values:
     """The controls that are to say something else: all for an address, those of the model for another model."""
     values = control_values(view) if another_model else {}
     written = set(values) if from_address else _keys_of_model()
@@ -197,9 +199,9 @@ def _keys_of_model() -> set[str]:
     return keys
 
 
-def choices(catalogue: Catalogue, view: View) -> dict[str, Any]:
+def choices(catalogue: Catalogue, view: View) -> Values:
     """What the pickers offer."""
-    offered: dict[str, Any] = {ids.MODEL: model_choices(catalogue.models())}
+    offered: Values = {ids.MODEL: model_choices(catalogue.models())}
     for each in MAPS:
         offered |= each.offered(view.of(each), catalogue.choices(view.card, each.name))
     return offered
@@ -208,14 +210,14 @@ def choices(catalogue: Catalogue, view: View) -> dict[str, Any]:
 # ---- Around the maps -------------------------------------------------------------------------------------------------
 
 
-def describe(catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: Any = None) -> dict[str, Any]:
+def describe(catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: Any = None) -> Values:
     """Everything around the maps."""
     if query is None or screen is None:
         raise PreventUpdate
     return described(open_view(catalogue, str(query)), *read_screen(screen), sent)
 
 
-def described(view: View, width: int, dark: bool, sent: Any = None) -> dict[str, Any]:
+def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
     """Title, sentence, legend, sections, downloads, table, and which parts of the page are hidden."""
     shown, in_table = view.shown, view.state.view == TABLE
     below = drawn_sections(view, width, dark, sent)
@@ -254,9 +256,7 @@ def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[An
     return [as_data(piece) for piece in inspector(view, catalogue, read_screen(screen)[1])]
 
 
-def list_jobs(
-    catalogue: Catalogue, models: Path | None, read_only: bool, told: Any, finished: Any = None
-) -> dict[str, Any]:
+def list_jobs(catalogue: Catalogue, models: Path | None, read_only: bool, told: Any, finished: Any = None) -> Values:
     """The jobs as the page was told of them; the models are looked up again when another job has finished."""
     if told is None:
         raise PreventUpdate

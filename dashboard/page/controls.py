@@ -8,7 +8,7 @@ from dash import html
 
 from analysis.models.card import ModelCard
 from dashboard.maps import MAPS
-from dashboard.maps.control import Control, segments
+from dashboard.maps.control import Choice, Control, segments
 from dashboard.maps.map import Map
 from dashboard.page import ids
 from dashboard.state import ViewState
@@ -66,7 +66,7 @@ def _labelled(control: Control) -> html.Div:
     return html.Div([name, control.component], className="control wide", title=control.explained)
 
 
-def model_choices(cards: list[ModelCard]) -> list[dict[str, Any]]:
+def model_choices(cards: list[ModelCard]) -> list[Choice]:
     """The models that have a map; a fingerprint is added where two have one name."""
     names = [card.id for card in cards]
     choices = []

@@ -11,8 +11,10 @@ from dashboard.maps.panel import Label, Measure, Panel
 from dashboard.maps.tooltip import Best
 from dashboard.view import View
 
+Packed = dict[str, Any]  # plain data for the browser's scripts
 
-def packed(view: View) -> dict[str, Any]:
+
+def packed(view: View) -> Packed:
     """Every panel's numbers and words, and what every head does best. Arrays run over layers, then heads."""
     labels: list[Label] = []
     for panel in view.panels:
@@ -31,7 +33,7 @@ def packed(view: View) -> dict[str, Any]:
     }
 
 
-def _panel(panel: Panel, labels: list[Label]) -> dict[str, Any]:
+def _panel(panel: Panel, labels: list[Label]) -> Packed:
     return {
         "key": panel.key,
         "title": panel.title,
@@ -41,7 +43,7 @@ def _panel(panel: Panel, labels: list[Label]) -> dict[str, Any]:
     }
 
 
-def _measure(measure: Measure) -> dict[str, Any]:
+def _measure(measure: Measure) -> Packed:
     """The numbers as they are, or in two bytes each, from `low` in steps of `step`."""
     told = {"name": measure.name, "digits": measure.digits, "ranked": measure.ranked}
     if measure.ends is None:
@@ -52,7 +54,7 @@ def _measure(measure: Measure) -> dict[str, Any]:
     return {**told, "type": "u2", "low": low, "step": step, "value": _bytes(steps.astype("<u2"))}
 
 
-def _best(view: View) -> dict[str, Any] | None:
+def _best(view: View) -> Packed | None:
     """From the first map that knows what heads do best."""
     for each in MAPS:
         shown = view.of(each)
@@ -62,7 +64,7 @@ def _best(view: View) -> dict[str, Any] | None:
     return None
 
 
-def _packed_best(best: Best) -> dict[str, Any]:
+def _packed_best(best: Best) -> Packed:
     return {
         "count": len(best.item),
         "titles": list(best.titles),

@@ -5,7 +5,7 @@ from typing import Any
 import dash_ag_grid as dag
 
 from dashboard.maps import MAPS
-from dashboard.maps.columns import NUMBER, TEXT
+from dashboard.maps.columns import NUMBER, TEXT, Column
 from dashboard.maps.map import MapView
 from dashboard.page import ids
 from dashboard.view import View
@@ -37,9 +37,9 @@ def table() -> dag.AgGrid:
     )
 
 
-def columns(view: View) -> list[dict[str, Any]]:
+def columns(view: View) -> list[Column]:
     """Name and place of the head, then the columns of every map of the model."""
-    definitions: list[dict[str, Any]] = [
+    definitions: list[Column] = [
         {"field": "name", "headerName": "Head", "pinned": "left", "width": 110, **TEXT},
         {"field": "layer", "headerName": "Layer", **NUMBER, "width": 96},
         {"field": "head", "headerName": "Head no.", **NUMBER, "width": 110},
@@ -49,7 +49,7 @@ def columns(view: View) -> list[dict[str, Any]]:
     return definitions
 
 
-def rows(view: View) -> list[dict[str, Any]]:
+def rows(view: View) -> list[Column]:
     """One per head."""
     card = view.card
     values: dict[str, list[Any]] = {

@@ -14,7 +14,7 @@ from analysis.methods.causal.settings import CausalSettings, GateSettings
 from analysis.methods.method import Asked, Command, Method, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.merging import merge
-from analysis.results.provenance import Plain, Provenance
+from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 
 PREVIEW = "preview"  # the variant without fits
@@ -74,7 +74,7 @@ class CausalMethod(Method):
             content = sorted([task.name, task.hash] for task in settings.chosen_tasks())
         return [content, settings.chosen_seeds(), asdict(settings.gates())]
 
-    def older_settings(self, values: Plain) -> dict[str, Any]:
+    def older_settings(self, values: Plain) -> Data:
         """Everything stood there in a part of its own, tasks and pairs parsed."""
         return older_settings(values[NAME]) if NAME in values else {}
 
@@ -129,7 +129,7 @@ class CausalMethod(Method):
 
     # ---- The terminal ----------------------------------------------------------------------------------------------
 
-    def report(self, scores: Scores) -> dict[str, Any]:
+    def report(self, scores: Scores) -> Data:
         """How many heads help or hurt, which do most, how well the untouched model does the task."""
         return report.causal_data(scores)
 
@@ -137,11 +137,11 @@ class CausalMethod(Method):
         """The same in words."""
         return report.causal_text(scores)
 
-    def head(self, scores: Scores, head: HeadId) -> dict[str, Any]:
+    def head(self, scores: Scores, head: HeadId) -> Data:
         """The head's gates in every task."""
         return {self.name: report.head_gates(scores, head)}
 
-    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+    def no_head(self, card: ModelCard, head: HeadId) -> Data:
         """No tasks."""
         return {self.name: []}
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -19,14 +18,14 @@ from analysis.methods.causal.result import (
     variant_of,
 )
 from analysis.models.card import HeadId
-from analysis.results.provenance import Item, Plain
+from analysis.results.provenance import Data, Item, Plain
 from analysis.results.scores import Floats, Scores, always_of, any_of
 
 _TOP = 5
 UNPUSHED = 1 / (1 + math.exp(-LIMIT))  # a gate beyond this, pushed shut, feels no push
 
 
-def causal_data(scores: Scores) -> dict[str, Any]:
+def causal_data(scores: Scores) -> Data:
     """How many heads help or hurt, which do most, how well the untouched model does the task."""
     return {
         "model": scores.provenance.model.to_dict(),
@@ -47,9 +46,9 @@ def shares(scores: Scores, task: str, role: str, threshold: float = ROLE_THRESHO
     return {how: round(float((values >= threshold).mean()), 6) for how, values in both.items()}
 
 
-def _task(scores: Scores, item: Item) -> dict[str, Any]:
+def _task(scores: Scores, item: Item) -> Data:
     record = record_of(scores, item.name)
-    data: dict[str, Any] = {"name": item.name, "title": item.title, "category": item.category}
+    data: Data = {"name": item.name, "title": item.title, "category": item.category}
     if record.untouched is not None:
         data |= record.untouched.model_dump(mode="json")
     data["settled"] = {side: list(values) for side, values in record.settled.items()}
@@ -71,9 +70,9 @@ def _counted_roles(item: Item) -> list[str]:
     return [role for role in ROLES[:2] if role in variant_of(item).roles]
 
 
-def _evidence(scores: Scores, item: Item, record: TaskRecord) -> dict[str, Any]:
+def _evidence(scores: Scores, item: Item, record: TaskRecord) -> Data:
     """Whether the fits have come to rest, and whether switching heads off bears them out."""
-    evidence: dict[str, Any] = {"last_nll": {}, "still_falling": {}}
+    evidence: Data = {"last_nll": {}, "still_falling": {}}
     for stage in STAGES:
         curves = record.curves.of(stage)
         evidence["last_nll"][stage] = [round(float(np.mean(losses[-20:])), 2) for losses in curves]
@@ -113,7 +112,7 @@ def _drift(losses: Sequence[float]) -> float:
     return round(float(np.mean(losses[-quarter:]) - np.mean(before)), 3)
 
 
-def _top(scores: Scores, values: Floats) -> list[dict[str, Any]]:
+def _top(scores: Scores, values: Floats) -> list[Data]:
     layers = scores.provenance.model.layers
     top = []
     for place in np.argsort(-values, axis=None, kind="stable")[:_TOP]:
@@ -123,7 +122,7 @@ def _top(scores: Scores, values: Floats) -> list[dict[str, Any]]:
     return top
 
 
-def head_gates(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
+def head_gates(scores: Scores, head: HeadId) -> list[Data]:
     """One head in every task: its gates of every seed, its preview and what toggling it does."""
     cell = (scores.provenance.model.layers.index(head.layer), head.head)
     tasks = []
@@ -179,7 +178,7 @@ def _fitted(seeds: int, settings: Plain) -> str:
     return f"{seeds} {'seed' if seeds == 1 else 'seeds'} · {updates} updates of {settings['batch']} prompts"
 
 
-def _task_lines(task: dict[str, Any]) -> list[str]:
+def _task_lines(task: Data) -> list[str]:
     lines = [task["title"]]
     if "accuracy" in task:
         flag = "  (hardly ever right: its gates mean little)" if task["flagged"] else ""
@@ -205,7 +204,7 @@ def _task_lines(task: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _evidence_lines(evidence: dict[str, Any]) -> list[str]:
+def _evidence_lines(evidence: Data) -> list[str]:
     ends = {}
     for stage, losses in evidence["last_nll"].items():
         if losses:

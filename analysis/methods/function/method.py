@@ -10,7 +10,7 @@ from analysis.methods.function.plan import NAME, VERSION, FunctionPlan
 from analysis.methods.function.settings import FunctionSettings, default_ks
 from analysis.methods.method import Asked, Command, Method
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.provenance import Plain, Provenance
+from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 
 _SETTINGS = ("k_copying", "k_standard", "first_mlp")
@@ -50,12 +50,12 @@ class FunctionMethod(Method):
         hashes = sorted((relation.name, relation.hash) for relation in settings.chosen_relations())
         return [hashes, settings.k, settings.k_copying, settings.first_mlp, settings.layers]
 
-    def older_settings(self, values: Plain) -> dict[str, Any]:
+    def older_settings(self, values: Plain) -> Data:
         """One's own relations stood there parsed, built-in ones by name."""
         files = []
         for relation in values["own"]:
             files.append({"name": f"{relation['name']}.json", "content": json.dumps(relation["pairs"])})
-        settings: dict[str, Any] = {"files": files}
+        settings: Data = {"files": files}
         if values["known"] != list(relations.builtin()):
             settings["relations"] = values["known"]
         return settings
@@ -74,7 +74,7 @@ class FunctionMethod(Method):
         count = len(provenance.items)
         return f"{count} {'relation' if count == 1 else 'relations'}"
 
-    def report(self, scores: Scores) -> dict[str, Any]:
+    def report(self, scores: Scores) -> Data:
         """The best heads of every relation."""
         return report.map_data(scores)
 
@@ -82,11 +82,11 @@ class FunctionMethod(Method):
         """The same as a table."""
         return report.map_text(scores)
 
-    def head(self, scores: Scores, head: HeadId) -> dict[str, Any]:
+    def head(self, scores: Scores, head: HeadId) -> Data:
         """Every relation's scores of a head, and the heads that share its value matrix."""
         return report.head_data(scores, head)
 
-    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+    def no_head(self, card: ModelCard, head: HeadId) -> Data:
         """The heads that share its value matrix are known all the same."""
         return {"relations": [], "group_mates": [{"head": str(mate)} for mate in card.group_mates(head)]}
 

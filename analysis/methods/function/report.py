@@ -1,17 +1,15 @@
 """A function map as plain data for scripts and as text for a terminal."""
 
-from typing import Any
-
 from analysis.data.relations import CATEGORIES
 from analysis.models.card import HeadId
 from analysis.models.vocabulary import MIN_PAIRS
-from analysis.results.provenance import Item
+from analysis.results.provenance import Data, Item
 from analysis.results.scores import KINDS, ONLY_SAMPLE, TAU, Scores
 
 _TOP = 3  # heads shown for a relation
 
 
-def map_data(scores: Scores) -> dict[str, Any]:
+def map_data(scores: Scores) -> Data:
     """The best heads of every relation, the size of every category."""
     return {
         "model": scores.provenance.model.to_dict(),
@@ -21,8 +19,8 @@ def map_data(scores: Scores) -> dict[str, Any]:
     }
 
 
-def _relation_data(scores: Scores, item: Item) -> dict[str, Any]:
-    data: dict[str, Any] = {
+def _relation_data(scores: Scores, item: Item) -> Data:
+    data: Data = {
         "name": item.name,
         "category": item.category,
         "title": item.title,
@@ -80,7 +78,7 @@ def _layers(scores: Scores) -> str:
     return f"{total} layers" if computed == total else f"{computed} of {total} layers"
 
 
-def _relation_line(relation: dict[str, Any], width: int) -> str:
+def _relation_line(relation: Data, width: int) -> str:
     pairs = f"{relation['kept']}/{relation['pairs']}"
     start = f"{relation['title']:{width}}  {pairs:>9}  "
     if not relation["applicable"]:
@@ -91,7 +89,7 @@ def _relation_line(relation: dict[str, Any], width: int) -> str:
     return f"{start}{best['promote']:42} {best['suppress']}"
 
 
-def head_data(scores: Scores, head: HeadId) -> dict[str, Any]:
+def head_data(scores: Scores, head: HeadId) -> Data:
     """All that is known of a head from its weights."""
     card = scores.provenance.model
     return {
@@ -100,8 +98,8 @@ def head_data(scores: Scores, head: HeadId) -> dict[str, Any]:
     }
 
 
-def _head_relation(scores: Scores, head: HeadId, item: Item) -> dict[str, Any]:
-    data: dict[str, Any] = {
+def _head_relation(scores: Scores, head: HeadId, item: Item) -> Data:
+    data: Data = {
         "name": item.name,
         "category": item.category,
         "title": item.title,
@@ -127,7 +125,7 @@ def _at(scores: Scores, item: str, kind: str, head: HeadId) -> tuple[float, int]
     return float(scores.score.sel(where)), int(scores.hits.sel(where))
 
 
-def _mate(scores: Scores, head: HeadId) -> dict[str, Any]:
+def _mate(scores: Scores, head: HeadId) -> Data:
     """A group mate with the relation it is best at, if any reaches τ."""
     best_score, best_item, best_kind = TAU, "", ""
     for item in scores.items():
@@ -163,14 +161,14 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     return lines
 
 
-def _score_text(relation: dict[str, Any], kind: str, heads: int) -> str:
+def _score_text(relation: Data, kind: str, heads: int) -> str:
     values = relation[kind]
     rank = f"  rank {values['rank']} of {heads}" if values["hits"] else ""  # among heads without a hit it means nothing
     text = f"{values['score']:.2f}  {values['hits']}/{relation['kept']}{rank}"
     return f"{text:30}"
 
 
-def _mate_line(mate: dict[str, Any]) -> str:
+def _mate_line(mate: Data) -> str:
     if "item" not in mate:
         return f"  {mate['head']}"
     verb = "promotes" if mate["kind"] == "promote" else "suppresses"

@@ -10,7 +10,7 @@ from analysis.methods.salience.plan import SaliencePlan
 from analysis.methods.salience.tokens import NAME, TITLE, VERSION, salience_scores, salient_tokens
 from analysis.methods.weights_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Data, Item, Provenance
 from analysis.results.scores import Missing, Scores
 from analysis.results.store import Store
 
@@ -52,7 +52,7 @@ class SalienceMethod(Method):
         """There is one kind only."""
         return "of every head"
 
-    def report(self, scores: Scores) -> dict[str, Any]:
+    def report(self, scores: Scores) -> Data:
         """How many heads."""
         card = scores.provenance.model
         return {"model": card.to_dict(), "heads": len(card.layers) * card.heads}
@@ -62,7 +62,7 @@ class SalienceMethod(Method):
         card = scores.provenance.model
         return f"salient tokens of {len(card.layers) * card.heads} heads of {card.id}"
 
-    def head(self, scores: Scores, head: HeadId) -> dict[str, Any]:
+    def head(self, scores: Scores, head: HeadId) -> Data:
         """A head's salient tokens."""
         listed = []
         for token in salient_tokens(scores, head) or ():
@@ -72,7 +72,7 @@ class SalienceMethod(Method):
             listed.append(entry)
         return {"salient": listed}
 
-    def no_head(self, card: ModelCard, head: HeadId) -> dict[str, Any]:
+    def no_head(self, card: ModelCard, head: HeadId) -> Data:
         """No tokens."""
         return {"salient": []}
 
@@ -88,7 +88,7 @@ class SalienceMethod(Method):
         """As compressed JSON: the same bytes each time they are made of the same numbers."""
         if ending != JSON:
             return super().exported(scores, ending)
-        layers: dict[str, Any] = {}
+        layers: Data = {}
         for layer in scores.provenance.model.layers:
             if str(layer) in scores.records[NAME]:
                 layers[str(layer)] = [
@@ -110,7 +110,7 @@ class SalienceMethod(Method):
         return salience_scores(card, texts, True, "", made)
 
 
-def _short(scores: Scores, head: HeadId) -> list[dict[str, Any]]:
+def _short(scores: Scores, head: HeadId) -> list[Data]:
     """A head's tokens with three decimals."""
     listed = []
     for token in salient_tokens(scores, head) or ():

@@ -11,6 +11,7 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
+from analysis.results.provenance import Data
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 
@@ -51,7 +52,7 @@ class SalienceStep:
             yield name, json.dumps(heads).encode()
 
 
-def _plain(operation: "Operation", vocabulary: Vocabulary) -> dict[str, Any]:
+def _plain(operation: "Operation", vocabulary: Vocabulary) -> Data:
     """One salient token with its texts, as it is kept."""
     return {
         "token": operation.token,
@@ -62,7 +63,7 @@ def _plain(operation: "Operation", vocabulary: Vocabulary) -> dict[str, Any]:
     }
 
 
-def _named(entries: Sequence[tuple[int, float]], vocabulary: Vocabulary) -> list[dict[str, Any]]:
+def _named(entries: Sequence[tuple[int, float]], vocabulary: Vocabulary) -> list[Data]:
     return [{"token": token, "text": vocabulary.text(token), "value": value} for token, value in entries]
 
 

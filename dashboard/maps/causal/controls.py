@@ -1,14 +1,13 @@
 """The controls of the causal map."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import dash_mantine_components as dmc
 
 from analysis.results.scores import Scores
 from dashboard.maps.causal.gates import seeds
 from dashboard.maps.causal.state import FIRST, CausalState
-from dashboard.maps.control import Control, picker, segments, slider
+from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.setting import MAX_NAMES
 
 
@@ -79,10 +78,10 @@ def fit_choices(fits: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"value": "", "label": "Longest"}, *({"value": name, "label": words} for name, words in fits.items())]
 
 
-def seed_choices(causal: Scores | None) -> list[dict[str, Any]]:
+def seed_choices(causal: Scores | None) -> list[Choice]:
     """All seeds, so many of them, one of them."""
     there = seeds(causal) if causal is not None else []
-    choices: list[dict[str, Any]] = [{"value": "", "label": f"All {len(there)}" if there else "All"}]
+    choices: list[Choice] = [{"value": "", "label": f"All {len(there)}" if there else "All"}]
     fewer = [{"value": f"{FIRST}{count}", "label": f"First {count}"} for count in range(2, len(there))]
     if fewer:
         choices.append({"group": "Fewer", "items": fewer})

@@ -1,14 +1,13 @@
 """How the gates were fitted: the loss of every seed, first free, then pushed open and pushed shut."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.methods.causal.result import STAGES, Curves
 from analysis.results.scores import Scores
-from dashboard.figures.numbers import Figure, packed
+from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import shown_tasks
@@ -70,7 +69,7 @@ def _highest(curves: Curves, nll: float | None) -> float:
     return 1.05 * highest
 
 
-def _untouched(nll: float | None, palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _untouched(nll: float | None, palette: Colours, mark: str) -> list[Properties]:
     """A line at the untouched model's loss."""
     if nll is None:
         return []
@@ -78,7 +77,7 @@ def _untouched(nll: float | None, palette: Colours, mark: str) -> list[dict[str,
     return [{"type": "line", **where, "line": {"color": palette.faint, "width": 1, "dash": "dot"}}]
 
 
-def _lines(curves: Curves, only: str, palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _lines(curves: Curves, only: str, palette: Colours, mark: str) -> list[Properties]:
     tones = {"free": palette.faint, "open": palette.inks[1], "shut": palette.inks[0]}
     begins = max((len(losses) for losses in curves.of("free")), default=0)
     lines = []

@@ -14,6 +14,7 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
 from dashboard.arrange import LARGEST, Arrangement, arrange_grid
+from dashboard.figures.numbers import Properties
 from dashboard.maps.causal import card as card_part
 from dashboard.maps.causal import exports, legend, table
 from dashboard.maps.causal.colours import looks
@@ -23,6 +24,7 @@ from dashboard.maps.causal.panels import panels
 from dashboard.maps.causal.profile import side_profiles
 from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
+from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
@@ -113,9 +115,7 @@ class CausalMap(Map[CausalState]):
         """Two lights added, one score alone, or gradients around 0."""
         return looks(shown.panels, shown.state, palette)
 
-    def profiles(
-        self, shown: Shown, place: Arrangement, palette: Colours
-    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def profiles(self, shown: Shown, place: Arrangement, palette: Colours) -> tuple[list[Properties], Properties]:
         """The share of a layer's heads that facilitate, and that interfere."""
         return side_profiles(shown.panels, shown.orientation, shown.card.layers, place, palette)
 
@@ -144,7 +144,7 @@ class CausalMap(Map[CausalState]):
                 "found by fitting one gate for each head, which takes minutes to hours."
             ),
             html.P(["Ask for it under ", html.B("Models and jobs"), " with the method ", html.B("causal"), ", or run"]),
-            html.P(html.Code(f"{self.command(card.id)} --tasks math syntax --seeds 5")),
+            html.P(html.Code(self.command(card.id))),
         ]
 
     def head_title(self, shown: Shown, head: HeadId) -> str:
@@ -155,7 +155,7 @@ class CausalMap(Map[CausalState]):
         """Its gates in every seed; nothing when there are none."""
         return card_part.head_part(asked, shown) if shown is not None else None
 
-    def columns(self, shown: Shown) -> list[dict[str, Any]]:
+    def columns(self, shown: Shown) -> list[Column]:
         """Roles, scores, effect and preview of each task."""
         return table.columns(shown.result)
 

@@ -1,26 +1,25 @@
 """Beside each panel of the causal map: the share of a layer's heads that facilitate, and that interfere."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from dashboard.arrange import Arrangement, Box
-from dashboard.figures.numbers import packed
+from dashboard.figures.numbers import Properties, packed
 from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel, layer_profile
 from dashboard.palette import Colours
 
-Axes = dict[str, Any]
+Axes = Properties
 
 _ROOMY = 110  # pixels from which there is room for words
 
 
 def side_profiles(
     panels: Sequence[Panel], lies: Orientation, layers: tuple[int, ...], place: Arrangement, palette: Colours
-) -> tuple[list[dict[str, Any]], Axes]:
+) -> tuple[list[Properties], Axes]:
     """Bars on the panels' own layer axis, facilitation to the right (or up), interference to the left (or down)."""
-    traces: list[dict[str, Any]] = []
+    traces: list[Properties] = []
     axes: Axes = {"barmode": "relative", "bargap": 0.15}
     most = max((_most(panel) for panel in panels), default=0.0) or 1.0
     two = any(len(panel.categories) == 2 for panel in panels)
@@ -35,9 +34,7 @@ def _most(panel: Panel) -> float:
     return float(np.nanmax(np.nan_to_num(layer_profile(panel)), initial=0.0)) if panel.belongs is not None else 0.0
 
 
-def _bars(
-    panel: Panel, lies: Orientation, layers: tuple[int, ...], palette: Colours, mark: str
-) -> list[dict[str, Any]]:
+def _bars(panel: Panel, lies: Orientation, layers: tuple[int, ...], palette: Colours, mark: str) -> list[Properties]:
     """One trace for each role; an empty one keeps the number of traces when nothing is known."""
     rows = layer_profile(panel) if panel.belongs is not None else np.zeros((1, len(layers)))
     across = lies.across

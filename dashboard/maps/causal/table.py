@@ -10,14 +10,14 @@ from dashboard.cache import cached
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, reduced, task_names
 from dashboard.maps.causal.head import head_role
-from dashboard.maps.columns import NUMBER, SIGNED, TEXT, TWO_DIGITS, numbers
+from dashboard.maps.columns import NUMBER, SIGNED, TEXT, TWO_DIGITS, Column, numbers
 
 _NARROW = {"width": 150}
 
 
-def columns(causal: Scores) -> list[dict[str, Any]]:
+def columns(causal: Scores) -> list[Column]:
     """Of each task its role, F, N and R over the seeds, the effect of switching the head off, and the preview."""
-    columns_of_tasks: list[dict[str, Any]] = []
+    columns_of_tasks: list[Column] = []
     for i, task in enumerate(task_names(causal)):
         title = evidence.title(causal, task)  # in every name: grouped headers leave empty cells for screen readers
         columns_of_tasks.append({"field": f"task_{i}_role", "headerName": f"{title}: Role", **TEXT, "width": 190})

@@ -1,11 +1,9 @@
 """Does a head do what its gates say? Heads in the order of each score, and what switching them off does."""
 
-from typing import Any
-
 import numpy as np
 
 from analysis.results.scores import Scores
-from dashboard.figures.numbers import Figure, packed
+from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, shown_tasks
@@ -35,7 +33,7 @@ def validation_curves(causal: Scores, state: CausalState, width: int, palette: C
     return figure
 
 
-def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark: str) -> list[dict[str, Any]]:
+def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark: str) -> list[Properties]:
     wide = window(heads := causal.score.sizes["layer"] * causal.score.sizes["head"])
     step = -(-heads // _POINTS)
     return [

@@ -1,11 +1,9 @@
 """The controls of the function map, from the most used on."""
 
-from typing import Any
-
 import dash_mantine_components as dmc
 
 from analysis.results.scores import Scores
-from dashboard.maps.control import Control, picker, segments, slider
+from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.function.state import FunctionState
 
 
@@ -58,9 +56,9 @@ def _only_the_best() -> dmc.NumberInput:
     )  # fmt: skip
 
 
-def relation_choices(scores: Scores | None) -> list[dict[str, Any]]:
+def relation_choices(scores: Scores | None) -> list[Choice]:
     """All categories first, then the relations of each."""
-    groups: list[dict[str, Any]] = [{"value": "", "label": "All, by category"}]
+    groups: list[Choice] = [{"value": "", "label": "All, by category"}]
     if scores is None:
         return groups
     for category in scores.categories():

@@ -10,6 +10,7 @@ from analysis.methods.function.method import FunctionMethod
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
+from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
 from dashboard.maps.function import exports, head, legend, table
 from dashboard.maps.function.best import best_relations
@@ -101,7 +102,7 @@ class FunctionMap(Map[FunctionState]):
         """All relations of the head."""
         return head.head_part(asked, shown, self.command(asked.card.id))
 
-    def columns(self, shown: Shown) -> list[dict[str, Any]]:
+    def columns(self, shown: Shown) -> list[Column]:
         """What the head does, panels and relations."""
         return table.columns(shown)
 

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 
 from analysis.results.scores import ONLY_SAMPLE
-from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, numbers
+from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Column, numbers
 from dashboard.maps.function.panels import titles_of_heads
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
 
-def columns(shown: MapView[FunctionState]) -> list[dict[str, Any]]:
+def columns(shown: MapView[FunctionState]) -> list[Column]:
     """Categories, best relation, the panels' scores, then every relation."""
-    definitions: list[dict[str, Any]] = [
+    definitions: list[Column] = [
         {"field": "does", "headerName": "Categories", **TEXT, "width": 220},
         {"field": "best", "headerName": "Best relation", **TEXT, "width": 200},
         {"field": "best_kind", "headerName": "Kind", **TEXT, "width": 110},

@@ -166,7 +166,7 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
     method: Method = options.method
     settings = chosen_settings(options, method, options.command)
     request = make_request({"model": options.model, "methods": [method.name], **settings})
-    method.asked(request)  # what makes no sense is refused before the model is opened
+    request.asked()  # what makes no sense is refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         scores, stored = _computed(method, request, checkpoint, options.device, store, progress)

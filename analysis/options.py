@@ -23,6 +23,8 @@ def add_options(parser: argparse.ArgumentParser, method: Method, command: Comman
         _add(parser, name, method.settings.model_fields[name])
     for option, words, _ in command.flags:
         parser.add_argument(f"--{option}", action="store_true", help=words)
+    for option in command.ignored:
+        parser.add_argument(f"--{option}", action="store_true", help=argparse.SUPPRESS)
 
 
 def chosen_settings(options: argparse.Namespace, method: Method, command: Command) -> dict[str, Any]:

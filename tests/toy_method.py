@@ -63,6 +63,11 @@ class ParityPlan:
         return f"unit/{self.card.fingerprint}/{NAME}/{digest([self.shift, layer])}"
 
     @property
+    def is_whole(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def total(self) -> int:
         """Layers."""
         return len(self.card.layers)

@@ -10,7 +10,7 @@ from analysis.errors import HeadAtlasError, RelationError, TaskError
 from analysis.settings import Settings, hints
 
 MAX_BYTES = 10_000_000
-MAX_FILES = 5
+MAX_FILES = 50
 _TASK = ".jsonl"
 
 

@@ -52,6 +52,7 @@ class Engine:
 
     def start(self) -> None:
         """Go on with what was waiting or running when the last process ended."""
+        self._journal.upgrade()
         for job in self.jobs():
             if job.state == "running":
                 self._journal.save(job.at(state="queued", stage="waiting"))
@@ -127,7 +128,11 @@ class Engine:
         card, request = self._journal.card(job), self._journal.request(job.id)
         if card is None or request is None:
             return False
-        return all(self._store.contains(method.plan(card, request).key) for method in request.chosen)
+        for method in request.chosen:
+            plan = method.plan(card, request)
+            if not (self._store.contains(plan.key) if plan.is_whole else plan.left(self._store) == 0):
+                return False
+        return True
 
     # ---- The thread ------------------------------------------------------------------------------------------------
 

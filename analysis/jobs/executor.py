@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from analysis.errors import StoreError
+from analysis.errors import SettingError, StoreError
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress, silent
@@ -55,7 +55,8 @@ def work_off(plan: Plan, store: Store, crew: Crew, told: Told) -> Scores:
         device = _do_steps(plan, store, crew, told) or device
         scores = plan.assembled(store, device or "stored steps")
         if scores is not None and plan.left(store) == 0:  # else a stored piece was damaged, and reading it removed it
-            store.put(plan.key, scores.to_parquet())
+            if plan.is_whole:
+                store.put(plan.key, scores.to_parquet())
             add_model(store, plan.card)
             return scores
     raise StoreError("what the steps gave is gone from the store again and again", "Check the disk.")
@@ -67,10 +68,14 @@ def _do_steps(plan: Plan, store: Store, crew: Crew, told: Told) -> str:
     total = plan.total
     _start_ready(plan, store, crew)
     while crew.busy():
+        pieces = 0
         for done in crew.finished():
             plan.keep(done.step, done.name, done.content, store)
             device = done.device
+            pieces += 1
             told(done, total - plan.left(store), total)
+        if not pieces:
+            raise SettingError("a step gave nothing", "This is a defect of the method.")
         _start_ready(plan, store, crew)
     return device
 

@@ -10,7 +10,6 @@ from analysis.results.provenance import Plain, now
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ACTIVE: tuple[State, ...] = ("queued", "running")
-FINISHED: tuple[State, ...] = ("done", "failed", "cancelled")
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from analysis.jobs.request import Request, read_record
 from analysis.models.card import ModelCard
 from analysis.results.store import Store
 
-_REMEMBERED = 8  # requests that stay parsed
-_UNREADABLE = (ValueError, KeyError, TypeError, HeadAtlasError)  # written by another version
+_PARSED = 8  # requests that stay parsed
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, HeadAtlasError)  # written by another version
 
 
 class Journal:
@@ -20,6 +20,16 @@ class Journal:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._requests: dict[str, Request] = {}
+
+    def upgrade(self) -> None:
+        """Write the jobs of an older version as this one does, so that they are not parsed again and again."""
+        for name in list(self._store.names("job/")):
+            job_id = name.removeprefix("job/")
+            if self._store.contains(f"request/{job_id}"):
+                continue
+            job, request = self.job(job_id), self._read_request(job_id)
+            if job is not None and request is not None:
+                self.add(job, request)
 
     def add(self, job: Job, request: Request) -> None:
         """Write down a new job."""
@@ -53,14 +63,14 @@ class Journal:
 
     def request(self, job_id: str) -> Request | None:
         """What a job was asked to do; it never changes, so it is parsed once."""
-        if job_id not in self._requests:
+        request = self._requests.get(job_id)
+        if request is None:
             request = self._read_request(job_id)
-            if request is None:
-                return None
-            if len(self._requests) >= _REMEMBERED:
-                self._requests.clear()
-            self._requests[job_id] = request
-        return self._requests[job_id]
+            if request is not None:
+                if len(self._requests) >= _PARSED:
+                    self._requests.clear()
+                self._requests[job_id] = request
+        return request
 
     def _read_request(self, job_id: str) -> Request | None:
         try:

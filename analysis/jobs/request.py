@@ -4,16 +4,18 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
-from pydantic import Field, ValidationError, create_model, field_validator
+from pydantic import Field, ValidationError, create_model, field_validator, model_validator
 
 from analysis import methods
+from analysis.data.files import OwnFile
 from analysis.errors import SettingError
 from analysis.methods.method import Asked, Method
 from analysis.models import builtin
 from analysis.settings import Settings
 
+MAX_FILES = 5  # in a request over the network
 ListedName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w./-]+$")]
 
 
@@ -46,22 +48,22 @@ class Request(Settings):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def asked(self) -> dict[str, Asked]:
-        """What is asked of each method; refuses what makes no sense together, or is of no use for any of them."""
-        chosen = ", ".join(self.methods)
-        for name in self._unused():
-            raise SettingError(f"{name} is no setting of {chosen}", "Leave it out, or ask for a method that has it.")
-        for file in getattr(self, "files", ()):
-            if not any(method.takes(file) for method in self.chosen):
-                raise SettingError(f"{file.name} is of no use for {chosen}", "Ask for a method that takes such files.")
+        """What is asked of each method; refuses what makes no sense together, and files that are of no use."""
+        for file in self._unused_files():
+            methods_asked = ", ".join(self.methods)
+            hint = "Leave it out, or ask for a method that takes such files."
+            raise SettingError(f"{file.name} is of no use for {methods_asked}", hint)
         return {method.name: method.asked(self) for method in self.chosen}
 
-    def _unused(self) -> list[str]:
-        """Settings that somebody made although no chosen method has them."""
-        used = set(Request.model_fields)
-        for method in self.chosen:
-            used |= set(method.settings.model_fields)
-        changed = self.model_dump(exclude_defaults=True)
-        return [name for name in changed if name not in used]
+    def _unused_files(self) -> list[OwnFile]:
+        """Files that somebody brought although no chosen method takes them."""
+        unused = []
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            for file in value if isinstance(value, list) else [value]:
+                if isinstance(file, OwnFile) and not any(method.takes(name, file) for method in self.chosen):
+                    unused.append(file)
+        return unused
 
     def to_record(self) -> str:
         """As the store keeps it."""
@@ -72,6 +74,12 @@ class NetworkRequest(Request):
     """The same from somebody over the network, who may name listed models but no path."""
 
     model: ListedName = Field(title="Model", examples=[builtin.ID])
+
+    @model_validator(mode="after")
+    def _few_files(self) -> Self:
+        if len(getattr(self, "files", ())) > MAX_FILES:
+            raise ValueError(f"at most {MAX_FILES} files")
+        return self
 
 
 def request_type(base: type[Request] = Request) -> type[Request]:

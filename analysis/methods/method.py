@@ -49,6 +49,10 @@ class Plan(Protocol):
         """The name of the finished result in the store."""
 
     @property
+    def is_whole(self) -> bool:
+        """Whether its result is kept as one; else only what the steps gave is."""
+
+    @property
     def total(self) -> int:
         """How many steps there are in all."""
 
@@ -77,6 +81,7 @@ class Command:
     fields: tuple[str, ...]  # of the settings, offered as options
     position: str = ""  # a field that stands after the model instead
     flags: tuple[tuple[str, str, Plain], ...] = ()  # option, help, the settings that it stands for
+    ignored: tuple[str, ...] = ()  # options that earlier versions took and did nothing with
 
 
 @dataclass(frozen=True)
@@ -105,14 +110,19 @@ class Method(ABC):
     def plan(self, card: ModelCard, settings: Any) -> Plan:
         """What is to be done for a model; refuses what makes no sense."""
 
+    def command_line(self, model: str) -> str:
+        """What computes it for a model with its defaults."""
+        names = [command.name for command in self.commands]
+        return f"python -m analysis {names[0] if names else self.name} {model}"
+
     # ---- Requests --------------------------------------------------------------------------------------------------
 
     def asked(self, settings: Any) -> Asked:
         """What a request is about."""
         return Asked()
 
-    def takes(self, file: OwnFile) -> bool:
-        """Whether a file of one's own is of use for it."""
+    def takes(self, field: str, file: OwnFile) -> bool:
+        """Whether a file of one's own that stands in a field of the request is of use for it."""
         return False
 
     def identity(self, settings: Any) -> Any:
@@ -134,8 +144,12 @@ class Method(ABC):
         """A result from the bytes of a file, of this version or an older one."""
         return self.upgraded(Scores.from_parquet(content))
 
+    def pieces(self, card: ModelCard, store: Store) -> tuple[str, ...]:
+        """The names of what the store has of a model that can be shown although no result was finished."""
+        return ()
+
     def recovered(self, card: ModelCard, store: Store) -> Scores | None:
-        """What the store has of a model although no result was finished."""
+        """The result that those pieces make."""
         return None
 
     def upgraded(self, scores: Scores) -> Scores:

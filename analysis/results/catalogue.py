@@ -1,6 +1,7 @@
 """The results that there are of every model: those that ship with the project, those in the store, those under way."""
 
 import logging
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,6 +46,7 @@ class Catalogue:
         self._partial: dict[Stage, list[Scores]] = {}  # of jobs as far as they are
         self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
         self._generation = 0
+        self._lock = threading.RLock()  # the list of results is looked for by one at a time
         self._merged: dict[tuple[int, ...], tuple[Scores, list[Scores]]] = {}
 
     # ---- What others call ------------------------------------------------------------------------------------------
@@ -59,14 +61,18 @@ class Catalogue:
 
     def card(self, model: str, fingerprint: str = "") -> ModelCard:
         """A model by its name; a fingerprint, or its first characters, says which checkpoint."""
+        candidates = []
         for scores in self._all():
             card = scores.provenance.model
             if card.id == model and card.fingerprint.startswith(fingerprint):
-                return card
+                candidates.append(scores)
+        for method in methods.METHODS:
+            mine = [scores for scores in candidates if scores.provenance.method == method.name]
+            if mine:  # of several checkpoints of one name the one with the best result
+                return max(mine, key=method.rank).provenance.model
         version = f" with the fingerprint {fingerprint[:12]}" if fingerprint else ""
-        command = methods.METHODS[0].commands[0].name
         raise ModelNotFound(
-            f"there is no map of {model}{version} here", f"Compute it: python -m analysis {command} {model}"
+            f"there is no map of {model}{version} here", f"Compute it: {methods.METHODS[0].command_line(model)}"
         )
 
     def result(self, card: ModelCard, method: str, choice: str = "") -> Scores | None:
@@ -124,22 +130,25 @@ class Catalogue:
     def _together(self, method: Method, results: list[Scores], chosen: Scores | None) -> Scores:
         """Merged once: the same results give the same map, which others may derive things from."""
         key = (id(chosen), *(id(scores) for scores in results))
-        if key not in self._merged:
+        merged = self._merged.get(key)
+        if merged is None:
             if len(self._merged) > _MERGED:
                 self._merged.clear()
-            self._merged[key] = (method.merged(results, chosen), results)  # held, so that the ids stay theirs
-        return self._merged[key][0]
+            merged = (method.merged(results, chosen), results)  # held, so that the ids stay theirs
+            self._merged[key] = merged
+        return merged[0]
 
     def _all(self) -> tuple[Scores, ...]:
         """Every result there is; looked for again after a moment, because a page asks several times per change."""
-        when, results = self._seen
-        if time.monotonic() - when > _MOMENT:
-            before, failures = results, self._failures
-            results = tuple(self._every())
-            if not _same(before, results) or failures != self._failures:
-                self._generation += 1
-            self._seen = (time.monotonic(), results)
-        return results
+        with self._lock:
+            when, results = self._seen
+            if time.monotonic() - when > _MOMENT:
+                before, failures = results, self._failures
+                results = tuple(self._every())
+                if not _same(before, results) or failures != self._failures:
+                    self._generation += 1
+                self._seen = (time.monotonic(), results)
+            return results
 
     def _every(self) -> Iterator[Scores]:
         for result in shipped():
@@ -166,8 +175,11 @@ class Catalogue:
                     yield from self._recovered(card, method)
 
     def _recovered(self, card: ModelCard, method: Method) -> Sequence[Scores]:
-        """What the store has although no result was finished; read once, as parts that are there do not change."""
-        name = f"recovered {card.fingerprint} {card.id} {method.name}"
+        """What the store has although no result was finished; read once for the same pieces."""
+        pieces = method.pieces(card, self._store)
+        if not pieces:
+            return ()
+        name = f"{card.id} {method.name} {pieces}"
         if name not in self._read:
             scores = method.recovered(card, self._store)
             if scores is None:
@@ -178,14 +190,17 @@ class Catalogue:
     def _unfinished(self) -> Iterator[Scores]:
         """What running and failed jobs have so far; put together again only when they are further on."""
         jobs = [job for job in (self._engine.jobs() if self._engine else ()) if job.state in _REASONS]
-        self._failures = {}
-        before, self._partial = self._partial, {}
+        failures: dict[str, str] = {}
+        partial: dict[Stage, list[Scores]] = {}
         for job in jobs:
             if job.state == "failed":
-                self._failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()
+                failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()
             stage = (job.id, job.state, job.stage, job.done)
-            self._partial[stage] = before[stage] if stage in before else self._partial_results(job)
-            yield from self._partial[stage]
+            before = self._partial.get(stage)
+            partial[stage] = self._partial_results(job) if before is None else before
+        self._failures, self._partial = failures, partial
+        for results in partial.values():
+            yield from results
 
     def _partial_results(self, job: Job) -> list[Scores]:
         """The parts that a job has; the others say that they are running or failed."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from analysis.models.card import ModelCard
 from analysis.results.store import Store
 
-_FINISHED = ("done", "failed", "cancelled")  # states of jobs that nobody works on
+FINISHED = ("done", "failed", "cancelled")  # states of jobs that nobody works on
 
 
 def add_model(store: Store, card: ModelCard) -> None:
@@ -58,9 +58,12 @@ def _finished_jobs(store: Store) -> dict[str, str]:
     """The jobs that are over, and their models' fingerprints: empty for one that was never opened."""
     jobs = {}
     for key in store.names("job/"):
-        values = json.loads(store.get(key) or b"{}")
-        if values.get("state") in _FINISHED:
-            jobs[key.removeprefix("job/")] = values.get("fingerprint", "")
+        try:
+            values = json.loads(store.get(key) or b"{}")
+            if values.get("state") in FINISHED:
+                jobs[key.removeprefix("job/")] = values.get("fingerprint", "")
+        except (ValueError, AttributeError):  # somebody else's
+            continue
     return jobs
 
 

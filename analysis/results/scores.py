@@ -242,7 +242,7 @@ def always_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
 
 def ranks(values: Floats) -> npt.NDArray[np.intp]:
     """The rank of every value among all: 1 for the largest, equal ones share the better rank, NaN comes last."""
-    flat = np.nan_to_num(values, nan=-1.0).ravel()
+    flat = np.nan_to_num(values, nan=-np.inf).ravel()
     return (np.searchsorted(np.sort(-flat), -flat, side="left") + 1).reshape(values.shape)
 
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The parts of the page that the scripts know by id, and the stores of Dash.
 
-/** Every id that the scripts use; dashboard/ids.py marks the same ones. */
+/** Every id that the scripts use; dashboard/page/ids.py marks the same ones. */
 export const PARTS = Object.freeze({
   address: "address",
   copy: "copy",

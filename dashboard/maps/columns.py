@@ -32,5 +32,5 @@ def numbers(values: Any, reasons: Any) -> list[float | str]:
     """Scores, and the reason in words where there is none."""
     texts: list[float | str] = []
     for number, reason in zip(np.round(values, 4).tolist(), reasons, strict=True):
-        texts.append(number if number >= 0 else Missing(reason).words)
+        texts.append(Missing(reason).words if number != number else number)
     return texts

@@ -5,7 +5,7 @@ else in `dashboard` knows a map by its name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -29,7 +29,7 @@ from dashboard.maps.script import Constant, script
 from dashboard.maps.section import Content, Section
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
-from dashboard.setting import Part
+from dashboard.setting import Part, settings_of
 from dashboard.state import ViewState
 
 State = TypeVar("State", bound=Part)
@@ -137,7 +137,7 @@ class Map(Generic[State]):
 
     def control_values(self, shown: "MapView[State] | None", state: State) -> dict[str, Any]:
         """What its controls say, by their keys."""
-        return {each.name: getattr(state, each.name) for each in fields(state)}
+        return {key: getattr(state, one.name) for key, one in settings_of(type(state)).items()}
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Map(Generic[State]):
 
     def command(self, model: str) -> str:
         """What computes it on the command line."""
-        return f"python -m analysis {methods.method(self.name).commands[0].name} {model}"
+        return methods.method(self.name).command_line(model)
 
     def absent(self, card: ModelCard) -> list[Any]:
         """What the page says when the model has no result of it."""
@@ -260,7 +260,7 @@ class Map(Generic[State]):
 
     def reproduce(self, shown: MapView[State], title: str, address: str) -> str:
         """A Python script that computes what is shown again."""
-        command = self.command(shown.card.id).split()[3:]
+        command = [self.command("").split()[-1], shown.card.id]
         purpose = f"Compute a {self.title.lower()} again. Run it where Head Atlas is installed: python reproduce.py"
         constants = [Constant("TITLE", title), Constant("ADDRESS", address), Constant("COMMAND", command)]
         return script(purpose, constants, _RUN)

@@ -24,6 +24,8 @@ class Label:
     def of(cls, words: Sequence[str], shape: tuple[int, ...]) -> "Label":
         """From the words of every head, layer by layer."""
         distinct = tuple(dict.fromkeys(words))
+        if len(distinct) > 256:  # a byte per head
+            raise ValueError(f"a panel has at most 256 different labels, not {len(distinct)}")
         at = {text: code for code, text in enumerate(distinct)}
         codes = np.array([at[text] for text in words], np.uint8)
         return cls(distinct, codes.reshape(shape))

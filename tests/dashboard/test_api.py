@@ -73,8 +73,9 @@ def test_what_makes_no_sense_is_refused(client):
     own = {"files": [{"name": "own.jsonl", "content": ITEMS}]}
     refused = ask(client, methods=["function"], **own)
     assert (refused.status_code, refused.json()["message"]) == (422, "own.jsonl is of no use for function")
-    unused = ask(client, methods=["function"], seeds=3)
-    assert (unused.status_code, unused.json()["message"]) == (422, "seeds is no setting of function")
+    unused = ask(client, methods=["function"], contrast={"name": "pairs.jsonl", "content": PAIRS})
+    assert (unused.status_code, unused.json()["message"]) == (422, "pairs.jsonl is of no use for function")
+    assert ask(client, methods=["function"], seeds=3).status_code == 202  # a setting of another method changes nothing
 
 
 def test_causal_scores_are_data_too(client):

@@ -19,6 +19,7 @@ from analysis.data.relations import parse
 from analysis.data.tasks import read_task
 from analysis.errors import ModelError
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
+from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Catalogue
@@ -141,6 +142,12 @@ files = st.one_of(
 )
 
 
+def empty(store):
+    """Forget all jobs: a full queue would refuse the next one."""
+    for name in list(store.names()):
+        store.delete(name)
+
+
 def test_no_upload_breaks_the_server(unlimited, shared_store):
     """A thousand files reach their parser and are taken as they are or refused by name; nothing else is stored."""
     seen = Counter()
@@ -155,13 +162,12 @@ def test_no_upload_breaks_the_server(unlimited, shared_store):
         seen["sent"] += 1
         if answer.status_code == 202:
             seen["taken"] += 1
-            assert list(shared_store.names()) == [f"job/{told['id']}"]
-            request = Engine(shared_store).job(told["id"]).request
-            shared_store.delete(f"job/{told['id']}")
+            assert sorted(shared_store.names()) == [f"job/{told['id']}", f"request/{told['id']}"]
+            request = Journal(shared_store).request(told["id"])
+            empty(shared_store)
             read = read_task if name == "a.jsonl" else lambda name, content: parse(content, name)
-            assert [own for own in (*request.relations, *request.causal.tasks) if own.name == "a"] == [
-                read(name, content.encode())
-            ]
+            chosen = (*request.chosen_relations(), *request.chosen_tasks())
+            assert [own for own in chosen if own.name == "a"] == [read(name, content.encode())]
         else:
             assert answer.status_code == 422
             assert list(shared_store.names()) == []
@@ -225,9 +231,9 @@ def test_values_that_json_has_and_python_lacks_are_refused_wherever_they_stand(u
 def test_no_body_breaks_the_server(unlimited, shared_store, fields):
     """Any JSON is a job or a refusal in a known form."""
     told = understood(unlimited.post("/api/jobs", content=body_of(fields), headers=JSON))
-    assert list(shared_store.names()) == ([f"job/{told['id']}"] if "id" in told else [])
-    for name in list(shared_store.names()):  # a full queue would refuse the next one
-        shared_store.delete(name)
+    stored = [f"job/{told['id']}", f"request/{told['id']}"] if "id" in told else []
+    assert sorted(shared_store.names()) == stored
+    empty(shared_store)
 
 
 @pytest.mark.parametrize("headers", [{}, JSON, {"Content-Type": "text/plain"}], ids=["none", "json", "text"])

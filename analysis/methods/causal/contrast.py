@@ -55,6 +55,11 @@ class ContrastPlan:
         return f"unit/{self.card.fingerprint}/{NAME}/{self._hash()}"
 
     @property
+    def is_whole(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def total(self) -> int:
         """Steps of the fit."""
         return pieces(self.settings.free_updates, CHUNK)
@@ -111,5 +116,6 @@ class ContrastPlan:
         return Fit.from_bytes(content) if content else None
 
     def _hash(self) -> str:
+        """Not `digest`, which sorts keys: stored fits of the first version are found under this one."""
         content = [VERSION, "contrast", self.contrast.hash, self.seeds, asdict(self.settings)]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]

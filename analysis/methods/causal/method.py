@@ -36,8 +36,15 @@ class CausalMethod(Method):
             "which heads a task needs: the causal map",
             ("tasks", *_FIT_OPTIONS, "together"),
             flags=(("preview", "only the quick estimate from one backward pass", {"seeds": 0}),),
+            ignored=("no-first-mlp",),
         ),
-        Command("contrast", "heads that one behaviour needs and another does not", _FIT_OPTIONS, position="contrast"),
+        Command(
+            "contrast",
+            "heads that one behaviour needs and another does not",
+            _FIT_OPTIONS,
+            position="contrast",
+            ignored=("no-first-mlp",),
+        ),
     )
 
     def plan(self, card: ModelCard, settings: CausalSettings) -> TaskPlan | ContrastPlan:
@@ -61,7 +68,7 @@ class CausalMethod(Method):
         words = f"{', '.join(task.title for task in chosen)} ({fit_words(fit)})"
         return Asked(tuple(task.name for task in chosen), choice, variant, words)
 
-    def takes(self, file: OwnFile) -> bool:
+    def takes(self, field: str, file: OwnFile) -> bool:
         """Prompts with targets."""
         return file.is_task
 

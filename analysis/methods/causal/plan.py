@@ -125,6 +125,11 @@ class TaskPlan:
     # ---- Steps -----------------------------------------------------------------------------------------------------
 
     @property
+    def is_whole(self) -> bool:
+        """Always."""
+        return True
+
+    @property
     def total(self) -> int:
         """Steps of all tasks."""
         steps = 2  # the untouched model and the preview

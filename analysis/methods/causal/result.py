@@ -35,18 +35,16 @@ class Variant:
 
     name: str
     roles: tuple[str, ...]  # that a fit can tell
-    stages: tuple[str, ...]
     loss: str  # what the loss curves show
     command: tuple[str, ...]  # of the command line: what stands before and behind the model
     is_task: bool = True  # the untouched model is measured on it, and every gate is pushed both ways
     about: str = ""  # what a head helps or hurts, where it is not the task itself
 
 
-TASK = Variant("task", ROLES, STAGES, "NLL of the target", ("gates", "--tasks"))
+TASK = Variant("task", ROLES, "NLL of the target", ("gates", "--tasks"))
 CONTRAST = Variant(
     name="contrast",
     roles=(ROLES[0], ROLES[2]),
-    stages=STAGES[:1],
     loss="log P(forget) − log P(retain)",
     command=("contrast",),
     is_task=False,

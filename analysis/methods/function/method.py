@@ -41,9 +41,9 @@ class FunctionMethod(Method):
         own = [relation.title for relation in chosen if relation.category == "custom"]
         return Asked(tuple(relation.name for relation in chosen), words=", ".join(own))
 
-    def takes(self, file: OwnFile) -> bool:
+    def takes(self, field: str, file: OwnFile) -> bool:
         """Pairs of words."""
-        return not file.is_task
+        return field == "files" and not file.is_task
 
     def identity(self, settings: FunctionSettings) -> Any:
         """The content of the relations rather than their names."""

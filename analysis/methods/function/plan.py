@@ -25,8 +25,6 @@ from analysis.results.store import Store
 NAME = "function"
 VERSION = "1"  # raise whenever a score may come out differently
 
-TokenPairs = list[list[tuple[int, int]]]  # each relation's pairs of single tokens
-
 
 @dataclass(frozen=True)
 class PairsStep:
@@ -103,6 +101,11 @@ class FunctionPlan:
     def layer_name(self, layer: int) -> str:
         """The name of one layer's hits."""
         return f"unit/{self.card.fingerprint}/{NAME}/{self._hash(layer)}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Always."""
+        return True
 
     @property
     def total(self) -> int:

@@ -13,7 +13,8 @@ from analysis.models.card import ModelCard
 from analysis.settings import hints
 
 LARGE_VOCABULARY = 100_000  # from here on k is larger
-MOST_RELATIONS = 50
+MOST_RELATIONS = 1000
+_SMALL, _LARGE = (1, 10), (3, 25)  # k of copying and of all other relations, by the size of the vocabulary
 
 K = Annotated[int, Field(ge=1)]
 
@@ -28,14 +29,16 @@ class FunctionSettings(WithFiles, WeightsSettings):
         json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
     )
     k: K | None = Field(
-        None, title="k", description="targets among the k largest count (default 10, large vocabularies 25)"
+        None,
+        title="k",
+        description=f"targets among the k largest count (default {_SMALL[1]}, large vocabularies {_LARGE[1]})",
     )
     k_copying: K | None = Field(
-        None, title="k of copying", description="the same for copying relations (default 1, or 3)"
+        None, title="k of copying", description=f"the same for copying relations (default {_SMALL[0]}, or {_LARGE[0]})"
     )
 
     def chosen_relations(self) -> tuple[Relation, ...]:
-        """Built-in ones and one's own; all built-in ones when none is named and no file is given for them."""
+        """Built-in ones, all of them unless some are named, and one's own."""
         own = [relation_of(file) for file in self.files if not file.is_task]
         named = self.relations if self.relations is not None else list(relations.builtin())
         chosen = {relation.name: relation for relation in relations.choose(named)}
@@ -60,7 +63,7 @@ class FunctionSettings(WithFiles, WeightsSettings):
 
 def default_ks(vocabulary: int) -> tuple[int, int]:
     """The published values: 1 for copying and 10, or 3 and 25 for large vocabularies."""
-    return (3, 25) if vocabulary >= LARGE_VOCABULARY else (1, 10)
+    return _LARGE if vocabulary >= LARGE_VOCABULARY else _SMALL
 
 
 def relation_of(file: OwnFile) -> Relation:

@@ -2,12 +2,21 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from analysis.data.printable import printable
 from analysis.methods.method import Command, Method
 from analysis.methods.salience.plan import SaliencePlan
-from analysis.methods.salience.tokens import NAME, TITLE, VERSION, salience_scores, salient_tokens
+from analysis.methods.salience.tokens import (
+    NAME,
+    TITLE,
+    VERSION,
+    Entry,
+    joined_layers,
+    salience_scores,
+    salient_tokens,
+)
 from analysis.methods.weights_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Data, Item, Provenance
@@ -37,16 +46,25 @@ class SalienceMethod(Method):
         """The head's own layer is enough."""
         return settings.model_copy(update={"layers": [head.layer]})
 
+    def pieces(self, card: ModelCard, store: Store) -> tuple[str, ...]:
+        """Layers that were computed."""
+        return tuple(store.names(f"{NAME}/{card.fingerprint}/"))
+
     def recovered(self, card: ModelCard, store: Store) -> Scores | None:
         """Layers that were computed alone, or by a version that wrote no result of the whole."""
-        if next(store.names(f"{NAME}/{card.fingerprint}/"), None) is None:
-            return None
         return SaliencePlan(card, True, card.layers).assembled(store, "")
 
     def rank(self, scores: Scores) -> Any:
         """Any at all, then with the first MLP, then more layers, then the newer result."""
         present = int((scores.missing == Missing.PRESENT).sum())
         return present > 0, bool(scores.provenance.settings.get("first_mlp")), present, scores.provenance.date
+
+    def merged(self, results: Sequence[Scores], first: Scores | None = None) -> Scores:
+        """The layers of all results that were computed in the same way."""
+        ordered = sorted(results, key=self.rank, reverse=True)
+        best = first or ordered[0]
+        alike = [other for other in ordered if self.mergeable(other.provenance) == self.mergeable(best.provenance)]
+        return best if len(alike) == 1 else joined_layers([best, *alike])
 
     def words(self, provenance: Provenance) -> str:
         """There is one kind only."""
@@ -64,13 +82,8 @@ class SalienceMethod(Method):
 
     def head(self, scores: Scores, head: HeadId) -> Data:
         """A head's salient tokens."""
-        listed = []
-        for token in salient_tokens(scores, head) or ():
-            promoted = [{"text": text} for text in token.promoted]
-            suppressed = [{"text": text} for text in token.suppressed]
-            entry = {"text": token.text, "sigma": token.sigma, "promoted": promoted, "suppressed": suppressed}
-            listed.append(entry)
-        return {"salient": listed}
+        tokens = salient_tokens(scores, head) or ()
+        return {"salient": [token.model_dump(exclude_none=True) for token in tokens]}
 
     def no_head(self, card: ModelCard, head: HeadId) -> Data:
         """No tokens."""
@@ -80,7 +93,7 @@ class SalienceMethod(Method):
         """The same for a terminal."""
         lines = ["salient tokens (σ)  → promotes | suppresses"]
         for token in salient_tokens(scores, head) or ():
-            promoted, suppressed = (" ".join(map(printable, part)) for part in (token.promoted, token.suppressed))
+            promoted, suppressed = (_texts(entries) for entries in (token.promoted, token.suppressed))
             lines.append(f"{printable(token.text):>18} {token.sigma:6.2f}  → {promoted} | {suppressed}")
         return lines
 
@@ -110,12 +123,16 @@ class SalienceMethod(Method):
         return salience_scores(card, texts, True, "", made)
 
 
+def _texts(entries: Sequence[Entry]) -> str:
+    return " ".join(printable(entry.text) for entry in entries)
+
+
 def _short(scores: Scores, head: HeadId) -> list[Data]:
     """A head's tokens with three decimals."""
     listed = []
     for token in salient_tokens(scores, head) or ():
-        promoted = [{"text": text} for text in token.promoted]
-        suppressed = [{"text": text} for text in token.suppressed]
+        promoted = [{"text": entry.text} for entry in token.promoted]
+        suppressed = [{"text": entry.text} for entry in token.suppressed]
         listed.append(
             {"text": token.text, "sigma": round(token.sigma, 3), "promoted": promoted, "suppressed": suppressed}
         )

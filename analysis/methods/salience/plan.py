@@ -86,6 +86,11 @@ class SaliencePlan:
         return f"{NAME}/{self.card.fingerprint}/{VERSION}/{layer}/{int(self.first_mlp)}"
 
     @property
+    def is_whole(self) -> bool:
+        """With all layers: some layers alone, for one head, are found again piece by piece."""
+        return self.layers == self.card.layers
+
+    @property
     def total(self) -> int:
         """Layers."""
         return len(self.layers)

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import xarray as xr
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Item, Provenance
@@ -20,14 +20,27 @@ TOKENS = 15  # per head
 SENTENCE = "The tokens whose vector the head stretches most (σ), and what it then makes more and less likely."
 
 
-@dataclass(frozen=True)
-class SalientToken:
+class Entry(BaseModel):
+    """A token that a head promotes or suppresses, and by how much; files that ship have the text alone."""
+
+    model_config = ConfigDict(frozen=True)
+    text: str
+    token: int | None = None
+    value: float | None = None
+
+
+class SalientToken(BaseModel):
     """A token on which a head acts strongly, with the tokens that it then promotes and suppresses most."""
 
+    model_config = ConfigDict(frozen=True)
     text: str
     sigma: float
-    promoted: tuple[str, ...]
-    suppressed: tuple[str, ...]
+    token: int | None = None
+    promoted: tuple[Entry, ...]
+    suppressed: tuple[Entry, ...]
+
+
+_LAYER = TypeAdapter(tuple[tuple[SalientToken, ...], ...])  # the heads of a layer
 
 
 def salience_scores(
@@ -62,20 +75,15 @@ def salient_tokens(scores: Scores, head: HeadId) -> tuple[SalientToken, ...] | N
 
 
 @lru_cache(maxsize=16)
-def _of_layer(text: str) -> Sequence[tuple[SalientToken, ...]]:
-    heads = []
-    for tokens in json.loads(text):
-        heads.append(tuple(_read(token) for token in tokens))
-    return heads
+def _of_layer(text: str) -> tuple[tuple[SalientToken, ...], ...]:
+    return _LAYER.validate_json(text)
 
 
-def _read(token: Mapping[str, object]) -> SalientToken:
-    promoted, suppressed = (
-        tuple(entry["text"] for entry in _entries(token, kind)) for kind in ("promoted", "suppressed")
-    )
-    return SalientToken(str(token["text"]), float(str(token["sigma"])), promoted, suppressed)
-
-
-def _entries(token: Mapping[str, object], kind: str) -> list[dict[str, str]]:
-    entries = token[kind]
-    return entries if isinstance(entries, list) else []
+def joined_layers(results: Sequence[Scores]) -> Scores:
+    """One result with the layers of several, each layer from the first that has it."""
+    first = results[0]
+    texts: dict[int, str] = {}
+    for scores in results:
+        for layer, text in scores.records[NAME].items():
+            texts.setdefault(int(layer), text)
+    return salience_scores(first.provenance.model, texts, True, "", first.provenance)

@@ -42,7 +42,8 @@ def cells(shown: MapView[FunctionState]) -> dict[str, list[Any]]:
     for n, panel in enumerate(shown.panels):
         values[f"panel_{n}"] = numbers(panel.value.ravel(), panel.reason.ravel())
     for n, (of_kinds, reasons) in enumerate(zip(scored, missing, strict=True)):
-        values[f"item_{n}"] = numbers(of_kinds.max(axis=0), reasons)
+        larger = of_kinds.max(axis=0)
+        values[f"item_{n}"] = numbers(np.where(larger < 0, np.nan, larger), reasons)
     return values
 
 

@@ -38,8 +38,8 @@ def _row(token: SalientToken) -> html.Tr:
         [
             html.Td(_token(token.text)),
             html.Td(f"{token.sigma:.2f}", className="num"),
-            html.Td([_token(text) for text in token.promoted]),
-            html.Td([_token(text) for text in token.suppressed]),
+            html.Td([_token(entry.text) for entry in token.promoted]),
+            html.Td([_token(entry.text) for entry in token.suppressed]),
         ]
     )
 

@@ -10,7 +10,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from analysis.cli import main
 from analysis.data.tasks import Contrast, Item, Task, builtin
-from analysis.errors import SettingError
+from analysis.errors import SettingError, TaskError
+from analysis.jobs.request import make_request
 from analysis.methods.causal.compute.steps import CausalWorker
 from analysis.methods.causal.contrast import ContrastPlan
 from analysis.methods.causal.fits import LIMIT, Fit
@@ -23,7 +24,7 @@ from analysis.results.scores import Missing, Scores
 from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store
 from tests import tiny_models
-from tests.computing import causal_map
+from tests.computing import asked, causal_map
 
 SOURCES = 6
 SOLVER, SPOILER = (1, 2), (0, 1)
@@ -241,14 +242,27 @@ def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoi
     assert (closed[:, *SPOILER] < 0.1).all()
 
 
-def test_settings_that_make_no_sense_are_refused(checkpoint):
-    """No updates, a negative number of seeds and the same task twice are named errors."""
-    with pytest.raises(SettingError):
-        GateSettings(free_updates=0)
-    with pytest.raises(SettingError):
-        TaskPlan(checkpoint.card, (built_task(),), seeds=-1)
-    with pytest.raises(SettingError):
-        TaskPlan(checkpoint.card, (built_task(), built_task()))
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"updates": [0, 5]}, {"updates": [5, 10_001]}, {"seeds": -1}, {"seeds": 101}, {"batch": 0}, {"batch": 1025},
+        {"rates": [1, 0.1, 0.5, 0]}, {"rates": [1, 0.1, 0.5, 11]}, {"push": -0.1}, {"push": 11}, {"clip": 0},
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense_are_refused(wrong):
+    """Beyond every limit there is a named error."""
+    with pytest.raises(SettingError, match="makes no sense"):
+        make_request({"model": "any", "methods": ["causal"], **wrong})
+
+
+def test_a_task_is_named_once_and_pairs_have_no_preview():
+    """Tasks of one name, none at all, and a contrast without seeds are refused in words."""
+    twice = asked("any", "causal", tasks=(builtin()["math"],)).model_copy(update={"tasks": ["math", "math"]})
+    for request in (twice, twice.model_copy(update={"tasks": []})):
+        with pytest.raises(TaskError, match="each once"):
+            request.asked()
+    with pytest.raises(TaskError, match="no preview"):
+        asked("any", "causal", contrast=built_contrast(), seeds=0).asked()
 
 
 def test_the_command_line_fits_a_task_of_ones_own_and_writes_it(checkpoint, tmp_path, monkeypatch, capsys):

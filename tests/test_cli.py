@@ -133,7 +133,7 @@ def test_models_and_cache(run, tiny_folder, relation):
 def test_bad_input_gets_a_reason_a_hint_and_its_own_exit_code(
     run, tiny_folder, relation, tmp_path, arguments, code, message
 ):
-    """No traceback for what a person can mend, in words and as JSON."""
+    """No traceback for what a user can fix, in words and as JSON."""
     broken = tmp_path / "broken.csv"
     broken.write_text("a,b\nc\n")
     names = {"tiny": tiny_folder, "good": relation, "broken": broken}
@@ -305,3 +305,24 @@ def test_salience_goes_to_json_only(run, tiny_folder):
     """Another ending is refused before anything is computed."""
     with pytest.raises(SystemExit):
         run("salience", tiny_folder, "--out", "tokens.txt")
+
+
+def test_files_of_the_wrong_kind_are_named(run, tiny_folder, tmp_path):
+    """A task among the relations, and pairs among the tasks."""
+    (tmp_path / "task.jsonl").write_text('{"prompt": "a", "target": " b"}')
+    (tmp_path / "pairs.csv").write_text("hot,cold")
+    assert "task.jsonl is of no use for function" in run("map", tiny_folder, "--relations", tmp_path / "task.jsonl")[2]
+    assert "pairs.csv is of no use for causal" in run("gates", tiny_folder, "--tasks", tmp_path / "pairs.csv")[2]
+
+
+def test_many_files_at_once(run, tiny_folder, tmp_path):
+    """A limit of the network is none of the command line; an option of earlier versions does no harm."""
+    files = []
+    for number in range(7):
+        path = tmp_path / f"mine{number}.csv"
+        path.write_text("\n".join(f"w{i},w{i + number + 1}" for i in range(40)))
+        files.append(path)
+    code, out, _ = run("map", tiny_folder, "--relations", *files, "--json")
+    assert code == 0
+    assert len(json.loads(out)["relations"]) == 7
+    assert run("gates", "nobody/has-this", "--no-first-mlp", "--preview")[0] == 3

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from analysis.data.relations import parse
 from analysis.jobs.engine import Engine
@@ -14,6 +15,7 @@ from analysis.jobs.journal import Journal
 from analysis.methods import method
 from analysis.methods.causal.result import record_of
 from analysis.results.catalogue import Catalogue
+from analysis.results.inventory import forget_stray_jobs
 from analysis.results.scores import OLDER, Scores
 
 FOLDER = Path(__file__).parent / "older"
@@ -82,3 +84,25 @@ def test_an_older_request_for_a_contrast_is_read(store):
     (job_id,) = older_jobs("contrast_job.json", store)
     contrast = Journal(store).request(job_id).chosen_contrast()
     assert [item.prompt for item in contrast.forget] == [f"p{i}" for i in range(8)]
+
+
+def test_older_jobs_are_rewritten_when_the_engine_starts(store):
+    """Once; from then on a look at the jobs parses no upload."""
+    (job_id,) = older_jobs("job.json", store)
+    before = Journal(store).request(job_id)
+    Journal(store).upgrade()
+    assert sorted(store.names()) == [f"job/{job_id}", f"request/{job_id}"]
+    assert "request" not in json.loads(store.get(f"job/{job_id}"))
+    assert Journal(store).request(job_id) == before
+    assert Journal(store).job(job_id).message == "it broke"
+
+
+@pytest.mark.parametrize("content", [b"[]", b'{"asked": []}', b"not JSON", b'"text"', b'{"request": 7}'])
+def test_foreign_records_of_jobs_are_passed_over(store, content):
+    """By the list of jobs, by the start of the engine and by the cache's pruning."""
+    store.put("job/abc", content)
+    engine = Engine(store)
+    engine._journal.upgrade()
+    assert engine.jobs() == []
+    assert Journal(store).request("abc") is None
+    assert forget_stray_jobs(store) == 0

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from analysis.data import questions
-from analysis.data.files import OwnFile
+from analysis.data.files import MAX_BYTES, OwnFile
 from analysis.data.questions import past_of, with_s
-from analysis.data.tasks import MAX_BYTES, MAX_ITEMS, MIN_ITEMS, Item, builtin, read_contrast, read_task
+from analysis.data.tasks import MAX_ITEMS, MIN_ITEMS, Item, builtin, read_contrast, read_task
 from analysis.errors import HeadAtlasError, TaskError
 
 QUESTIONS = {"math": questions.math(), "syntax": questions.syntax(), "commonsense": questions.commonsense()}

@@ -9,7 +9,7 @@ from pydantic import Field
 from analysis.errors import HeadAtlasError, RelationError, TaskError
 from analysis.settings import Settings, hints
 
-MAX_BYTES = 10_000_000
+MAX_BYTES = 10_000_000  # of a file from a disk; over the network less is taken
 MAX_FILES = 50
 _TASK = ".jsonl"
 

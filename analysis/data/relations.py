@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+from analysis.data.files import MAX_BYTES
 from analysis.errors import RelationError
 
 Category = Literal["algorithmic", "knowledge", "linguistic", "translation", "custom"]
@@ -18,7 +19,6 @@ CATEGORIES: tuple[Category, ...] = ("algorithmic", "knowledge", "linguistic", "t
 
 KKind = Literal["copying", "standard"]
 
-MAX_BYTES = 5_000_000  # of a user's file; our largest is 30 kB
 MAX_PAIRS = 20_000
 MAX_WORD = 100  # characters
 _SHOWN_PROBLEMS = 10

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.data import questions
+from analysis.data.files import MAX_BYTES
 from analysis.data.questions import Question
 from analysis.errors import TaskError
 
@@ -16,7 +17,6 @@ TRAIN = 1_600  # prompts per kind: no batch of 16 is seen twice within 600 updat
 VALIDATION = 40  # prompts per kind
 HELD_OUT = 5  # one question in five is for validation
 
-MAX_BYTES = 10_000_000  # of a user's file
 MAX_ITEMS = 20_000
 MIN_ITEMS = 8
 MAX_PROMPT = 4_000  # characters

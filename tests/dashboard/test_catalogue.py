@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped_scores
 from dashboard.page import callbacks
-from tests.computing import asked, computed, function_plan, function_scores
+from tests.computing import asked, computed, function_plan, function_scores, salience
+from tests.synthetic import ODD, odd_scores
 from tests.test_plan import RELATION
 
 
@@ -103,3 +105,33 @@ def test_what_a_job_has_not_computed_says_why(stopped, store, state, reason):
     legend = json.dumps(found["legend"], default=lambda part: part.to_plotly_json())
     assert ("failed: the disk is full. Make room" in legend) == (state == "failed")
     assert reason.words in legend
+
+
+def test_the_newest_checkpoint_of_a_name_is_what_the_name_stands_for(store):
+    """Two trainings under one name: the better result decides, then the newer; a fingerprint names either."""
+    scores = odd_scores()
+    for fingerprint, date in (("a" * 64, "2026-01-01T00:00:00Z"), ("b" * 64, "2026-02-01T00:00:00Z")):
+        card = replace(scores.provenance.model, fingerprint=fingerprint)
+        facts = replace(scores.provenance, model=card, date=date)
+        store.put(f"result/{fingerprint}/function/0", replace(scores, provenance=facts).to_parquet())
+    catalogue = Catalogue(store)
+    assert catalogue.card(ODD).fingerprint == "b" * 64
+    assert catalogue.card(ODD, "aaaa").fingerprint == "a" * 64
+
+
+def test_one_heads_salient_tokens_hide_no_other_layer(tiny_folder, store):
+    """A layer that was computed for one head is shown with all others, and is no result of its own."""
+    checkpoint = Checkpoint.open(tiny_folder, "small")
+    for head in (HeadId(1, 0), HeadId(2, 3)):
+        salience(checkpoint, head, store)
+    assert list(store.names("result/")) == []
+    catalogue = Catalogue(store)
+    scores = catalogue.result(checkpoint.card, "salience")
+    assert salient_tokens(scores, HeadId(1, 2))
+    assert salient_tokens(scores, HeadId(2, 2))
+    assert salient_tokens(scores, HeadId(0, 0)) is None
+    computed("salience", SalienceMethod().plan(checkpoint.card, WeightsSettings()), checkpoint, store)
+    salience(checkpoint, HeadId(1, 1), store)
+    whole = Catalogue(store).result(checkpoint.card, "salience")
+    assert all(salient_tokens(whole, HeadId(layer, 0)) for layer in checkpoint.card.layers)
+    assert (whole.missing == Missing.PRESENT).all()

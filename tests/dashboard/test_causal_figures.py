@@ -29,11 +29,11 @@ def maps(figure):
 
 def test_colours_are_the_sum_of_two_lights():
     """Published: green, red, yellow for both, black for neither; below the threshold a light is dimmed."""
-    figure = make(state(view="causal", palette="paper", role=0.7, seed="0"))
+    figure = make(state(view="causal", palette="paper", threshold=0.7, seed="0"))
     assert shown(figure, "math seed 0", 0, 0) == "#00ea00"  # F 0.9 of L0H0 in 13 steps
     assert shown(figure, "math seed 0", 0, 1) == "#d40000"  # N 0.8 of L0H1
     assert shown(figure, "math seed 0", 1, 1) == "#000000"
-    both = make(state(view="causal", palette="paper", role=0.2))
+    both = make(state(view="causal", palette="paper", threshold=0.2))
     red, green = (int(shown(both, "math any", 0, 0)[at : at + 2], 16) for at in (1, 3))
     assert min(red, green) > 150
     assert colours("paper", False).light(1, 1) == "#ffff00"

@@ -87,7 +87,7 @@ def test_the_threshold_decides_what_counts_and_reaches_it_counts_too():
     """F of 0.8 and 0.9: two of four heads at 0.8, one above."""
     assert shares(small(), "math", "any", 0.8)["facilitation"] == 0.5
     assert shares(small(), "math", "any", 0.81)["facilitation"] == 0.25
-    assert panels_of(state(view="causal", role=0.81))["math any"].remark == "F 25 % · N 25 %"
+    assert panels_of(state(view="causal", threshold=0.81))["math any"].remark == "F 25 % · N 25 %"
 
 
 def test_a_task_without_a_seed_says_why_and_one_with_some_shows_them():

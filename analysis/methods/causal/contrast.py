@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 
 from analysis.data.tasks import Contrast
-from analysis.errors import SettingError
 from analysis.methods.causal.fits import Fit
 from analysis.methods.causal.plan import CHUNK, GateStep, pieces, readable
 from analysis.methods.causal.result import CONTRAST, NAME, VERSION, Curves, TaskRecord, TaskResult, causal_scores
-from analysis.methods.causal.settings import MAX_SEEDS, GateSettings
+from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Item
 from analysis.results.scores import Floats, Scores
@@ -39,10 +38,6 @@ class ContrastPlan:
     contrast: Contrast
     seeds: int = 1
     settings: GateSettings = field(default_factory=GateSettings)
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.seeds <= MAX_SEEDS:
-            raise SettingError(f"{self.seeds} seeds make no sense", f"Choose 1 to {MAX_SEEDS}.")
 
     @property
     def key(self) -> str:

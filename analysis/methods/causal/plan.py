@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.data.tasks import Contrast, Task
-from analysis.errors import SettingError, StoreError
+from analysis.errors import StoreError
 from analysis.methods.causal.fits import Fit, Gates
 from analysis.methods.causal.result import (
     NAME,
@@ -28,7 +28,7 @@ from analysis.methods.causal.result import (
     rank_correlation,
     settled_share,
 )
-from analysis.methods.causal.settings import MAX_SEEDS, SEEDS, GateSettings
+from analysis.methods.causal.settings import SEEDS, GateSettings
 from analysis.methods.method import digest
 from analysis.models.card import ModelCard
 from analysis.models.opened import OpenModel
@@ -79,17 +79,6 @@ class TaskPlan:
     seeds: int = SEEDS  # 0: only the preview and the untouched model
     settings: GateSettings = field(default_factory=GateSettings)
     together: int = 1  # seeds that share a batch: faster, but they are done at the same time
-
-    def __post_init__(self) -> None:
-        names = {task.name for task in self.tasks}
-        if not self.tasks or len(names) < len(self.tasks):
-            raise SettingError(
-                "tasks must be named, each once", "Choose from math, syntax, commonsense, or give a file."
-            )
-        if not 0 <= self.seeds <= MAX_SEEDS or self.together < 1:
-            raise SettingError(
-                f"{self.seeds} seeds make no sense", f"Choose up to {MAX_SEEDS}; 0 for the preview alone."
-            )
 
     # ---- Names in the store ----------------------------------------------------------------------------------------
 

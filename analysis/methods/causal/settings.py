@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 from analysis.data import tasks
 from analysis.data.files import OwnFile, WithFiles
 from analysis.data.tasks import Contrast, Task
-from analysis.errors import SettingError, TaskError
+from analysis.errors import TaskError
 from analysis.settings import hints
 
 SEEDS, MAX_SEEDS = 5, 100
@@ -34,20 +34,6 @@ class GateSettings:
     def published(cls) -> "GateSettings":
         """The paper's."""
         return cls(free_updates=500, push_updates=500, batch=64, free_rate=(0.1, 0.01))
-
-    def __post_init__(self) -> None:
-        for updates in (self.free_updates, self.push_updates):
-            if not 1 <= updates <= MAX_UPDATES:
-                raise SettingError(f"{updates} updates make no sense", f"Choose 1 to {MAX_UPDATES:,}.")
-        if not 1 <= self.batch <= MAX_BATCH:
-            raise SettingError(f"a batch of {self.batch} makes no sense", f"Choose 1 to {MAX_BATCH:,}.")
-        for rate in (*self.free_rate, *self.push_rate):
-            if not 0 < rate <= MAX_RATE:
-                raise SettingError(f"a learning rate of {rate:g} makes no sense", f"Choose above 0 to {MAX_RATE}.")
-        if not 0 <= self.push <= MAX_PUSH:
-            raise SettingError(f"a push of {self.push:g} makes no sense", f"Choose a number from 0 to {MAX_PUSH}.")
-        if not 0 < self.clip <= MAX_CLIP:
-            raise SettingError(f"a clip of {self.clip} makes no sense", f"Choose above 0 to {MAX_CLIP:,}.")
 
     @property
     def total(self) -> int:

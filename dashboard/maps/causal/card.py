@@ -18,14 +18,14 @@ from dashboard.palette import Colours
 
 def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
     """What the tasks say of it, in one line."""
-    gates = head_gates(shown.result, head, shown.state.role)
+    gates = head_gates(shown.result, head, shown.state.threshold)
     return " · ".join(f"{task.title}: {task.role}" for task in gates)
 
 
 def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
     """A part for each task."""
     state = shown.state
-    gates = head_gates(shown.result, asked.head, state.role, state.one_seed)
+    gates = head_gates(shown.result, asked.head, state.threshold, state.one_seed)
     variants = {task.variant.name for task in gates}
     hints = [words for variant, words in _HINTS.items() if variant in variants]
     by = f"seed {state.one_seed}" if state.one_seed else "mean"

@@ -40,8 +40,8 @@ def _coded(panel: Panel, state: CausalState, palette: Colours, scale: float) -> 
         return np.zeros(panel.value.shape, np.uint8), []
     if len(panel.categories) == 1:
         shades = [palette.glow(panel.categories[0], level) for level in np.linspace(0, 1, FINE)]
-        return _level(_light(panel.strengths[0], state.role), FINE), shades
-    helps, hurts = (_level(_light(strength, state.role), LEVELS) for strength in panel.strengths)
+        return _level(_light(panel.strengths[0], state.threshold), FINE), shades
+    helps, hurts = (_level(_light(strength, state.threshold), LEVELS) for strength in panel.strengths)
     return helps * LEVELS + hurts, _squares(palette.channels)
 
 

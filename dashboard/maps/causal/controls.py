@@ -54,7 +54,7 @@ def controls() -> list[Control]:
             "role",
             "Threshold θ",
             "A head has a role from this score on; below it the light is dimmed. Published: 0.5.",
-            slider("role", "Threshold θ", default.role),
+            slider("role", "Threshold θ", default.threshold),
             has_number=True,
         ),
     ]

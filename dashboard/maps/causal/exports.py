@@ -31,14 +31,14 @@ def frame(shown: MapView[CausalState]) -> pd.DataFrame:
         frames += [_rows(panel, measure, shown) for measure in panel.measures]
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_COLUMNS)
     table = with_model(table, shown.result)
-    table["threshold"] = shown.state.role
+    table["threshold"] = shown.state.threshold
     return _with_task_facts(table, shown.result)
 
 
 def _rows(panel: Panel, measure: Measure, shown: MapView[CausalState]) -> pd.DataFrame:
     card, values, kind = shown.card, measure.value, _KINDS[measure.name]
     strength = -values if kind == PREVIEW else values
-    member = values < 0 if kind == PREVIEW else values >= shown.state.role
+    member = values < 0 if kind == PREVIEW else values >= shown.state.threshold
     rows = {
         "item": panel.row,
         "kind": kind,
@@ -99,7 +99,7 @@ def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
         Constant("COMMANDS", commands),
         Constant("OWN_TASKS", own, "files of tasks and pairs that must be here"),
         Constant("SETTINGS", fitted, "of the fits that the view was made from"),
-        Constant("ROLE", state.role, "the score from which on a head has a role"),
+        Constant("ROLE", state.threshold, "the score from which on a head has a role"),
     ]
     purpose = "Compute a causal map again. Run it where Head Atlas is installed: python reproduce.py"
     return script(purpose, constants, _PROGRAM)

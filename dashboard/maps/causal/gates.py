@@ -67,13 +67,13 @@ def reduced(causal: Scores, task: str, column: str) -> Floats | None:  # [role, 
     return np.asarray(folded.transpose("kind", "layer", "head").values, dtype=np.float64)
 
 
-def shares(causal: Scores, task: str, column: str, role: float) -> dict[str, float]:
+def shares(causal: Scores, task: str, column: str, threshold: float) -> dict[str, float]:
     """The share of heads whose F, N and R reach the threshold; nothing when there is no score."""
     roles = reduced(causal, task, column)
     if roles is None:
         return {}
     with np.errstate(invalid="ignore"):
-        return {name: float((roles[ROLES.index(name)] >= role).mean()) for name in known_roles(roles)}
+        return {name: float((roles[ROLES.index(name)] >= threshold).mean()) for name in known_roles(roles)}
 
 
 def percent(share: float) -> str:

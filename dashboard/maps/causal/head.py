@@ -37,13 +37,13 @@ class HeadGates:
     missing: str  # why there is no score
 
 
-def head_gates(causal: Scores, head: HeadId, role: float, seed: str = "") -> list[HeadGates]:
+def head_gates(causal: Scores, head: HeadId, threshold: float, seed: str = "") -> list[HeadGates]:
     """What every task says of a head: its gates in each seed, scores, preview, effect and ranks."""
     at = causal.provenance.model.layers.index(head.layer)
-    return [_of_task(causal, task, (at, head.head), role, seed) for task in task_names(causal)]
+    return [_of_task(causal, task, (at, head.head), threshold, seed) for task in task_names(causal)]
 
 
-def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> HeadGates:
+def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str) -> HeadGates:
     there = fitted_seeds(causal, task)
     found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
     helps, hurts, idle = (found.sel(kind=role).values.tolist() for role in ROLES)
@@ -60,7 +60,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> H
         open=[1 - value for value in hurts] if variant.is_task else [],
         always=_scores_at(reduced(causal, task, "always"), cell),
         any=_scores_at(reduced(causal, task, "any"), cell),
-        role=head_role(causal, task, cell, role),
+        role=head_role(causal, task, cell, threshold),
         preview=_at(preview.mean, cell),
         preview_share=_at(preview.share, cell),
         effect=_at(effect, cell),
@@ -70,7 +70,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, role: float, seed: str) -> H
     )
 
 
-def head_role(causal: Scores, task: str, cell: Cell, role: float) -> str:
+def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
     """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
     about = evidence.variant(causal, task).about
     whose = f" {about}" if about else ""
@@ -79,7 +79,7 @@ def head_role(causal: Scores, task: str, cell: Cell, role: float) -> str:
         return "not fitted"
     scored = _sampled_roles(causal, task)[:, :, cell[0], cell[1]]  # [role, seed]
     with np.errstate(invalid="ignore"):
-        helps, hurts, idle = ((scored[i] >= role).sum() for i in range(3))
+        helps, hurts, idle = ((scored[i] >= threshold).sum() for i in range(3))
     counts = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
     parts = [f"{ROLE_WORDS[code]}{whose}{_in_seeds(count, len(there))}" for code, count in counts if count]
     return ", ".join(parts) or ROLE_WORDS[NO_ROLE]

@@ -65,9 +65,9 @@ def legend(shown: Shown, palette: Colours) -> list[Any]:
         return [ramp(shades, f"{words}; full colour at {scale_words(shown.panels)}", ends=("−", "+"))]
     if state.gates in ROLES:
         shades = [palette.glow(state.gates, level) for level in (0, 0.5, 1)]
-        words = f"{LETTERS[state.gates]}, {state.gates}; dimmed below θ = {state.role:g}"
+        words = f"{LETTERS[state.gates]}, {state.gates}; dimmed below θ = {state.threshold:g}"
         return [ramp(shades, words, ends=("0", "1"))]
-    return [_square(palette), *_corners(palette), html.Span(f"dimmed below θ = {state.role:g}")]
+    return [_square(palette), *_corners(palette), html.Span(f"dimmed below θ = {state.threshold:g}")]
 
 
 def _square(palette: Colours) -> html.Span:
@@ -115,4 +115,4 @@ def heading(state: CausalState) -> str:
     if state.gates == PREVIEW:
         return "gradient preview, a first-order estimate of which heads help and hurt"
     seeds = f"seed {state.one_seed}" if state.one_seed else "Always and Any over the seeds"
-    return f"heads that tasks need and that hurt them ({seeds}, θ = {state.role:g}, dimmed below)"
+    return f"heads that tasks need and that hurt them ({seeds}, θ = {state.threshold:g}, dimmed below)"

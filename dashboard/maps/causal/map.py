@@ -161,7 +161,7 @@ class CausalMap(Map[CausalState]):
 
     def cells(self, shown: Shown) -> dict[str, list[Any]]:
         """Their values."""
-        return table.cells(shown.result, shown.state.role)
+        return table.cells(shown.result, shown.state.threshold)
 
     def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
         """The corners of the two channels, or the ends of a scale."""

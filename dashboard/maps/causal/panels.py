@@ -65,8 +65,8 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         return _without(causal, task, column, why)
     strengths = roles[[ROLES.index(role) for role in names]]
     with np.errstate(invalid="ignore"):
-        flags = strengths >= state.role
-        helps, hurts, idle = (roles[i] >= state.role for i in range(len(ROLES)))
+        flags = strengths >= state.threshold
+        helps, hurts, idle = (roles[i] >= state.threshold for i in range(len(ROLES)))
     value = strengths.max(axis=0)
     remarks = [f"{LETTERS[name]} {percent(flag.mean())}" for name, flag in zip(names, flags, strict=True)]
     return Panel(

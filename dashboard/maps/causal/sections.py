@@ -38,7 +38,7 @@ def contents(shown: MapView[CausalState], width: int, dark: bool) -> dict[str, C
     causal, state, palette = shown.result, shown.state, shown.palette(dark)
     names = shown_tasks(causal, state)
     drawn_from, inner = _drawn_from(shown, width, dark), width - _PADDING
-    below = {"facts": Content(f"{drawn_from} {state.role}", lambda: tasks(causal, state, palette))}
+    below = {"facts": Content(f"{drawn_from} {state.threshold}", lambda: tasks(causal, state, palette))}
     if any(validation(causal, task, state.one_seed) for task in names):
         below["validation"] = Content(drawn_from, lambda: validation_curves(causal, state, inner, palette))
     if any(evidence.curves(causal, task) is not None for task in names):

@@ -44,7 +44,7 @@ class CausalState(Part):
     gates: Gates = setting("both", Gates)  # the two roles as colour channels, one score, or the preview
     seed: str = setting("", SEED, of_model=True)  # one seed alone, or "first3": Always and Any over so many; all
     fit: str = setting("", FIT, of_model=True)  # the name of a fit that goes first
-    role: float = setting(ROLE_THRESHOLD, SHARE)  # a head has a role when its score reaches this
+    threshold: float = setting(ROLE_THRESHOLD, SHARE, key="role")  # a head has a role when its score reaches this
 
     @property
     def one_seed(self) -> str:

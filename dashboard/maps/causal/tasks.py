@@ -69,7 +69,7 @@ def _kinds(kinds: tuple[KindAccuracy, ...]) -> html.Table:
 def _shares(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Table:
     """The share of heads with each role, Always and Any."""
     columns = [f"seed {state.one_seed}"] if state.one_seed else ["always", "any"]
-    by_column = [shares(causal, task, column, state.role) for column in columns]
+    by_column = [shares(causal, task, column, state.threshold) for column in columns]
     heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
     rows = []
     for role in ROLES:
@@ -79,7 +79,7 @@ def _shares(causal: Scores, task: str, state: CausalState, palette: Colours) -> 
         for of_column in by_column:
             cells += _share_cells(of_column.get(role), heads, palette.of(role))
         rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
-    header = [html.Th(f"share of heads ≥ {state.role:g}", scope="col")]
+    header = [html.Th(f"share of heads ≥ {state.threshold:g}", scope="col")]
     for column in columns:
         header.append(html.Th(COLUMN_NAMES.get(column, column.capitalize()), scope="col", colSpan=2))
     return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)], className="shares")

@@ -96,7 +96,7 @@ def test_tasks_of_several_results_stand_in_one_map(store):
     assert not kept.score.sel(item="math", sample="seed 4").isnull().any()
     words = "Math: 7+260 updates of 16, 2 seeds, 2999-01-01"
     assert kept.item("math").besides == (words,)
-    seen = text(callbacks.describe(catalogue_of(store), causal(card.id), SCREEN, None)["sections"][0])
+    seen = text(callbacks.describe(catalogue_of(store), causal(card.id), SCREEN, None)["sections"]["facts"])
     assert f"Other fits, to be chosen under Fit: {words}" in seen
     name = CausalMethod().choice(facts)
     assert catalogue_of(store).choices(card, "causal")[name] == words
@@ -158,7 +158,7 @@ def test_what_stands_below_the_map(catalogue):
 def test_a_task_that_the_model_can_hardly_do_is_flagged(store):
     """Its gates mean little, and the page says so."""
     store.put("result/flagged/causal/0", small(untouched=Untouched(accuracy=0.01, nll=5.0, flagged=True)).to_parquet())
-    content = text(callbacks.describe(catalogue_of(store), causal(CARD.id), SCREEN, None)["sections"][0])
+    content = text(callbacks.describe(catalogue_of(store), causal(CARD.id), SCREEN, None)["sections"]["facts"])
     assert "can hardly do this task" in content
 
 

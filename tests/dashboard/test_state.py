@@ -25,7 +25,7 @@ states = st.builds(
     gates=st.sampled_from(["both", "facilitation", "interference", "irrelevance", "preview"]),
     seed=st.sampled_from(["", "0", "12", "first2"]),
     fit=st.sampled_from(["", "0123abcd"]),
-    role=st.integers(0, 1000).map(lambda n: n / 1000),
+    threshold=st.integers(0, 1000).map(lambda n: n / 1000),
     transpose=st.booleans(),
     palette=st.sampled_from(["okabe-ito", "paper"]),
     theme=st.sampled_from(["system", "light", "dark"]),
@@ -112,8 +112,10 @@ def test_a_part_that_is_as_its_default_is_the_same_as_none():
 
 def test_another_model_keeps_what_means_something_for_every_model():
     """Thresholds stay; a relation, tasks, a seed, a fit and pins go."""
-    before = state(tau=0.3, relation="mine", tasks=("chess",), seed="7", fit="0123abcd", role=0.7, pins=(HeadId(1, 1),))
-    assert before.of_another_model("org/name") == state(model="org/name", tau=0.3, role=0.7)
+    before = state(
+        tau=0.3, relation="mine", tasks=("chess",), seed="7", fit="0123abcd", threshold=0.7, pins=(HeadId(1, 1),)
+    )
+    assert before.of_another_model("org/name") == state(model="org/name", tau=0.3, threshold=0.7)
 
 
 def test_controls_are_read_as_an_address_is():

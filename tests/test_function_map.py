@@ -313,8 +313,8 @@ def real(default_checkpoint):
 
 
 def test_default_model_equals_a_naive_loop_in_every_layer(default_checkpoint):
-    """One head of every layer of the trained model, all relations, each layer a fifth of the pairs: identical counts."""
-    # A layer gets every fifth pair, the next layer the next: together they get all. All pairs of all heads: below, slow.
+    """One head of every layer of the trained model, all relations, a fifth of the pairs each: identical counts."""
+    # A layer gets every fifth pair, the next layer the next: together they get all. All pairs of all heads: slow.
     weights, relations = Weights(default_checkpoint), real_query(default_checkpoint)
     for part in range(5):
         some = [(pairs[part::5], k) for pairs, k in relations]

@@ -1,5 +1,6 @@
 // @ts-check
-// The address: the view's query with the pins, written as the view changes. The server makes the query itself.
+// The address: the view's query with the pins, written as the view changes. The server makes the query itself; only
+// pins, which the server does not wait for, are put into it here.
 import { element } from "./elements.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS, setStore } from "./page.mjs";
@@ -33,23 +34,13 @@ export function withPins(address, pins) {
 }
 
 /**
- * A query string that names the model, and with it the weights.
- * @param {string} query
- * @param {string} model
- */
-export function withModel(query, model) {
-  if (!model || valueOf(query, "model")) return query;
-  return `?model=${model}${query.replace("?", "&")}`;
-}
-
-/**
  * What stands in the address bar: pins belong to a model, which is then named.
  * @param {string} query
  * @param {string[]} pins
- * @param {string} model
+ * @param {string} named the same query with the model, and so the weights, in it
  */
-export function shownQuery(query, pins, model) {
-  return pins.length ? withPins(query || withModel("", model), pins) : query;
+export function shownQuery(query, pins, named) {
+  return pins.length ? withPins(query || named, pins) : query;
 }
 
 /**
@@ -68,7 +59,7 @@ export function pageOf(query, model) {
 export function writeAddress(query) {
   state.query = query;
   const model = state.heads ? state.heads.model : "";
-  const next = shownQuery(query, state.pins, model) || location.pathname;
+  const next = shownQuery(query, state.pins, state.heads ? state.heads.named : "") || location.pathname;
   const page = pageOf(query, model);
   const isNew = visited.page !== null && page !== visited.page && !visited.hasArrived;
   visited.page = page;
@@ -86,7 +77,7 @@ export function goneBack() {
 
 /** Copy a link to this view, which names the model and the pins. */
 export async function copyLink() {
-  const query = state.heads ? withModel(state.query, state.heads.model) : location.search;
+  const query = state.heads ? state.heads.named : location.search;
   await copy(location.origin + location.pathname + withPins(query, state.pins));
   const button = byId(PARTS.copy);
   button.textContent = "Copied";

@@ -19,6 +19,7 @@
 /**
  * @typedef {object} Packed the store `heads`, whose arrays are in base64
  * @property {string} model its id and fingerprint
+ * @property {string} named the view's query string with the model in it, without pins
  * @property {number[]} layers
  * @property {number} heads in a layer
  * @property {boolean} across heads go across, layers up or down; else the other way round

@@ -12,7 +12,9 @@ import { state } from "./state.mjs";
  * @param {string} format
  */
 export async function downloadPicture(address, format) {
-  const answer = await fetch(`${withPins(address, state.pins)}&dark=${isDark() ? 1 : 0}`);
+  const wanted = new URL(withPins(address, state.pins), location.href);
+  wanted.searchParams.set("dark", isDark() ? "1" : "0");
+  const answer = await fetch(wanted);
   const { data, layout } = await answer.json();
   const holder = element("div", "unseen");
   document.body.appendChild(holder);

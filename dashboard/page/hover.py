@@ -1,6 +1,7 @@
 """The numbers behind the maps, packed for the browser: hovering asks no server."""
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ def packed(view: View) -> Packed:
             labels.append(panel.label)
     return {
         "model": f"{view.card.id}@{view.card.fingerprint[:8]}",
+        "named": replace(view.named, pins=()).to_query(),
         "layers": list(view.card.layers),
         "heads": view.card.heads,
         "across": view.orientation.across,

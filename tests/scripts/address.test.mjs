@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pageOf, shownQuery, valueOf, withModel, withPins } from "../../assets/atlas/address.mjs";
+import { pageOf, shownQuery, valueOf, withPins } from "../../assets/atlas/address.mjs";
 import { fileName } from "../../assets/atlas/pictures.mjs";
 
 const MODEL = "org/model@01234567";
@@ -20,18 +20,12 @@ test("without pins and other parts nothing is left but the path", () => {
   assert.equal(withPins("/page", []), "/page");
 });
 
-test("a query that names no model is given one, in front", () => {
-  assert.equal(withModel("", MODEL), `?model=${MODEL}`);
-  assert.equal(withModel("?tau=0.3", MODEL), `?model=${MODEL}&tau=0.3`);
-  assert.equal(withModel("?tau=0.3&model=other", MODEL), "?tau=0.3&model=other");
-  assert.equal(withModel("?tau=0.3", ""), "?tau=0.3");
-});
-
 test("the default view has a bare address, unless heads are pinned", () => {
-  assert.equal(shownQuery("", [], MODEL), "");
-  assert.equal(shownQuery("", ["L1H2"], MODEL), `?model=${MODEL}&pin=L1H2`);
-  assert.equal(shownQuery("?tau=0.3", [], MODEL), "?tau=0.3");
-  assert.equal(shownQuery("?tau=0.3", ["L1H2"], MODEL), "?tau=0.3&pin=L1H2");
+  const named = `?model=${MODEL}`;
+  assert.equal(shownQuery("", [], named), "");
+  assert.equal(shownQuery("", ["L1H2"], named), `?model=${MODEL}&pin=L1H2`);
+  assert.equal(shownQuery("?tau=0.3", [], named), "?tau=0.3");
+  assert.equal(shownQuery("?tau=0.3", ["L1H2"], named), "?tau=0.3&pin=L1H2");
 });
 
 test("model and view make a page of the history, other parts do not", () => {

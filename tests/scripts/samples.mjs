@@ -39,6 +39,7 @@ export function packed() {
   const shares = base64(Uint16Array.of(65535, 0, 32768, 0));
   return {
     model: "some/model@01234567",
+    named: "?model=some/model@01234567",
     layers: [3, 5],
     heads: 2,
     across: false,

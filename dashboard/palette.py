@@ -1,4 +1,4 @@
-"""The colours of the maps: one a category, some for several at once, tints below τ, greys for what is missing."""
+"""The colours of the maps: one per category, some for several at once, tints below τ, greys for what is missing."""
 
 from dataclasses import dataclass
 from functools import cache

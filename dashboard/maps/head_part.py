@@ -6,7 +6,6 @@ from typing import Any
 from dash import html
 
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.catalogue import Catalogue
 from dashboard.palette import Colours
 
 
@@ -17,7 +16,6 @@ class AskedHead:
     head: HeadId
     pinned: tuple[HeadId, ...]  # all heads that are compared; what is listed stands in the same order for each
     card: ModelCard
-    catalogue: Catalogue
     palette: Colours
     on_page: bool  # the map is the one on the page
 

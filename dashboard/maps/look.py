@@ -24,7 +24,7 @@ class Look:
 
     @classmethod
     def of_codes(cls, codes: Codes, shades: Sequence[str], ground: str = "") -> "Look":
-        """One colour for each code: 1 byte a cell, so that big models stay small on the wire."""
+        """One colour for each code: 1 byte per cell, so that big models stay small on the wire."""
         scale: list[list[Any]] = []
         for code, shade in enumerate(shades):
             scale += [[code / len(shades), shade], [(code + 1) / len(shades), shade]]

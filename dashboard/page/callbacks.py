@@ -253,7 +253,7 @@ def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[An
         raise PreventUpdate
     state = ViewState.from_query(str(query)).state
     view = opened(catalogue, ReadState(state.pinned(pins).state))
-    return [as_data(piece) for piece in inspector(view, catalogue, read_screen(screen)[1])]
+    return [as_data(piece) for piece in inspector(view, read_screen(screen)[1])]
 
 
 def list_jobs(catalogue: Catalogue, models: Path | None, read_only: bool, told: Any, finished: Any = None) -> Values:

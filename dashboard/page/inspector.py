@@ -5,7 +5,6 @@ from typing import Any
 from dash import html
 
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.catalogue import Catalogue
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.map import Orientation
@@ -13,13 +12,13 @@ from dashboard.palette import Colours, colours
 from dashboard.view import View
 
 
-def inspector(view: View, catalogue: Catalogue, dark: bool) -> list[Any]:
+def inspector(view: View, dark: bool) -> list[Any]:
     """A card for each pinned head."""
     heads = view.state.pins
     if not heads:
         return [_invitation()]
     palette = colours(view.state.palette, dark)
-    return [_card(view, catalogue, head, palette) for head in heads]
+    return [_card(view, head, palette) for head in heads]
 
 
 def _invitation() -> html.Div:
@@ -35,7 +34,7 @@ def _invitation() -> html.Div:
     )
 
 
-def _card(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> html.Section:
+def _card(view: View, head: HeadId, palette: Colours) -> html.Section:
     said = view.map.head_title(view.shown, head) if view.shown is not None else ""
     header = [
         html.H2(str(head)),
@@ -43,7 +42,7 @@ def _card(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> h
         _neighbours(view.card, head, view.orientation),
         html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
     ]
-    parts = _parts(view, catalogue, head, palette)
+    parts = _parts(view, head, palette)
     return html.Section(
         [html.Header(header), html.Div(_columns(view.card, head, parts), className="head-body")],
         className="card head-card",
@@ -51,12 +50,12 @@ def _card(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> h
     )
 
 
-def _parts(view: View, catalogue: Catalogue, head: HeadId, palette: Colours) -> list[HeadPart]:
+def _parts(view: View, head: HeadId, palette: Colours) -> list[HeadPart]:
     """What every map says of a head, the map on the page first."""
     at = MAPS.index(view.map)
     parts = []
     for each in [*MAPS[at:], *MAPS[:at]]:
-        asked = AskedHead(head, view.state.pins, view.card, catalogue, palette, on_page=each is view.map)
+        asked = AskedHead(head, view.state.pins, view.card, palette, on_page=each is view.map)
         part = each.head_part(asked, view.of(each))
         if part is not None:
             parts.append(part)

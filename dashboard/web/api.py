@@ -39,7 +39,7 @@ from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS, map_of
 from dashboard.web.exports import scores_frame
 
-SUBMISSIONS = 10  # a minute and client
+SUBMISSIONS = 10  # per minute and client
 CLIENTS = 1000  # whose submissions are counted at a time
 _STATUS = {
     ModelNotFound: 404,

@@ -1,4 +1,4 @@
-"""The colours of the causal map: a code for every cell and a colour for every code, 1 byte a cell."""
+"""The colours of the causal map: a code for every cell and a colour for every code, 1 byte per cell."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, ValidationError, create_model, field_validator, model_validator
+from pydantic_core import PydanticSerializationError
 
 from analysis import methods
 from analysis.data.files import OwnFile
@@ -35,6 +36,15 @@ class Request(Settings):
         if unknown:
             raise ValueError(f"there is no method {unknown[0][:40]!r}; choose from {', '.join(methods.names())}")
         return list(dict.fromkeys(chosen))
+
+    @model_validator(mode="after")
+    def _can_be_written(self) -> Self:
+        """Every text can stand in a record; JSON can hold half of a character, UTF-8 cannot."""
+        try:
+            self.to_record()
+        except PydanticSerializationError as error:
+            raise ValueError("a text holds half of a character (a lone surrogate)") from error
+        return self
 
     @property
     def chosen(self) -> list[Method]:

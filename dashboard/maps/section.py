@@ -12,6 +12,7 @@ class Section:
     key: str  # the id of its content
     title: str = ""  # without one it is plain text and no card
     hint: str = ""
+    height: int = 0  # pixels of a figure that is as wide as its card; 0 for one that has a size of its own
     is_figure: bool = False  # its content is a plotly figure, else pieces of the page
     beside: bool = False  # it shares its row with a neighbour that does, too
     folded: bool = False  # a person opens it

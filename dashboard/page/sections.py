@@ -53,7 +53,7 @@ def sections() -> list[html.Div]:
 
 
 def _card(section: Section) -> Any:
-    content = dcc.Graph(id=section.key, config=_QUIET) if section.is_figure else html.Div(id=section.key)
+    content = _graph(section) if section.is_figure else html.Div(id=section.key)
     name = ids.card(section.key)
     if not section.title:
         return html.Div(content, id=name, className=section.key)
@@ -62,6 +62,13 @@ def _card(section: Section) -> Any:
         return html.Details([html.Summary(html.H2(section.title)), *hint, content], id=name, className="card")
     style = "card beside" if section.beside else "card"
     return html.Section([html.H2(section.title), *hint, content], id=name, className=style)
+
+
+def _graph(section: Section) -> dcc.Graph:
+    """A figure of its own size, or one that follows its card: drawn while hidden, it cannot know how wide that is."""
+    if not section.height:
+        return dcc.Graph(id=section.key, config=_QUIET)
+    return dcc.Graph(id=section.key, config=_QUIET, responsive=True, style={"height": f"{section.height}px"})
 
 
 def drawn_sections(view: View, width: int, dark: bool, sent: Any) -> Drawn:

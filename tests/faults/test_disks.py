@@ -71,11 +71,12 @@ def test_a_disk_that_fills_up_in_mid_job_costs_no_finished_layer(small_disk, def
     before = {name: store.get(name) for name in store.names("unit/")}
     assert job.state == "failed"
     assert "space" in job.hint
-    assert 3 <= len(before) < 30
+    layers = len(before) - 1  # and the pairs
+    assert 3 <= layers < 30
     again = wait(working, working.submit(LONG))
     working.stop()
     assert again.state == "done"
-    assert sum(again.workers.values()) == 30 - len(before)
+    assert sum(again.workers.values()) == 30 - layers
     assert {name: store.get(name) for name in before} == before
     store.close()
 
@@ -97,7 +98,7 @@ def test_damaged_and_foreign_entries_cost_only_themselves(engine, store):  # noq
     """A flipped byte in a unit and a result of another version: computed again, all others stay."""
     wait(engine, engine.submit(REQUEST))
     unit, *others = list(store.names("unit/"))
-    (result,) = store.names("result/")
+    (result,) = (name for name in store.names("result/") if "/function/" in name)
     store._cache[unit] = b"damaged"
     store.put(result, b"written by another version")
     kept = {name: store.get(name) for name in others}

@@ -6,7 +6,7 @@ from typing import Any
 from dash import html
 
 from analysis.results.scores import Scores
-from dashboard.maps.function.profile import profile
+from dashboard.maps.function.profile import HEIGHT, profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import entry, ramp
 from dashboard.maps.map import MapView
@@ -61,6 +61,7 @@ SECTIONS = (
         "By layer",
         "Share of a layer's heads in each category, stacked: a head of two counts in both.",
         is_figure=True,
+        height=HEIGHT,
         beside=True,
     ),
     Section("counts", "Counts", beside=True),

@@ -5,6 +5,8 @@ from dashboard.maps.panel import Panel, layer_profile
 from dashboard.palette import colours
 from dashboard.state import ViewState
 
+HEIGHT = 150  # pixels
+
 
 def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool = False) -> Figure:
     """Stacked bars over the layers; a head of two categories counts in both."""
@@ -27,7 +29,7 @@ def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool 
         "barmode": "stack",
         "bargap": 0.15,
         "margin": {"l": 40, "r": 8, "t": 6, "b": 34},
-        "height": 150,
+        "height": HEIGHT,
         "font": {"family": FONT, "size": 11, "color": palette.ink},
         "showlegend": False,
         "paper_bgcolor": "rgba(0,0,0,0)",

@@ -12,8 +12,8 @@ from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods import method
 from analysis.methods.function.plan import FunctionPlan
-from analysis.methods.function.settings import default_ks
 from analysis.methods.method import Plan
+from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
@@ -31,7 +31,14 @@ def function_plan(checkpoint: Checkpoint, relations, ks=None, first_mlp=True, la
     """The function map of some relations, with the published k unless other ones are given (copying, others)."""
     card = checkpoint.card
     copying, standard = ks or default_ks(card.vocabulary)
-    return FunctionPlan(card, tuple(relations), copying, standard, first_mlp, tuple(layers or card.layers))
+    return FunctionPlan(
+        card=card,
+        relations=tuple(relations),
+        k_copying=copying,
+        k_standard=standard,
+        first_mlp=first_mlp,
+        layers=tuple(layers or card.layers),
+    )
 
 
 def function_scores(checkpoint: Checkpoint, plan: FunctionPlan, store: Store, device="auto", progress=silent) -> Scores:

@@ -10,6 +10,7 @@ from analysis.methods.causal.fits import Gates
 from analysis.methods.causal.plan import curves_of
 from analysis.methods.causal.result import TASK, TaskRecord, TaskResult, Untouched, causal_scores, settled_share
 from analysis.methods.causal.settings import GateSettings
+from analysis.methods.relation_layer import scores_of_hits
 from analysis.methods.salience.tokens import VERSION as SALIENCE_VERSION
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Item, Provenance
@@ -33,7 +34,7 @@ def big_scores(layers: int = 80, heads: int = 64) -> Scores:
     share = rng.beta(0.25, 3, (len(items), 2, layers, heads)) * near
     kept = np.array([item.kept for item in items])[:, None, None]
     hits = {layer: np.floor(share[:, :, layer] * kept) for layer in range(layers)}
-    return Scores.from_hits(hits, replace(real.provenance, model=card, items=items))
+    return scores_of_hits(hits, replace(real.provenance, model=card, items=items))
 
 
 def odd_scores() -> Scores:
@@ -44,7 +45,7 @@ def odd_scores() -> Scores:
     card = replace(_card(ODD, 4, 4), layers=(1, 3, 5, 8), kv_heads=1)
     hits = {1: np.array([[[30, 0, 3, 0], [0, 20, 0, 0]]]), 3: np.zeros((1, 2, 4)), 5: np.full((1, 2, 4), 4)}
     provenance: Provenance = replace(real.provenance, model=card, items=items)
-    return Scores.from_hits(hits, provenance)
+    return scores_of_hits(hits, provenance)
 
 
 def _card(name: str, layers: int, heads: int) -> ModelCard:

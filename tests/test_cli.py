@@ -233,7 +233,10 @@ def test_names_do_not_decide_results(tiny_folder):
     mine = parse(b"a,b", "mine.csv")
     one = Checkpoint.open(tiny_folder, "one").card
     two = Checkpoint.open(tiny_folder, "two").card
-    plans = [FunctionPlan(card, (mine,), 1, 10, True, card.layers) for card in (one, two)]
+    ks = {"k_copying": 1, "k_standard": 10}
+    plans = [
+        FunctionPlan(card=card, relations=(mine,), **ks, first_mlp=True, layers=card.layers) for card in (one, two)
+    ]
     assert plans[0].key == plans[1].key
 
 

@@ -3,15 +3,16 @@ from dataclasses import replace
 
 import pytest
 
+from analysis.compute.hits import counter, unembedding
+from analysis.compute.hits.elimination import Elimination
 from analysis.compute.weights import Weights
 from analysis.data.relations import parse
 from analysis.errors import DeviceError, HeadError, SettingError
 from analysis.jobs.request import make_request
 from analysis.methods.function import plan as plans
-from analysis.methods.function.compute import counter, unembedding
-from analysis.methods.function.compute.elimination import Elimination
 from analysis.methods.function.method import FunctionMethod
-from analysis.methods.function.settings import FunctionSettings, default_ks
+from analysis.methods.function.settings import FunctionSettings
+from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.results.inventory import forget_model, forget_stray_jobs, stored_models
@@ -159,7 +160,7 @@ def test_provenance_names_all_that_a_result_depends_on(checkpoint, store):
     """Model, method, k, MLP, relation with hash and kept pairs, device, libraries and date."""
     provenance = function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store, "cpu").provenance
     assert provenance.model == checkpoint.card
-    assert (provenance.method, provenance.version, provenance.device) == ("function", "1", "cpu")
+    assert (provenance.method, provenance.version, provenance.device) == ("function", "2", "cpu")
     assert provenance.settings["k_standard"] == 10
     assert provenance.settings["first_mlp"] is True
     (item,) = provenance.items

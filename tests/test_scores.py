@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import StoreError
+from analysis.methods.relation_layer import scores_of_hits
 from analysis.models.card import HeadId
 from analysis.results.merging import merge
 from analysis.results.provenance import Item, Provenance
@@ -25,7 +26,7 @@ def make_scores(hits, kept=(40, 50, 10), layers=(0, 1)):
     )
     card = HandMade.random(0, layers=3, heads=2, kv_heads=1).card
     provenance = Provenance(card, "function", "1", {"tau": 0.15}, items, "cpu", {}, "2026-01-01T00:00:00Z", "0")
-    return Scores.from_hits({layer: np.array(hits) + layer for layer in layers}, provenance)
+    return scores_of_hits({layer: np.array(hits) + layer for layer in layers}, provenance)
 
 
 HITS = [[[20, 0], [0, 4]], [[5, 10], [0, 0]]]  # relation, kind, head
@@ -157,7 +158,7 @@ def test_results_of_one_method_are_joined_with_their_parts_and_records():
     first = make_scores(HITS)
     item = Item("verb_past", "verb_past", "linguistic", kept=40, k=10)
     facts = replace(first.provenance, items=(item,))
-    other = Scores.from_hits({0: np.full((1, 2, 2), 8)}, facts)
+    other = scores_of_hits({0: np.full((1, 2, 2), 8)}, facts)
     other = replace(
         other, parts={"effect": part_array(facts, ("all",), np.arange(6.0))}, records={"verb_past": {"note": 1}}
     )

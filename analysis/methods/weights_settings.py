@@ -1,17 +1,12 @@
 """What the methods that read weights alone have in common."""
 
-from typing import Annotated
-
 from pydantic import Field
 
-from analysis.errors import HeadError
-from analysis.models.card import ModelCard
-from analysis.settings import Settings, hints
-
-MOST_LAYERS = 10_000
+from analysis.methods.layer_settings import LayerSettings
+from analysis.settings import hints
 
 
-class WeightsSettings(Settings):
+class WeightsSettings(LayerSettings):
     """The first MLP, and which layers."""
 
     first_mlp: bool = Field(
@@ -20,19 +15,3 @@ class WeightsSettings(Settings):
         description="read the embeddings through the first block's MLP in all layers but the first",
         json_schema_extra=hints(form=False),
     )
-    layers: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=MOST_LAYERS)] | None = Field(
-        None,
-        title="Layers",
-        description="only these layers",
-        json_schema_extra=hints(metavar="A-B,C", ranges=True, form=False),
-    )
-
-    def chosen_layers(self, card: ModelCard) -> tuple[int, ...]:
-        """All layers of a model unless some were named."""
-        if self.layers is None:
-            return card.layers
-        for layer in self.layers:
-            if layer not in card.layers:
-                last = card.layers[-1]
-                raise HeadError(f"{card.id} has no layer {layer}", f"Its layers are {card.layers[0]} to {last}.")
-        return tuple(sorted(set(self.layers)))

@@ -3,8 +3,8 @@
 import gzip
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Literal, Self
 
@@ -34,6 +34,17 @@ Floats = npt.NDArray[np.float64]
 _METADATA = b"head-atlas"
 
 
+OVER_SAMPLES = ("mean", "every", "some")
+
+_REDUCERS: Mapping[str, Callable[[xr.DataArray], xr.DataArray]] = {
+    "first": lambda array: array.isel(sample=0, drop=True),
+    "mean": lambda array: array.mean("sample", skipna=False),
+    "every": lambda array: array.min("sample", skipna=False),
+    "some": lambda array: array.max("sample", skipna=False),
+    "mean of some": lambda array: array.mean("sample", skipna=True),
+}
+
+
 class Missing(IntEnum):
     """Why there is no score."""
 
@@ -54,28 +65,11 @@ class Scores:
     """The scores of one method on one model. Missing is NaN with a reason, never 0."""
 
     score: xr.DataArray  # DIMS, float64 in [0, 1] or NaN
-    hits: xr.DataArray  # DIMS, float64: whole numbers or NaN
+    hits: xr.DataArray  # DIMS, float64: whole numbers (or the mean of some) or NaN
     missing: xr.DataArray  # DIMS, int8: a `Missing`
     provenance: Provenance
     parts: Mapping[str, xr.DataArray] = field(default_factory=dict)  # PART_DIMS: what else has one value per head
     records: Plain = field(default_factory=dict)  # what has not, such as curves; typed by the method that made it
-
-    @classmethod
-    def from_hits(cls, hits: Mapping[int, np.ndarray[Any, Any]], provenance: Provenance) -> Self:
-        """From each computed layer's hits [applicable relation, kind, head]; other layers are *not computed*."""
-        card, items = provenance.model, provenance.items
-        shape = (len(items), len(KINDS), 1, len(card.layers), card.heads)
-        counts, missing = np.full(shape, np.nan), np.full(shape, Missing.NOT_COMPUTED, dtype=np.int8)
-        applicable = [i for i, item in enumerate(items) if item.applicable]
-        for layer, of_layer in hits.items():
-            at = card.layers.index(layer)
-            counts[applicable, :, 0, at] = of_layer
-            missing[applicable, :, 0, at] = Missing.PRESENT
-        missing[[i for i in range(len(items)) if i not in applicable]] = Missing.NOT_APPLICABLE
-        kept = np.array([max(item.kept, 1) for item in items])[:, None, None, None, None]
-        coords = _coords(provenance, (ONLY_SAMPLE,))
-        arrays = [xr.DataArray(values, coords, DIMS) for values in (counts / kept, counts, missing)]
-        return cls(arrays[0], arrays[1], arrays[2], provenance)
 
     def items(self, category: str | None = None) -> list[str]:
         """The applicable items, of one category if asked."""
@@ -90,6 +84,32 @@ class Scores:
         """Categories with at least one applicable item, in their default order."""
         names = dict.fromkeys(item.category for item in self.provenance.items if item.applicable)
         return sorted(names, key=lambda name: CATEGORIES.index(name) if name in CATEGORIES else len(CATEGORIES))
+
+    def over_samples(self, how: str) -> "Scores":
+        """One score in place of several samples': their mean, the smallest (`every`), the largest (`some`), or one's.
+
+        `how` is one of `OVER_SAMPLES` or the name of a sample. Missing when one is missing.
+        """
+        samples = self.samples
+        if samples == [ONLY_SAMPLE]:
+            return self
+        if how in samples:
+            return self._of_samples([how], "first")
+        return self._of_samples(samples, how)
+
+    @property
+    def samples(self) -> list[str]:
+        """The names of the samples."""
+        return [str(name) for name in self.score.sample.values]
+
+    def _of_samples(self, samples: list[str], how: str) -> "Scores":
+        def one(array: xr.DataArray, how: str) -> xr.DataArray:
+            reduced = _REDUCERS[how](array.sel(sample=samples))
+            return reduced.expand_dims(sample=[ONLY_SAMPLE]).transpose(*array.dims)
+
+        parts = {name: one(part, "first" if how == "first" else "mean of some") for name, part in self.parts.items()}
+        missing = one(self.missing, "some").astype("int8")
+        return replace(self, score=one(self.score, how), hits=one(self.hits, how), missing=missing, parts=parts)
 
     def part(self, name: str, item: str, sample: str = ONLY_SAMPLE) -> Floats | None:  # [layer, head]
         """One value per head of an item from a named part; None where it was not measured."""
@@ -123,7 +143,7 @@ class Scores:
         parts = [self.reduced(self.items(name), how, kinds) > tau for name in names]
         return xr.concat(parts, pd.Index(names, name="category"))
 
-    def top(self, item: str, count: int, kind: str = "promote") -> list[tuple[HeadId, float, int]]:
+    def top(self, item: str, count: int, kind: str = "promote") -> list[tuple[HeadId, float, float]]:
         """The heads with the highest scores for an item: head, score, hits; equal scores in order of the heads."""
         score = self.score.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
         hits = self.hits.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
@@ -131,7 +151,7 @@ class Scores:
         best = np.argsort(-flat, kind="stable")[:count]
         layers, heads = np.unravel_index(best, score.shape)
         return [
-            (HeadId(int(score.layer[i]), int(j)), float(score.values[i, j]), int(hits.values[i, j]))
+            (HeadId(int(score.layer[i]), int(j)), float(score.values[i, j]), float(hits.values[i, j]))
             for i, j in zip(layers, heads, strict=True)
             if not np.isnan(score.values[i, j])
         ]
@@ -150,7 +170,11 @@ class Scores:
         card = self.provenance.model
         frame = values.to_series().rename("score").reset_index()
         kept = {item.name: item.kept for item in self.provenance.items}
-        frame["hits"] = pd.arrays.IntegerArray(np.nan_to_num(hits).astype("int64"), np.isnan(hits))
+        whole = np.isnan(hits) | (hits == np.round(hits))
+        if whole.all():
+            frame["hits"] = pd.arrays.IntegerArray(np.nan_to_num(hits).astype("int64"), np.isnan(hits))
+        else:
+            frame["hits"] = hits
         frame["pairs"] = frame["item"].map(kept)
         frame.insert(0, "model", card.id)
         frame.insert(1, "revision", card.revision)
@@ -220,6 +244,20 @@ class Scores:
         else:  # a file of an older version: what its method kept inside the provenance
             records = {OLDER: json.loads(metadata[_METADATA])["items"]}
         return cls(arrays[0], arrays[1], arrays[2], provenance, parts, records)
+
+
+def scores_of(
+    score: Floats,
+    hits: Floats,
+    missing: npt.NDArray[np.int8],
+    provenance: Provenance,
+    samples: Sequence[str],
+    parts: Mapping[str, xr.DataArray] | None = None,
+) -> Scores:
+    """Numbers [item, kind, sample, layer, head] as a result of promoting and suppressing."""
+    coords = _coords(provenance, samples)
+    arrays = [xr.DataArray(values, coords, DIMS) for values in (score, hits, missing)]
+    return Scores(arrays[0], arrays[1], arrays[2], provenance, parts or {})
 
 
 def part_array(provenance: Provenance, samples: Sequence[str], values: np.ndarray[Any, Any]) -> xr.DataArray:

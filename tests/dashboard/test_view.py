@@ -3,6 +3,7 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.methods.relation_layer import scores_of_hits
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.results.scores import Missing, Scores
@@ -99,7 +100,7 @@ def test_a_model_that_no_relation_applies_to(store):
     """One panel that says so, and every part of the page and every export still stands."""
     scores = odd_scores()
     items = tuple(replace(item, applicable=False) for item in scores.provenance.items)
-    none = Scores.from_hits({}, replace(scores.provenance, items=items))
+    none = scores_of_hits({}, replace(scores.provenance, items=items))
     store.put(f"result/{none.provenance.model.fingerprint}/function/0", none.to_parquet())
     catalogue = catalogue_of(store)
     view = open_view(catalogue, f"?model={ODD}")

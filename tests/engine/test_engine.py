@@ -9,13 +9,13 @@ import numpy as np
 import psutil
 import pytest
 
+from analysis.compute.hits.elimination import Elimination
 from analysis.data.relations import builtin
 from analysis.errors import QueueFull, SettingError, StoreError
 from analysis.jobs import cluster
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
-from analysis.methods.function.compute.elimination import Elimination
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.salience.tokens import salient_tokens
 from analysis.models.card import HeadId

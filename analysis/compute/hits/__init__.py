@@ -1,4 +1,6 @@
-"""The function map: which relations each head implements, read from its weights alone.
+"""Exact counting of hits: which pairs of tokens each head promotes and suppresses.
+
+The function map asks it of the weights alone:
 
 Elhelo & Geva, "Inferring Functionality of Attention Heads from their Parameters" (MAPS), ACL 2025, arXiv 2412.11965.
 
@@ -20,12 +22,14 @@ larger than the target's negative. From there on only larger entries have to be 
 3. `near_ties` decides in float64 what float32 could not: the claims whose count depends on entries within rounding
    error of the target's (see `rounding`). So the result is that of float64 arithmetic on X, whatever the shortcut.
 
-`counter` puts the three together. X and U come from a `Sources` and an `Unembedding`; by default both are the model's.
+`counter` puts the three together. W_V and W_O come from `Heads`, X from `Sources`, U from an `Unembedding`, so that
+another method can bring its own.
 """
 
-from analysis.methods.function.compute.counter import HitCounter, count_hits
-from analysis.methods.function.compute.query import Query
-from analysis.methods.function.compute.sources import Sources, TokenSources
-from analysis.methods.function.compute.unembedding import Unembedding
+from analysis.compute.hits.counter import HitCounter, count_hits, weights_counter
+from analysis.compute.hits.inputs import Heads
+from analysis.compute.hits.query import Query
+from analysis.compute.hits.sources import Sources, TokenSources
+from analysis.compute.hits.unembedding import Unembedding
 
-__all__ = ["HitCounter", "Query", "Sources", "TokenSources", "Unembedding", "count_hits"]
+__all__ = ["Heads", "HitCounter", "Query", "Sources", "TokenSources", "Unembedding", "count_hits", "weights_counter"]

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.methods.function.compute.comparison import BLOCK, Compare
-from analysis.methods.function.compute.inputs import Inputs
-from analysis.methods.function.compute.rounding import TIE, relative_error, scaled
-from analysis.methods.function.compute.survivors import Survivors, signs
-from analysis.methods.function.compute.unembedding import tiles
+from analysis.compute.hits.comparison import BLOCK, Compare
+from analysis.compute.hits.inputs import Inputs
+from analysis.compute.hits.rounding import TIE, relative_error, scaled
+from analysis.compute.hits.survivors import Survivors, signs
+from analysis.compute.hits.unembedding import tiles
 
 
 def resolve(inputs: Inputs, compare: Compare, doubtful: Survivors, layers: Sequence[int]) -> Tensor:  # [n] bool
@@ -44,7 +44,7 @@ def resolve(inputs: Inputs, compare: Compare, doubtful: Survivors, layers: Seque
 
 def _exact_vectors(inputs: Inputs, claims: Survivors, layers: Sequence[int]) -> Tensor:  # [n, d] float64
     """The claims' vectors q once more, unrounded; each head is scaled so that none vanishes in float32."""
-    card = inputs.weights.card
+    card = inputs.heads.card
     share = card.heads // card.kv_heads
     q = torch.empty(len(claims), card.width, dtype=torch.float64, device=claims.q.device)
     positions, counts = (claims.owner // card.heads).unique_consecutive(return_counts=True)
@@ -53,7 +53,7 @@ def _exact_vectors(inputs: Inputs, claims: Survivors, layers: Sequence[int]) -> 
         own = slice(start, start + count)  # the claims of this layer
         start += count
         layer = layers[position]
-        w_v, w_o = inputs.weights.values(layer), inputs.weights.outputs(layer)
+        w_v, w_o = inputs.heads.values(layer), inputs.heads.outputs(layer)
         source = inputs.query.source_of[claims.pair[own]]
         x = inputs.sources.x(layer).index_select(0, source).double()
         heads = claims.owner[own] % card.heads

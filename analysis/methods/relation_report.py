@@ -1,4 +1,4 @@
-"""A function map as plain data for scripts and as text for a terminal."""
+"""Scores for relations as plain data for scripts and as text for a terminal; several samples by their mean."""
 
 from analysis.data.relations import CATEGORIES
 from analysis.models.card import HeadId
@@ -11,6 +11,7 @@ _TOP = 3  # heads shown for a relation
 
 def map_data(scores: Scores) -> Data:
     """The best heads of every relation, the size of every category."""
+    scores = scores.over_samples("mean")
     return {
         "model": scores.provenance.model.to_dict(),
         "settings": dict(scores.provenance.settings),
@@ -50,15 +51,14 @@ def _categories(scores: Scores) -> dict[str, dict[str, int]]:
     return counts
 
 
-def map_text(scores: Scores) -> str:
+def map_text(scores: Scores, own_settings: str) -> str:
     """The summary as a table."""
     data, card = map_data(scores), scores.provenance.model
     settings = scores.provenance.settings
-    first_mlp = "on" if settings["first_mlp"] else "off"
+    own = f"{own_settings} · " if own_settings else ""
     lines = [
         f"{card.id} {card.revision[:12]} · {card.family} · {_layers(scores)} × {card.heads} heads",
-        f"k = {settings['k_standard']} (copying {settings['k_copying']}) · first MLP {first_mlp} · "
-        f"{card.note or card.dtype}",
+        f"k = {settings['k_standard']} (copying {settings['k_copying']}) · {own}{card.note or card.dtype}",
         "",
     ]
     width = max(len("relation"), *(len(relation["title"]) for relation in data["relations"]))
@@ -90,7 +90,8 @@ def _relation_line(relation: Data, width: int) -> str:
 
 
 def head_data(scores: Scores, head: HeadId) -> Data:
-    """All that is known of a head from its weights."""
+    """All that is known of what a head does."""
+    scores = scores.over_samples("mean")
     card = scores.provenance.model
     return {
         "relations": [_head_relation(scores, head, item) for item in scores.provenance.items],
@@ -120,9 +121,14 @@ def _is_computed(scores: Scores, item: str, head: HeadId) -> bool:
     return not bool(scores.score.sel(where).isnull().any())
 
 
-def _at(scores: Scores, item: str, kind: str, head: HeadId) -> tuple[float, int]:
+def _at(scores: Scores, item: str, kind: str, head: HeadId) -> tuple[float, float]:
     where = {"item": item, "kind": kind, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
-    return float(scores.score.sel(where)), int(scores.hits.sel(where))
+    return float(scores.score.sel(where)), _whole(float(scores.hits.sel(where)))
+
+
+def _whole(hits: float) -> float:
+    """An integer where it is one: the mean of several samples may not be."""
+    return int(hits) if hits == int(hits) else round(hits, 2)
 
 
 def _mate(scores: Scores, head: HeadId) -> Data:

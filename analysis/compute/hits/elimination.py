@@ -10,11 +10,11 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from analysis.methods.function.compute.comparison import Compare
-from analysis.methods.function.compute.inputs import Inputs
-from analysis.methods.function.compute.query import Query
-from analysis.methods.function.compute.rounding import relative_error, scaled
-from analysis.methods.function.compute.survivors import Survivors, is_crowded, signs
+from analysis.compute.hits.comparison import Compare
+from analysis.compute.hits.inputs import Inputs
+from analysis.compute.hits.query import Query
+from analysis.compute.hits.rounding import relative_error, scaled
+from analysis.compute.hits.survivors import Survivors, is_crowded, signs
 
 # How many tokens a look compares, as multiples of k. Of a random head 15 % of the claims stay after the first look at
 # targets, and 2 % after the second.
@@ -43,8 +43,8 @@ class Elimination:
 
     def survivors(self, layer: int, position: int) -> Survivors:
         """The claims of a layer, at this position of the run, that are not refuted."""
-        weights, query = self.inputs.weights, self.inputs.query
-        heads = _Heads(self.inputs.sources.x(layer), scaled(weights.values(layer)), scaled(weights.outputs(layer)))
+        model, query = self.inputs.heads, self.inputs.query
+        heads = _Heads(self.inputs.sources.x(layer), scaled(model.values(layer)), scaled(model.outputs(layer)))
         products = _Products.of(heads, self, int(query.k.max()))
         claims = _first_look(products, query, self.compare)
         claims = claims.unrefuted(products.moved.flatten(0, 1), self.compare)

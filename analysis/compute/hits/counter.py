@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from analysis.compute.hits.comparison import Compare
+from analysis.compute.hits.counting import count_larger
+from analysis.compute.hits.elimination import Elimination
+from analysis.compute.hits.inputs import Heads, Inputs
+from analysis.compute.hits.near_ties import resolve
+from analysis.compute.hits.query import Query
+from analysis.compute.hits.sources import Sources, TokenSources
+from analysis.compute.hits.survivors import Survivors
+from analysis.compute.hits.unembedding import Unembedding
 from analysis.compute.weights import Weights
-from analysis.methods.function.compute.comparison import Compare
-from analysis.methods.function.compute.counting import count_larger
-from analysis.methods.function.compute.elimination import Elimination
-from analysis.methods.function.compute.inputs import Inputs
-from analysis.methods.function.compute.near_ties import resolve
-from analysis.methods.function.compute.query import Query
-from analysis.methods.function.compute.sources import Sources, TokenSources
-from analysis.methods.function.compute.survivors import Survivors
-from analysis.methods.function.compute.unembedding import Unembedding
 from analysis.progress import Progress, silent
 
 GROUP_LAYERS = 32  # layers whose survivors are counted together; not all, so that a stopped run has something to keep
@@ -36,32 +36,22 @@ def count_hits(
     Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no
     pair) to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary).
     """
-    yield from HitCounter(weights, query, first_mlp).count(layers, progress)
+    yield from weights_counter(weights, query, first_mlp).count(layers, progress)
+
+
+def weights_counter(weights: Weights, query: Query, first_mlp: bool = True) -> "HitCounter":
+    """A counter for which X is what the weights alone say of the query's sources, and U is the model's."""
+    sources = TokenSources.of(weights, query.sources, first_mlp)
+    return HitCounter(weights, query, sources, weights)
 
 
 class HitCounter:
-    """A model and a query, prepared once: counting one more layer repeats nothing.
+    """A model's heads and a query, prepared once: counting one more layer repeats nothing."""
 
-    By default X is what the weights alone say of the query's sources, and U is the model's. Another `sources` or
-    `unembedding` replaces them; `first_mlp` is about the default sources only.
-    """
-
-    def __init__(
-        self,
-        weights: Weights,
-        query: Query,
-        first_mlp: bool = True,
-        *,
-        sources: Sources | None = None,
-        unembedding: Unembedding | None = None,
-    ) -> None:
+    def __init__(self, heads: Heads, query: Query, sources: Sources, unembedding: Unembedding) -> None:
         torch.set_float32_matmul_precision("highest")  # the margins assume real float32 products
-        if sources is None:
-            sources = TokenSources.of(weights, query.sources, first_mlp)
-        if unembedding is None:
-            unembedding = weights
-        self._inputs = Inputs.of(weights, query, sources, unembedding)
-        self._compare = Compare(weights.device)
+        self._inputs = Inputs.of(heads, query, sources, unembedding)
+        self._compare = Compare(heads.device)
         self._elimination = Elimination.of(self._inputs, self._compare)
 
     def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Tensor]]:
@@ -87,7 +77,7 @@ class HitCounter:
         if len(doubtful):
             for some in doubtful.split(_DOUBTFUL):  # few, unless a model has many equal tokens
                 holds[some] = resolve(self._inputs, self._compare, survivors.take(some), layers)
-        heads, pairs = self._inputs.weights.card.heads, len(self._inputs.query.k)
+        heads, pairs = self._inputs.heads.card.heads, len(self._inputs.query.k)
         hits = torch.zeros(2, len(layers) * heads, pairs, dtype=torch.bool)
         hits[survivors.way.cpu(), survivors.owner.cpu(), survivors.pair.cpu()] = holds.cpu()
         hits[survivors.tied.cpu().unbind(1)] = True

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.methods.function.compute.comparison import Compare
-from analysis.methods.function.compute.rounding import relative_error
-from analysis.methods.function.compute.survivors import Survivors, is_crowded
-from analysis.methods.function.compute.unembedding import Unembedding, tile_count, tiles
+from analysis.compute.hits.comparison import Compare
+from analysis.compute.hits.rounding import relative_error
+from analysis.compute.hits.survivors import Survivors, is_crowded
+from analysis.compute.hits.unembedding import Unembedding, tile_count, tiles
 from analysis.progress import Progress
 
 _ROWS = 4096  # rows that are compared with a tile together

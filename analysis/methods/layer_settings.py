@@ -1,0 +1,32 @@
+"""What the methods that go through a model layer by layer have in common."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from analysis.errors import HeadError
+from analysis.models.card import ModelCard
+from analysis.settings import Settings, hints
+
+MOST_LAYERS = 10_000
+
+
+class LayerSettings(Settings):
+    """Which layers."""
+
+    layers: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=MOST_LAYERS)] | None = Field(
+        None,
+        title="Layers",
+        description="only these layers",
+        json_schema_extra=hints(metavar="A-B,C", ranges=True, form=False),
+    )
+
+    def chosen_layers(self, card: ModelCard) -> tuple[int, ...]:
+        """All layers of a model unless some were named."""
+        if self.layers is None:
+            return card.layers
+        for layer in self.layers:
+            if layer not in card.layers:
+                last = card.layers[-1]
+                raise HeadError(f"{card.id} has no layer {layer}", f"Its layers are {card.layers[0]} to {last}.")
+        return tuple(sorted(set(self.layers)))

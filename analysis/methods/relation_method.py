@@ -1,0 +1,94 @@
+"""What the methods that score heads for relations have in common: they are shown on the same map."""
+
+import json
+from typing import Any, ClassVar
+
+from analysis.data import relations
+from analysis.data.files import OwnFile
+from analysis.methods import relation_report
+from analysis.methods.method import Asked, Method
+from analysis.methods.relation_settings import default_ks
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.provenance import Data, Plain, Provenance
+from analysis.results.scores import Missing, Scores
+
+_KS = ("k_copying", "k_standard")
+
+
+class RelationMethod(Method):
+    """Which relations each head implements, by one way of looking at the head."""
+
+    basis: ClassVar[str]  # what the scores are read from, as a switch between such methods calls it
+    about: ClassVar[str]  # the same as the end of "What each head does, …"
+    depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
+
+    def asked(self, settings: Any) -> Asked:
+        """The relations; one's own are named."""
+        chosen = settings.chosen_relations()
+        own = [relation.title for relation in chosen if relation.category == "custom"]
+        return Asked(tuple(relation.name for relation in chosen), words=", ".join(own))
+
+    def takes(self, field: str, file: OwnFile) -> bool:
+        """Pairs of words."""
+        return field == "files" and not file.is_task
+
+    def identity(self, settings: Any) -> Any:
+        """The content of the relations rather than their names."""
+        hashes = sorted((relation.name, relation.hash) for relation in settings.chosen_relations())
+        own = [getattr(settings, name) for name in self.depends_on]
+        return [hashes, settings.k, settings.k_copying, *own, settings.layers]
+
+    def older_settings(self, values: Plain) -> Data:
+        """One's own relations stood there parsed, built-in ones by name."""
+        files = []
+        for relation in values["own"]:
+            files.append({"name": f"{relation['name']}.json", "content": json.dumps(relation["pairs"])})
+        settings: Data = {"files": files}
+        if values["known"] != list(relations.builtin()):
+            settings["relations"] = values["known"]
+        return settings
+
+    def rank(self, scores: Scores) -> Any:
+        """Any score at all, then the default settings, then more scores, then the newer result."""
+        present = int((scores.missing == Missing.PRESENT).sum())
+        return present > 0, self.is_default(scores.provenance), present, scores.provenance.date
+
+    def is_default(self, provenance: Provenance) -> bool:
+        """Whether k and all else are as a map is computed when nobody chose anything."""
+        ks = tuple(provenance.settings.get(name) for name in _KS)
+        own = [provenance.settings.get(name) for name in self.depends_on]
+        default = [self.settings.model_fields[name].get_default() for name in self.depends_on]
+        return ks == default_ks(provenance.model.vocabulary) and own == default
+
+    def mergeable(self, provenance: Provenance) -> Any:
+        """The same k, and the same of all else that the scores depend on."""
+        return [provenance.settings.get(name) for name in (*_KS, *self.depends_on)]
+
+    def words(self, provenance: Provenance) -> str:
+        """How many relations."""
+        count = len(provenance.items)
+        return f"{count} {'relation' if count == 1 else 'relations'}"
+
+    def report(self, scores: Scores) -> Data:
+        """The best heads of every relation."""
+        return relation_report.map_data(scores)
+
+    def report_text(self, scores: Scores) -> str:
+        """The same as a table."""
+        return relation_report.map_text(scores, self.report_settings(scores.provenance))
+
+    def report_settings(self, provenance: Provenance) -> str:
+        """Its own settings in a few words."""
+        return ""
+
+    def head(self, scores: Scores, head: HeadId) -> Data:
+        """Every relation's scores of a head, and the heads that share its value matrix."""
+        return relation_report.head_data(scores, head)
+
+    def no_head(self, card: ModelCard, head: HeadId) -> Data:
+        """The heads that share its value matrix are known all the same."""
+        return {"relations": [], "group_mates": [{"head": str(mate)} for mate in card.group_mates(head)]}
+
+    def head_text(self, scores: Scores, head: HeadId) -> list[str]:
+        """The same for a terminal."""
+        return relation_report.head_lines(scores, head)

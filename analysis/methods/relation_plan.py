@@ -1,0 +1,195 @@
+"""Scores for relations as steps: first which pairs the model's tokens can tell, then the hits, layer by layer.
+
+A layer's name in the store is the hash of everything its hits depend on, so a layer that two requests share is computed
+once and a run that was stopped goes on where it was.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from analysis.data.relations import Relation
+from analysis.methods.method import Step, digest
+from analysis.methods.relation_layer import RelationLayer, scores_of_layers
+from analysis.models.card import ModelCard
+from analysis.models.opened import OpenModel
+from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
+from analysis.progress import Progress
+from analysis.results.provenance import Data, Item, Provenance
+from analysis.results.scores import ONLY_SAMPLE, TAU, Scores
+from analysis.results.store import Store
+
+
+@dataclass(frozen=True)
+class PairsStep:
+    """Which pairs of each relation are single tokens of the model."""
+
+    key: str
+    relations: tuple[Relation, ...]
+    words: str = "finding single tokens"
+
+    def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
+        """Ask the tokenizer."""
+        vocabulary = Vocabulary.open(model.checkpoint.folder)
+        size = model.checkpoint.card.vocabulary
+        kept = [vocabulary.keep(relation, size) for relation in self.relations]
+        yield self.key, json.dumps(kept).encode()
+
+
+Names = tuple[tuple[int, str], ...]  # some layers, each with the name under which its numbers are kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationPlan(ABC):
+    """Some layers of a model scored for some relations, in one or several samples."""
+
+    name: ClassVar[str]
+    version: ClassVar[str]
+
+    card: ModelCard
+    relations: tuple[Relation, ...]
+    k_copying: int
+    k_standard: int
+    layers: tuple[int, ...]
+
+    # ---- What a method says of its own --------------------------------------------------------------------------
+
+    @property
+    def samples(self) -> tuple[str, ...]:
+        """What each head is scored on, one after the other."""
+        return (ONLY_SAMPLE,)
+
+    @abstractmethod
+    def settings(self) -> Data:
+        """What the numbers depend on besides relations and samples."""
+
+    @abstractmethod
+    def layers_step(self, sample: str, names: Names, pairs: bytes) -> Step:
+        """What computes some layers, each as a `RelationLayer` under its name; `pairs` as `pairs_step` gave them."""
+
+    def pairs_step(self) -> Step:
+        """What finds the usable pairs of each relation, as a JSON list of lists under `pairs_name`."""
+        return PairsStep(self.pairs_name, self.relations)
+
+    # ---- The plan ------------------------------------------------------------------------------------------------
+
+    @property
+    def key(self) -> str:
+        """The name of the finished result."""
+        return f"result/{self.card.fingerprint}/{self.name}/{self._hash([self.samples, self.layers])}"
+
+    @cached_property
+    def pairs_name(self) -> str:
+        """The name of the relations' usable pairs."""
+        return f"unit/{self.card.fingerprint}/{self.name}/{self._hash('pairs')}"
+
+    def layer_name(self, layer: int, sample: str = ONLY_SAMPLE) -> str:
+        """The name of one layer's numbers."""
+        return f"unit/{self.card.fingerprint}/{self.name}/{self._hash([sample, layer])}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def total(self) -> int:
+        """Layers of all samples."""
+        return len(self.samples) * len(self.layers)
+
+    def left(self, store: Store) -> int:
+        """Layers that are not in the store; none when no relation is of use for this model."""
+        if not self._usable(store):
+            return 0
+        return sum(len(self._absent(store, sample)) for sample in self.samples)
+
+    def ready(self, store: Store, at_once: int = 1) -> Sequence[Step]:
+        """The pairs, then the layers that are not in the store, one sample after the other."""
+        pairs = store.get(self.pairs_name)
+        if pairs is None:
+            return [self.pairs_step()]
+        if not self._usable(store):
+            return []
+        steps = []
+        for sample in self.samples:
+            absent = self._absent(store, sample)
+            for start in range(0, len(absent), at_once):
+                names = tuple((layer, self.layer_name(layer, sample)) for layer in absent[start : start + at_once])
+                steps.append(self.layers_step(sample, names, pairs))
+        return steps
+
+    def keep(self, step: Any, name: str, content: bytes, store: Store) -> None:
+        """Pairs and layers stand under their own names."""
+        store.put(name, content)
+
+    def assembled(self, store: Store, device: str) -> Scores | None:
+        """The scores of the layers that are in the store so far; nothing before the pairs are known."""
+        pairs = store.get(self.pairs_name)
+        if pairs is None:
+            return None
+        kept = [len(of_relation) for of_relation in json.loads(pairs)]
+        usable = sum(count >= MIN_PAIRS for count in kept)
+        layers = {}
+        for sample in self.samples:
+            for layer in self.layers:
+                content = store.get(self.layer_name(layer, sample))
+                if content is not None:
+                    layers[sample, layer] = RelationLayer.from_bytes(content, usable, self.card)
+        return scores_of_layers(layers, self.samples, self._provenance(kept, device))
+
+    def remarks(self, store: Store) -> tuple[str, ...]:
+        """One's own relations that are of no use for this model."""
+        pairs = store.get(self.pairs_name)
+        if pairs is None:
+            return ()
+        remarks = []
+        for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
+            if relation.category == "custom" and len(kept) < MIN_PAIRS:
+                share = f"{len(kept)} of {len(relation.pairs)} pairs are single tokens of this model"
+                remarks.append(f"{relation.title} is not applicable: {share}")
+        return tuple(remarks)
+
+    def k(self, relation: Relation) -> int:
+        """The relation's k."""
+        return self.k_copying if relation.k == "copying" else self.k_standard
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The k of every relation."""
+        return tuple(self.k(relation) for relation in self.relations)
+
+    def _usable(self, store: Store) -> bool:
+        """Whether some relation has enough pairs, as far as is known."""
+        pairs = store.get(self.pairs_name)
+        return pairs is None or any(len(kept) >= MIN_PAIRS for kept in json.loads(pairs))
+
+    def _absent(self, store: Store, sample: str) -> list[int]:
+        return [layer for layer in self.layers if not store.contains(self.layer_name(layer, sample))]
+
+    def _provenance(self, kept: Sequence[int], device: str) -> Provenance:
+        items = []
+        for relation, count in zip(self.relations, kept, strict=True):
+            item = Item(
+                name=relation.name,
+                title=relation.title,
+                category=relation.category,
+                sentence=relation.sentence,
+                hash=relation.hash,
+                pairs=len(relation.pairs),
+                kept=count,
+                applicable=count >= MIN_PAIRS,
+                k=self.k(relation),
+            )
+            items.append(item)
+        settings = {**self._depends_on(), "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(self.layers)}
+        return Provenance.now(self.card, self.name, self.version, settings, tuple(items), device)
+
+    def _depends_on(self) -> Data:
+        return {"k_copying": self.k_copying, "k_standard": self.k_standard, **self.settings()}
+
+    def _hash(self, part: Any) -> str:
+        relations = [(relation.name, relation.hash) for relation in self.relations]
+        return digest([self.card.fingerprint, self.name, self.version, self._depends_on(), relations, part])

@@ -1,0 +1,71 @@
+"""What a person may choose about methods that score heads for relations."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from analysis.data import relations
+from analysis.data.files import OwnFile, WithFiles
+from analysis.data.relations import Relation
+from analysis.errors import RelationError, SettingError
+from analysis.methods.layer_settings import LayerSettings
+from analysis.models.card import ModelCard
+from analysis.settings import hints
+
+LARGE_VOCABULARY = 100_000  # from here on k is larger
+MOST_RELATIONS = 1000
+_SMALL, _LARGE = (1, 10), (3, 25)  # k of copying and of all other relations, by the size of the vocabulary
+
+K = Annotated[int, Field(ge=1)]
+
+
+class RelationSettings(WithFiles, LayerSettings):
+    """Relations and k."""
+
+    relations: Annotated[list[str], Field(max_length=MOST_RELATIONS)] | None = Field(
+        None,
+        title="Relations",
+        description="built-in relations or categories by name; all of them when left out",
+        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
+    )
+    k: K | None = Field(
+        None,
+        title="k",
+        description=f"targets among the k largest count (default {_SMALL[1]}, large vocabularies {_LARGE[1]})",
+    )
+    k_copying: K | None = Field(
+        None, title="k of copying", description=f"the same for copying relations (default {_SMALL[0]}, or {_LARGE[0]})"
+    )
+
+    def chosen_relations(self) -> tuple[Relation, ...]:
+        """Built-in ones, all of them unless some are named, and one's own."""
+        own = [relation_of(file) for file in self.files if not file.is_task]
+        named = self.relations if self.relations is not None else list(relations.builtin())
+        chosen = {relation.name: relation for relation in relations.choose(named)}
+        for relation in own:
+            if relation.name in chosen:
+                raise RelationError(f"two relations are called {relation.name!r}", "Rename the file.")
+            chosen[relation.name] = relation
+        if not chosen:
+            raise RelationError("no relation was chosen", "Name one, or leave the choice out for all.")
+        return tuple(chosen.values())
+
+    def chosen_ks(self, card: ModelCard) -> tuple[int, int]:
+        """The k of copying and the k of all other relations for a model."""
+        copying, standard = default_ks(card.vocabulary)
+        copying = copying if self.k_copying is None else self.k_copying
+        standard = standard if self.k is None else self.k
+        for k in (copying, standard):
+            if not 1 <= k < card.vocabulary:
+                raise SettingError(f"k = {k} makes no sense", f"Choose 1 to {card.vocabulary - 1}.")
+        return copying, standard
+
+
+def default_ks(vocabulary: int) -> tuple[int, int]:
+    """The published values: 1 for copying and 10, or 3 and 25 for large vocabularies."""
+    return _LARGE if vocabulary >= LARGE_VOCABULARY else _SMALL
+
+
+def relation_of(file: OwnFile) -> Relation:
+    """A user's own relation."""
+    return relations.parse(file.content.encode(), file.name)

@@ -27,6 +27,13 @@ def computed(name: str, plan: Plan, checkpoint: Checkpoint, store: Store, device
     return compute(method(name), plan, OpenModel(checkpoint, device), store, progress)[0]
 
 
+def count_hits(weights, query, layers, *, first_mlp=True, progress=silent):
+    """The hits of some layers, from the weights alone."""
+    from analysis.compute.hits import HitCounter, weights_inputs
+
+    yield from HitCounter(weights_inputs(weights, query, first_mlp)).count(layers, progress)
+
+
 def function_plan(checkpoint: Checkpoint, relations, ks=None, first_mlp=True, layers=None) -> FunctionPlan:
     """The function map of some relations, with the published k unless other ones are given (copying, others)."""
     card = checkpoint.card

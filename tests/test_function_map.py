@@ -6,14 +6,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.compute.hits import HitCounter, Query, count_hits, counter, counting, unembedding
+from analysis.compute.hits import HitCounter, Inputs, Query, counter, counting, unembedding
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.methods.relation_settings import default_ks
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from tests import tiny_models
-from tests.computing import function_plan, function_scores
+from tests.computing import count_hits, function_plan, function_scores
 from tests.hand_made import HandMade, naive_hits
 
 
@@ -200,7 +200,7 @@ def test_other_sources_and_another_unembedding_equal_a_naive_loop_on_them(ties):
     u = model.u * torch.rand(model.card.width, generator=g)
     if ties:
         u[200:] = u[:200] * (1 + 2e-7 * torch.randint(-1, 2, (200, 1), generator=g))
-    replaced = HitCounter(model, query, OtherSources(x), OtherUnembedding(u))
+    replaced = HitCounter(Inputs.of(model, query, OtherSources(x), OtherUnembedding(u)))
     model.e = model.later = model.u = None
     for layer, found in replaced.count(model.card.layers):
         by_token = torch.zeros(400, model.card.width)

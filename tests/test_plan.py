@@ -179,7 +179,7 @@ def test_keys_name_everything_a_result_depends_on(checkpoint, monkeypatch):
     """Other pairs under the same name, another version of the method or another model: another key."""
     other = parse("\n".join(f"w{i},w{i + 99}" for i in range(50)).encode(), "shift.csv")
     keys = [function_plan(checkpoint, (RELATION,)).key, function_plan(checkpoint, (other,)).key]
-    monkeypatch.setattr(plans, "VERSION", "next")
+    monkeypatch.setattr(plans.FunctionPlan, "version", "next")
     keys.append(function_plan(checkpoint, (RELATION,)).key)
     assert len(set(keys)) == 3
     wanted = function_plan(checkpoint, (RELATION,))

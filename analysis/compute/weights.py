@@ -41,6 +41,11 @@ def open_device(name: str) -> torch.device:
     return device
 
 
+def device_name(device: torch.device) -> str:
+    """A device as provenance writes it."""
+    return f"{device} ({torch.cuda.get_device_name(device)})" if device.type == "cuda" else str(device)
+
+
 @contextmanager
 def memory_of(device: torch.device) -> Iterator[None]:
     """Turn running out of the device's memory into an error that a person can fix."""
@@ -65,9 +70,7 @@ class Weights:
     @property
     def device_name(self) -> str:
         """The device as provenance writes it."""
-        if self.device.type != "cuda":
-            return str(self.device)
-        return f"{self.device} ({torch.cuda.get_device_name(self.device)})"
+        return device_name(self.device)
 
     def embed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
         """Rows of the embedding, scaled where the family scales them."""

@@ -6,7 +6,7 @@ once and a run that was stopped goes on where it was.
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,32 +14,12 @@ from typing import Any, ClassVar
 from analysis.data.relations import Relation
 from analysis.methods.method import Step, digest
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
+from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
 from analysis.models.card import ModelCard
-from analysis.models.opened import OpenModel
-from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
-from analysis.progress import Progress
+from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.provenance import Data, Item, Provenance
 from analysis.results.scores import ONLY_SAMPLE, TAU, Scores
 from analysis.results.store import Store
-
-
-@dataclass(frozen=True)
-class PairsStep:
-    """Which pairs of each relation are single tokens of the model."""
-
-    key: str
-    relations: tuple[Relation, ...]
-    words: str = "finding single tokens"
-
-    def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
-        """Ask the tokenizer."""
-        vocabulary = Vocabulary.open(model.checkpoint.folder)
-        size = model.checkpoint.card.vocabulary
-        kept = [vocabulary.keep(relation, size) for relation in self.relations]
-        yield self.key, json.dumps(kept).encode()
-
-
-Names = tuple[tuple[int, str], ...]  # some layers, each with the name under which its numbers are kept
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,12 +47,13 @@ class RelationPlan(ABC):
         """What the numbers depend on besides relations and samples."""
 
     @abstractmethod
-    def layers_step(self, sample: str, names: Names, pairs: bytes) -> Step:
-        """What computes some layers, each as a `RelationLayer` under its name; `pairs` as `pairs_step` gave them."""
+    def reader(self, sample: str) -> Reader:
+        """How heads and sources are read in a sample."""
 
-    def pairs_step(self) -> Step:
-        """What finds the usable pairs of each relation, as a JSON list of lists under `pairs_name`."""
-        return PairsStep(self.pairs_name, self.relations)
+    @property
+    def several(self) -> bool:
+        """Whether sources may have several tokens."""
+        return False
 
     # ---- The plan ------------------------------------------------------------------------------------------------
 
@@ -110,15 +91,15 @@ class RelationPlan(ABC):
         """The pairs, then the layers that are not in the store, one sample after the other."""
         pairs = store.get(self.pairs_name)
         if pairs is None:
-            return [self.pairs_step()]
+            return [PairsStep(self.pairs_name, self.relations, self.several)]
         if not self._usable(store):
             return []
-        steps = []
+        steps: list[Step] = []
         for sample in self.samples:
             absent = self._absent(store, sample)
             for start in range(0, len(absent), at_once):
                 names = tuple((layer, self.layer_name(layer, sample)) for layer in absent[start : start + at_once])
-                steps.append(self.layers_step(sample, names, pairs))
+                steps.append(LayersStep(names, pairs, self.ks, self.reader(sample)))
         return steps
 
     def keep(self, step: Any, name: str, content: bytes, store: Store) -> None:

@@ -105,12 +105,35 @@ class Vocabulary:
 
         `size` is the number of embeddings; some tokenizers have tokens that the model has no embedding for.
         """
-        tokens = self.single(word for pair in relation.pairs for word in pair)
-        kept: dict[tuple[int, int], None] = {}  # a dict keeps the order, a set would not
-        for source, target in relation.pairs:
-            if source not in tokens or target not in tokens:
-                continue
-            pair = (tokens[source], tokens[target])
-            if size is None or max(pair) < size:
-                kept[pair] = None
+        kept = []
+        for source, target in self.keep_several(relation, size):
+            if len(source) == 1:
+                kept.append((source[0], target))
         return tuple(kept)
+
+    def keep_several(self, relation: Relation, size: int | None = None) -> tuple[tuple[tuple[int, ...], int], ...]:
+        """The same with sources of any number of tokens."""
+        tokens = self.single(word for pair in relation.pairs for word in pair)
+        longer = sorted({source for source, _ in relation.pairs} - set(tokens))
+        sources = dict(zip(longer, self._in_a_text(longer), strict=True))
+        for word, token in tokens.items():
+            sources[word] = (token,)
+        kept: dict[tuple[tuple[int, ...], int], None] = {}  # a dict keeps the order, a set would not
+        for source, target in relation.pairs:
+            if target not in tokens or not sources[source]:
+                continue
+            if size is None or max(*sources[source], tokens[target]) < size:
+                kept[sources[source], tokens[target]] = None
+        return tuple(kept)
+
+    def _in_a_text(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """The tokens of each word where it stands after another one; none if the tokenizer does not know it."""
+        spaced = self._backend.encode_batch([f" {word}" for word in words], add_special_tokens=False)
+        bare = self._backend.encode_batch(list(words), add_special_tokens=False)
+        encodings = []
+        for word, with_space, without in zip(words, spaced, bare, strict=True):
+            adds_space = bool(without.tokens) and without.tokens[0].startswith(_WORD_START)
+            ids = tuple((without if adds_space else with_space).ids)
+            same = self._backend.decode(list(ids), skip_special_tokens=False).strip().casefold() == word.casefold()
+            encodings.append(ids if same else ())
+        return encodings

@@ -13,13 +13,14 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from analysis.compute.hits import Query, count_hits
+from analysis.compute.hits import Query
 from analysis.compute.weights import Weights
 from analysis.data import relations
 from analysis.methods.relation_settings import default_ks
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from tests.benchmarks.published_loop import published_hits
+from tests.computing import count_hits
 
 Pairs = list[tuple[tuple[tuple[int, int], ...], int]]
 

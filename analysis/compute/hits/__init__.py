@@ -26,10 +26,10 @@ larger than the target's negative. From there on only larger entries have to be 
 another method can bring its own.
 """
 
-from analysis.compute.hits.counter import HitCounter, count_hits, weights_counter
-from analysis.compute.hits.inputs import Heads
+from analysis.compute.hits.counter import HitCounter
+from analysis.compute.hits.inputs import Heads, Inputs, Sources
 from analysis.compute.hits.query import Query
-from analysis.compute.hits.sources import Sources, TokenSources
+from analysis.compute.hits.token_sources import TokenSources, weights_inputs
 from analysis.compute.hits.unembedding import Unembedding
 
-__all__ = ["Heads", "HitCounter", "Query", "Sources", "TokenSources", "Unembedding", "count_hits", "weights_counter"]
+__all__ = ["Heads", "HitCounter", "Inputs", "Query", "Sources", "TokenSources", "Unembedding", "weights_inputs"]

@@ -8,13 +8,9 @@ from torch import Tensor
 from analysis.compute.hits.comparison import Compare
 from analysis.compute.hits.counting import count_larger
 from analysis.compute.hits.elimination import Elimination
-from analysis.compute.hits.inputs import Heads, Inputs
+from analysis.compute.hits.inputs import Inputs
 from analysis.compute.hits.near_ties import resolve
-from analysis.compute.hits.query import Query
-from analysis.compute.hits.sources import Sources, TokenSources
 from analysis.compute.hits.survivors import Survivors
-from analysis.compute.hits.unembedding import Unembedding
-from analysis.compute.weights import Weights
 from analysis.progress import Progress, silent
 
 GROUP_LAYERS = 32  # layers whose survivors are counted together; not all, so that a stopped run has something to keep
@@ -23,39 +19,22 @@ GROUP_BYTES = 400_000_000  # survivors that are held before they are counted
 _DOUBTFUL = 4096  # claims resolved at once
 
 
-def count_hits(
-    weights: Weights,
-    query: Query,
-    layers: Sequence[int],
-    *,
-    first_mlp: bool = True,
-    progress: Progress = silent,
-) -> Iterator[tuple[int, Tensor]]:
-    """For each layer the hits of every relation: [relation, promoted | suppressed, head].
-
-    Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no
-    pair) to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary).
-    """
-    yield from weights_counter(weights, query, first_mlp).count(layers, progress)
-
-
-def weights_counter(weights: Weights, query: Query, first_mlp: bool = True) -> "HitCounter":
-    """A counter for which X is what the weights alone say of the query's sources, and U is the model's."""
-    sources = TokenSources.of(weights, query.sources, first_mlp)
-    return HitCounter(weights, query, sources, weights)
-
-
 class HitCounter:
     """A model's heads and a query, prepared once: counting one more layer repeats nothing."""
 
-    def __init__(self, heads: Heads, query: Query, sources: Sources, unembedding: Unembedding) -> None:
+    def __init__(self, inputs: Inputs) -> None:
         torch.set_float32_matmul_precision("highest")  # the margins assume real float32 products
-        self._inputs = Inputs.of(heads, query, sources, unembedding)
-        self._compare = Compare(heads.device)
+        self._inputs = inputs
+        self._compare = Compare(inputs.heads.device)
         self._elimination = Elimination.of(self._inputs, self._compare)
 
     def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Tensor]]:
-        """Look through some layers, count their survivors over the vocabulary, go on with the next."""
+        """For each layer the hits of every relation: [relation, promoted | suppressed, head].
+
+        Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no
+        pair) to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary). Some layers are
+        looked through, their survivors counted over the vocabulary, and so on with the next.
+        """
         group_layers: list[int] = []
         group: list[Survivors] = []
         for done, layer in enumerate(layers, start=1):

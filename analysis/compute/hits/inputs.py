@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from analysis.compute.hits.query import Query
-from analysis.compute.hits.sources import Sources
 from analysis.compute.hits.unembedding import Unembedding
 from analysis.models.card import ModelCard
 
@@ -28,6 +27,13 @@ class Heads(Protocol):
 
     def outputs(self, layer: int) -> Tensor:  # [H, d_head, d]
         """W_O of each query head."""
+
+
+class Sources(Protocol):
+    """Provides X. It is asked more than once per layer and has to give the same answer each time."""
+
+    def x(self, layer: int) -> Tensor:  # [S, d] float32, on the device of the heads
+        """The vectors of the query's sources, in their order, as the layer's heads read them."""
 
 
 @dataclass(frozen=True)

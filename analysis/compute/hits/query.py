@@ -7,6 +7,8 @@ from typing import Self
 import torch
 from torch import Tensor
 
+Source = int | Sequence[int]  # a token, or several
+
 
 @dataclass(frozen=True)
 class Query:
@@ -15,7 +17,8 @@ class Query:
     A pair that several relations share is counted once for each k that they ask it with.
     """
 
-    sources: Tensor  # [S] token ids
+    sources: Tensor  # [S] token ids; of a source of several tokens the last one, at which it is read
+    source_tokens: tuple[tuple[int, ...], ...]  # all tokens of each source
     targets: Tensor  # [T] token ids, in random order so that the first few are a fair sample
     source_of: Tensor  # [P] index into sources
     target_of: Tensor  # [P] index into targets
@@ -23,22 +26,32 @@ class Query:
     members: tuple[Tensor, ...]  # a relation's pairs, as indices into P
 
     @classmethod
-    def of(cls, relations: Sequence[tuple[Sequence[tuple[int, int]], int]]) -> Self:
+    def of(cls, relations: Sequence[tuple[Sequence[tuple[Source, int]], int]]) -> Self:
         """From each relation's kept token pairs and its k."""
-        pairs: dict[tuple[int, int, int], int] = {}  # (source, target, k) → its index
+        pairs: dict[tuple[tuple[int, ...], int, int], int] = {}  # (source, target, k) → its index
         members = []
         for kept, k in relations:
             indices = []
             for source, target in kept:
-                index = pairs.setdefault((source, target, k), len(pairs))
+                tokens = (source,) if isinstance(source, int) else tuple(source)
+                index = pairs.setdefault((tokens, target, k), len(pairs))
                 indices.append(index)
             members.append(torch.tensor(indices, dtype=torch.long))
-        source_ids, target_ids, k_of = torch.tensor(list(pairs), dtype=torch.long).view(-1, 3).unbind(1)
-        sources, source_of = source_ids.unique(return_inverse=True)
+        sources = {tokens: index for index, tokens in enumerate(sorted({tokens for tokens, _, _ in pairs}))}
+        source_of = torch.tensor([sources[tokens] for tokens, _, _ in pairs], dtype=torch.long)
+        target_ids = torch.tensor([target for _, target, _ in pairs], dtype=torch.long)
         targets, target_of = target_ids.unique(return_inverse=True)
         order = torch.randperm(len(targets), generator=torch.Generator().manual_seed(0))
         position = order.argsort()  # where each target is in that order
-        return cls(sources, targets[order], source_of, position[target_of], k_of, tuple(members))
+        return cls(
+            sources=torch.tensor([tokens[-1] for tokens in sources], dtype=torch.long),
+            source_tokens=tuple(sources),
+            targets=targets[order],
+            source_of=source_of,
+            target_of=position[target_of],
+            k=torch.tensor([k for _, _, k in pairs], dtype=torch.long),
+            members=tuple(members),
+        )
 
     def to(self, device: torch.device) -> Self:
         """The same with the indices that every head needs on a device."""

@@ -1,54 +1,34 @@
-"""The function map as steps."""
+"""The function map as a plan: heads are read from the weights alone."""
 
-import json
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from analysis.methods.method import Step
-from analysis.methods.relation_layer import RelationLayer
-from analysis.methods.relation_plan import Names, RelationPlan
+from analysis.methods.relation_plan import RelationPlan
 from analysis.models.opened import OpenModel
-from analysis.models.vocabulary import MIN_PAIRS
 from analysis.progress import Progress
 from analysis.results.provenance import Data
+
+if TYPE_CHECKING:
+    import torch
+
+    from analysis.compute.hits import Inputs, Query
 
 NAME = "function"
 VERSION = "2"  # raise whenever a score may come out differently
 
 
 @dataclass(frozen=True)
-class LayersStep:
-    """The hits of every usable relation in some layers."""
+class WeightsReader:
+    """X from the weights alone."""
 
-    names: Names
-    pairs: bytes  # of all relations, as `PairsStep` gave them
-    ks: tuple[int, ...]  # of all relations
     first_mlp: bool
-    words: str = ""
 
-    @property
-    def key(self) -> str:
-        """The name of its first layer, and how many there are."""
-        return self.names[0][1] if len(self.names) == 1 else f"{self.names[0][1]}-{len(self.names)}"
+    def inputs(self, model: OpenModel, device: "torch.device", query: "Query", progress: Progress) -> "Inputs":
+        """The checkpoint's own heads."""
+        from analysis.compute.hits import weights_inputs
+        from analysis.compute.weights import Weights
 
-    def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
-        """Each layer as soon as it is counted."""
-        from analysis.compute.hits import HitCounter, Query, weights_counter
-        from analysis.compute.weights import Weights, memory_of, open_device
-
-        def make() -> tuple[Weights, HitCounter]:
-            weights = Weights(model.checkpoint, open_device(model.device))
-            relations = zip(json.loads(self.pairs), self.ks, strict=True)
-            with memory_of(weights.device):
-                usable = [(pairs, k) for pairs, k in relations if len(pairs) >= MIN_PAIRS]
-                return weights, weights_counter(weights, Query.of(usable), self.first_mlp)
-
-        weights, counter = model.keep((NAME, self.pairs, self.ks, self.first_mlp), make)
-        model.device_name = weights.device_name
-        names = dict(self.names)
-        with memory_of(weights.device):
-            for layer, hits in counter.count(list(names), progress):
-                yield names[layer], RelationLayer.of_hits(hits.cpu().numpy()).to_bytes()
+        return weights_inputs(Weights(model.checkpoint, device), query, self.first_mlp)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +44,6 @@ class FunctionPlan(RelationPlan):
         """The first MLP."""
         return {"first_mlp": self.first_mlp}
 
-    def layers_step(self, sample: str, names: Names, pairs: bytes) -> Step:
-        """From the weights alone."""
-        return LayersStep(names, pairs, self.ks, self.first_mlp)
+    def reader(self, sample: str) -> WeightsReader:
+        """The same for all."""
+        return WeightsReader(self.first_mlp)

@@ -1,18 +1,18 @@
-"""X: the vectors with which the sources enter a layer's heads."""
+"""What the function map reads: X from the weights alone."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 from torch import Tensor
 
+from analysis.compute.hits.inputs import Inputs
+from analysis.compute.hits.query import Query
 from analysis.compute.weights import Weights
 
 
-class Sources(Protocol):
-    """Provides X. It is asked more than once per layer and has to give the same answer each time."""
-
-    def x(self, layer: int) -> Tensor:  # [S, d] float32, on the device of the weights
-        """The vectors of the query's sources, in their order, as the layer's heads read them."""
+def weights_inputs(weights: Weights, query: Query, first_mlp: bool = True) -> Inputs:
+    """What the function map reads: the checkpoint's heads, X from the weights alone, the model's U."""
+    return Inputs.of(weights, query, TokenSources.of(weights, query.sources, first_mlp), weights)
 
 
 @dataclass(frozen=True)

@@ -74,14 +74,14 @@ class Weights:
 
     def embed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
         """Rows of the embedding, scaled where the family scales them."""
-        rows = self._rows(self.checkpoint.embedding, ids)
+        rows = self.rows(self.checkpoint.embedding, ids)
         if self.checkpoint.family.scale_embedding:
             rows = rows * self.card.width**0.5
         return rows
 
     def unembed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
         """Rows of the transposed unembedding: the direction that each token reads."""
-        return self._rows(self.checkpoint.unembedding, ids)
+        return self.rows(self.checkpoint.unembedding, ids)
 
     def unembed_span(self, start: int, stop: int) -> Tensor:  # [stop - start, d]
         """Neighbouring rows of the transposed unembedding."""
@@ -107,12 +107,39 @@ class Weights:
         by_head = weight.reshape(card.kv_heads, card.head_dim, card.width)
         return by_head.transpose(1, 2).contiguous()
 
+    def value_bias(self, layer: int) -> Tensor | None:  # [H_kv, d_head]
+        """The bias of each value head, where the family has one."""
+        card, family = self.card, self.checkpoint.family
+        bias = self._optional(self.checkpoint.in_layer(layer, f"{family.value}.bias"))
+        if bias is None:
+            return None
+        if family.value_layout == "interleaved":
+            bias = bias.view(card.heads, 3, card.head_dim)[:, 2]
+        elif family.value_layout in {"conv1d", "stacked"}:
+            bias = bias[-card.kv_heads * card.head_dim :]
+        return bias.reshape(card.kv_heads, card.head_dim)
+
     def outputs(self, layer: int) -> Tensor:  # [H, d_head, d]
         """W_O of each query head."""
         weight = self._layer(layer, self.checkpoint.family.output)
         if not self.checkpoint.family.conv1d:
             weight = weight.T
         return weight.reshape(self.card.heads, self.card.head_dim, self.card.width).contiguous()
+
+    def attention_gain(self, layer: int) -> Tensor | None:  # [d]
+        """The gain of the norm behind the attention, where the family has one."""
+        family = self.checkpoint.family
+        if family.attention_norm is None:
+            return None
+        return self._gain(self.checkpoint.in_layer(layer, f"{family.attention_norm}.weight"))
+
+    def final_gain(self) -> Tensor:  # [d]
+        """The gain of the norm before the unembedding."""
+        return self._gain(f"{self.checkpoint.prefix}{self.checkpoint.family.final_norm}.weight")
+
+    def _gain(self, name: str) -> Tensor:
+        gain = self.tensor(name)
+        return gain + 1 if self.checkpoint.family.norm_kind == "rms_plus_one" else gain
 
     def first_mlp(self) -> "FirstMlp":
         """The first block's MLP with the norm before it, biases included."""
@@ -131,7 +158,7 @@ class Weights:
         norm = self.checkpoint.in_layer(layer, family.norm)
         return FirstMlp(
             norm_kind=family.norm_kind,
-            norm_weight=self._tensor(f"{norm}.weight"),
+            norm_weight=self.tensor(f"{norm}.weight"),
             norm_bias=self._optional(f"{norm}.bias"),
             eps=self.checkpoint.eps,
             gate=gate,
@@ -148,15 +175,17 @@ class Weights:
         return Linear(weight, bias)
 
     def _layer(self, layer: int, name: str) -> Tensor:
-        return self._tensor(self.checkpoint.in_layer(layer, f"{name}.weight"))
+        return self.tensor(self.checkpoint.in_layer(layer, f"{name}.weight"))
 
     def _optional(self, name: str) -> Tensor | None:
-        return self._tensor(name) if name in self.checkpoint.tensors else None
+        return self.tensor(name) if name in self.checkpoint.tensors else None
 
-    def _tensor(self, name: str) -> Tensor:
+    def tensor(self, name: str) -> Tensor:
+        """A whole tensor by its full name."""
         return self._float(self._mapped(name), name)
 
-    def _rows(self, name: str, ids: Tensor) -> Tensor:
+    def rows(self, name: str, ids: Tensor) -> Tensor:
+        """Some rows of a tensor."""
         return self._float(self._mapped(name)[ids.cpu()], name)
 
     def _mapped(self, name: str) -> Tensor:

@@ -6,10 +6,12 @@ from analysis.errors import SettingError
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Method
+from analysis.methods.running.method import RunningMethod
 from analysis.methods.salience.method import SalienceMethod
 
 METHODS: list[Method] = [
     FunctionMethod(),
+    RunningMethod(),
     SalienceMethod(),
     CausalMethod(),
 ]

@@ -46,6 +46,10 @@ class RelationPlan(ABC):
     def settings(self) -> Data:
         """What the numbers depend on besides relations and samples."""
 
+    def described(self) -> Data:
+        """What the provenance says of them."""
+        return self.settings()
+
     @abstractmethod
     def reader(self, sample: str) -> Reader:
         """How heads and sources are read in a sample."""
@@ -165,7 +169,8 @@ class RelationPlan(ABC):
                 k=self.k(relation),
             )
             items.append(item)
-        settings = {**self._depends_on(), "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(self.layers)}
+        ks = {"k_copying": self.k_copying, "k_standard": self.k_standard}
+        settings = {**ks, **self.described(), "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(self.layers)}
         return Provenance.now(self.card, self.name, self.version, settings, tuple(items), device)
 
     def _depends_on(self) -> Data:

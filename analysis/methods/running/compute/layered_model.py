@@ -1,0 +1,135 @@
+"""A model of transformers that holds the weights of one layer at a time.
+
+The model is built without weights. Before a layer runs, its weights are read from the checkpoint; afterwards they are
+let go. So a model larger than memory can be run, and every family's own code decides what a layer does. The embedding
+has rows for the tokens that are needed only.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from analysis.compute.weights import Weights
+from analysis.errors import UnknownFamily
+from analysis.methods.running.compute.packing import Packed
+
+Seen = Callable[[int, Tensor], None]  # a layer, and what enters its value projection [B, T, d]
+
+
+class _Enough(Exception):
+    pass
+
+
+class LayeredModel:
+    """Runs packed prompts and shows what enters each layer's value projection."""
+
+    def __init__(self, weights: Weights, tokens: Tensor) -> None:
+        self._weights = weights
+        self._tokens = tokens  # [n] ascending: those that prompts may hold
+        self._model = _empty_model(weights)
+        self._prefix, self._layers = _layers(self._model, weights)
+        self._fill_around_layers()
+
+    def run(self, prompts: Packed, seen: Seen, last: int) -> None:
+        """Run some prompts as far as the last layer that is needed."""
+        device = self._weights.device
+        hooks = []
+        for layer, module in self._layers.items():
+            value = module.get_submodule(self._weights.checkpoint.family.value)
+            hooks.append(module.register_forward_pre_hook(self._loading(layer)))
+            hooks.append(module.register_forward_hook(lambda module, args, output: _empty(module)))
+            hooks.append(value.register_forward_pre_hook(_showing(layer, seen, last)))
+        try:
+            with torch.inference_mode():
+                self._model(
+                    input_ids=torch.searchsorted(self._tokens, prompts.ids).to(device),
+                    attention_mask=prompts.mask().to(device),
+                    position_ids=prompts.positions.to(device),
+                    use_cache=False,
+                )
+        except _Enough:
+            _empty(self._layers[last])
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    def _loading(self, layer: int) -> Callable[..., None]:
+        """Read a layer's weights before it runs."""
+
+        def hook(module: nn.Module, args: Any) -> None:
+            for name, _ in list(module.named_parameters()):
+                _put(module, name, self._weights.tensor(self._weights.checkpoint.in_layer(layer, name)))
+
+        return hook
+
+    def _fill_around_layers(self) -> None:
+        """The embedding's rows that are needed, and the few tensors outside the layers."""
+        checkpoint = self._weights.checkpoint
+        embedding = f"{self._prefix}{checkpoint.family.embedding}"
+        inside = tuple(f"{self._prefix}{checkpoint.family.layer.format(layer=layer)}" for layer in self._layers)
+        for name, _ in list(self._model.named_parameters()):
+            if name == f"{embedding}.weight":
+                _put(self._model, name, self._weights.rows(checkpoint.embedding, self._tokens))
+            elif not name.startswith(inside):
+                stored = f"{checkpoint.prefix}{name.removeprefix(self._prefix)}"
+                _put(self._model, name, self._weights.tensor(stored))
+        self._model.get_submodule(embedding).padding_idx = None  # it was a row of the whole embedding
+
+
+def _empty_model(weights: Weights) -> Any:
+    """The base model as transformers builds it, without weights; never with code of its own."""
+    from accelerate import init_empty_weights
+    from transformers import AutoConfig, AutoModel
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    checkpoint = weights.checkpoint
+    try:
+        config = AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
+        with init_empty_weights(include_buffers=False):
+            model = AutoModel.from_config(config.get_text_config(), attn_implementation="eager", dtype=torch.float32)
+    except (ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
+        raise UnknownFamily(
+            f"transformers cannot run {checkpoint.card.id}: {str(error)[:200]}", "The weights-only map may still work."
+        ) from error
+    for module in model.modules():
+        for name, buffer in module.named_buffers(recurse=False):
+            setattr(module, name, buffer.to(weights.device))
+    return model.eval()
+
+
+def _layers(model: nn.Module, weights: Weights) -> tuple[str, dict[int, nn.Module]]:
+    """What stands before the layers' names in the base model, and the layers."""
+    family, card = weights.checkpoint.family, weights.card
+    modules = dict(model.named_modules())
+    names = {layer: family.layer.format(layer=layer).rstrip(".") for layer in card.layers}
+    for prefix in ("", "decoder."):
+        if all(f"{prefix}{name}" in modules for name in names.values()):
+            return prefix, {layer: modules[f"{prefix}{name}"] for layer, name in names.items()}
+    raise UnknownFamily(f"transformers keeps the layers of {card.id} elsewhere", "The weights-only map may still work.")
+
+
+def _showing(layer: int, seen: Seen, last: int) -> Callable[..., None]:
+    """Show what enters a value projection, and stop behind the last one that is needed."""
+
+    def hook(module: nn.Module, args: tuple[Any, ...]) -> None:
+        seen(layer, args[0])
+        if layer == last:
+            raise _Enough
+
+    return hook
+
+
+def _put(module: nn.Module, name: str, tensor: Tensor) -> None:
+    """Give a parameter its numbers."""
+    *path, leaf = name.split(".")
+    owner = module.get_submodule(".".join(path))
+    owner.register_parameter(leaf, nn.Parameter(tensor, requires_grad=False))
+
+
+def _empty(module: nn.Module) -> None:
+    """Let go of a module's numbers."""
+    for name, parameter in list(module.named_parameters()):
+        _put(module, name, parameter.to("meta"))

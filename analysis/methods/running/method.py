@@ -1,0 +1,48 @@
+"""The function map in the running model as a method."""
+
+from analysis.methods.method import Command
+from analysis.methods.relation_method import RelationMethod
+from analysis.methods.running.plan import NAME, VERSION, RunningPlan
+from analysis.methods.running.settings import ANY, RunningSettings
+from analysis.models.card import ModelCard
+from analysis.results.provenance import Provenance
+
+
+class RunningMethod(RelationMethod):
+    """Which relations each head implements, on the residual stream of the running model."""
+
+    name = NAME
+    title = "Function map, running model"
+    sentence = "What each head does in the running model: true of more models, several times as long."
+    basis = "Running model"
+    about = "on the residual stream of the running model"
+    version = VERSION
+    settings = RunningSettings
+    by_default = True
+    depends_on = ("carriers", "sources")
+    commands = (
+        Command(
+            "running",
+            "score every head for every relation in the running model",
+            ("relations", "carriers", "sources", "k", "k_copying", "layers"),
+        ),
+    )
+
+    def plan(self, card: ModelCard, settings: RunningSettings) -> RunningPlan:
+        """For a model; refuses a k or layers that it does not have."""
+        copying, standard = settings.chosen_ks(card)
+        return RunningPlan(
+            card=card,
+            relations=settings.chosen_relations(),
+            k_copying=copying,
+            k_standard=standard,
+            layers=settings.chosen_layers(card),
+            carriers=settings.chosen_carriers(),
+            sources=settings.sources,
+        )
+
+    def report_settings(self, provenance: Provenance) -> str:
+        """How many carriers, and which sources."""
+        count = len(provenance.settings["carriers"])
+        words = f"mean of {count} carriers" if count > 1 else f"after {provenance.settings['carriers'][0]!r}"
+        return f"{words} · sources of several tokens too" if provenance.settings["sources"] == ANY else words

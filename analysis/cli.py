@@ -106,7 +106,7 @@ def _common_options() -> argparse.ArgumentParser:
 
 def _model_options() -> argparse.ArgumentParser:
     model = argparse.ArgumentParser(add_help=False)
-    model.add_argument("model", metavar="MODEL", help=f"{builtin.ID}, a folder, or a Hugging Face id")
+    model.add_argument("model", metavar="MODEL", help=f"{builtin.ID}, a folder, a .gguf file, or a Hugging Face id")
     model.add_argument("--revision", help="branch, tag or commit on the Hugging Face hub")
     model.add_argument("--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU when there is one)")
     return model
@@ -136,7 +136,7 @@ def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=parents)
     command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
     command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
-    command.add_argument("--all", action="store_true", help="prune: everything, the converted default model too")
+    command.add_argument("--all", action="store_true", help="prune: everything, converted and fetched models too")
     command.set_defaults(run=_cache)
 
 
@@ -305,6 +305,7 @@ def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.all:  # without opening the store: it may be damaged, or the disk full
         shutil.rmtree(folder / "store", ignore_errors=True)
         shutil.rmtree(folder / "models", ignore_errors=True)
+        shutil.rmtree(folder / "gallery", ignore_errors=True)
     with closing(Store(folder / "store")) as store:
         if options.action == "prune":
             pruned = _prune(store, options.model)

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from analysis.errors import (
     ConfigMismatch,
-    DamagedFile,
     MissingTensor,
     ModelError,
     StoreError,
@@ -274,17 +273,18 @@ def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, Any]) -> 
 
 def _dequantised(tensor: GgufTensor, processor: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """The numbers of a tensor in the order in which transformers keeps them."""
-    stored = np.memmap(tensor.file, np.uint8, "r", tensor.start, (tensor.stop - tensor.start,))
-    weights = dequantize(stored.reshape(*tensor.shape[:-1], -1), tensor.kind)
+    content = np.memmap(tensor.file, np.uint8, "r", tensor.start, (tensor.stop - tensor.start,))
+    weights = dequantize(content.reshape(*tensor.shape[:-1], -1), tensor.kind)
     parsed: dict[str, dict[str, Any]] = {"tensors": {}}
     try:
         result = processor.process(weights=weights, name=tensor.name, parsed_parameters=parsed)
     except ValueError:  # it could not be cut into heads
         result = None
     if result is None or result.weights.shape != shape:
+        stored = " × ".join(str(n) for n in tensor.shape)
         raise ConfigMismatch(
-            f"{tensor.name} is {' × '.join(str(n) for n in tensor.shape)}, which is not what {tensor.file.name} promises",
-            "Its metadata and its tensors belong to different models; download it again.",
+            f"{tensor.name} of {tensor.file.name} is {stored}, which is not what its metadata promise",
+            "They belong to different models; download the file again.",
         )
     return np.ascontiguousarray(result.weights, np.float32)
 

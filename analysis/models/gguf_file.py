@@ -201,7 +201,7 @@ class _Header:
 
     def _count(self) -> int:
         """A number of things that take a byte at least."""
-        count = self._number("Q")
+        count: int = self._number("Q")
         if count > self._size:
             raise ValueError(count)
         return count

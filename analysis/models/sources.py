@@ -37,8 +37,8 @@ def open_model(name: str, revision: str | None, cache: Path, progress: Progress 
         return Checkpoint.open(snapshot, name, revision=snapshot.name)
     raise ModelNotFound(
         f"there is no folder or model {name[:200]!r}",
-        f"Give {default_model.ID}, a folder with config.json and *.safetensors, a .gguf file, or a Hugging Face id such "
-        "as org/name.",
+        f"Give {default_model.ID}, a folder with config.json and *.safetensors, a .gguf file, "
+        "or a Hugging Face id such as org/name.",
     )
 
 

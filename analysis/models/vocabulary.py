@@ -1,5 +1,6 @@
 """A model's tokenizer as the methods need it: which words are single tokens, and the text of a token."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ class _Backend(Protocol):
     def encode_batch(self, texts: list[str], add_special_tokens: bool) -> list[Any]: ...
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str: ...
     def id_to_token(self, token: int) -> str | None: ...
+    def token_to_id(self, text: str) -> int | None: ...
     def get_vocab_size(self) -> int: ...
     def no_padding(self) -> None: ...
     def no_truncation(self) -> None: ...
@@ -33,8 +35,11 @@ class _Backend(Protocol):
 class Vocabulary:
     """Words to single tokens and back."""
 
-    def __init__(self, backend: _Backend) -> None:
+    def __init__(self, backend: _Backend, bos: str = "", adds_bos: bool | None = None) -> None:
+        """`bos` is the token that begins a text if `adds_bos`; None leaves it to the tokenizer."""
         self._backend = backend
+        self._bos = backend.token_to_id(bos) if bos else None
+        self._adds_bos = adds_bos
         backend.no_padding()  # both may be saved with a tokenizer and would change what one word becomes
         backend.no_truncation()
 
@@ -42,14 +47,16 @@ class Vocabulary:
     def open(cls, folder: Path) -> Self:
         """The tokenizer of a checkpoint folder."""
         path = folder / "tokenizer.json"
+        bos, adds_bos = _bos(folder)
         try:
             if path.exists():
                 from tokenizers import Tokenizer
 
-                return cls(cast(_Backend, Tokenizer.from_file(str(path))))
+                return cls(cast(_Backend, Tokenizer.from_file(str(path))), bos, adds_bos)
             from transformers import AutoTokenizer  # older checkpoints ship vocab and merges only; it converts them
 
-            return cls(AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer)
+            backend = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
+            return cls(backend, bos, adds_bos)
         except Exception as error:  # both libraries raise bare exceptions for whatever is wrong with a file
             raise TokenizerMissing(
                 f"the tokenizer of {folder.name} cannot be read", "Copy tokenizer.json from the model's source."
@@ -75,8 +82,27 @@ class Vocabulary:
             end = len(encoding.ids)
             while end and encoding.special_tokens_mask[end - 1]:
                 end -= 1
-            texts_as_tokens.append(Tokens(tuple(encoding.ids[:end]), tuple(encoding.offsets[:end])))
+            start = self._leading_bos(encoding, end)
+            ids, spans = tuple(encoding.ids[start:end]), tuple(encoding.offsets[start:end])
+            if self._bos is not None and self._adds_bos:
+                ids, spans = (self._bos, *ids), ((0, 0), *spans)
+            texts_as_tokens.append(Tokens(ids, spans))
         return texts_as_tokens
+
+    def _leading_bos(self, encoding: Any, end: int) -> int:
+        """How many tokens at the start are to go: all BOS when one is added here, else one that was to be left out."""
+        if self._bos is None or self._adds_bos is None:
+            return 0
+        start = 0
+        while start < end and encoding.ids[start] == self._bos:
+            if not self._adds_bos and not encoding.special_tokens_mask[start]:
+                break  # written in the text itself
+            start += 1
+        return start
+
+    def prefix(self, text: str) -> tuple[int, ...]:
+        """The tokens of a text as the beginning of a prompt, after BOS where it belongs."""
+        return self.encoded([text])[0].ids
 
     def single(self, words: Iterable[str]) -> dict[str, int]:
         """The words that are exactly one token at the start of a word, with that token.
@@ -114,3 +140,18 @@ class Vocabulary:
             if size is None or max(pair) < size:
                 kept[pair] = None
         return tuple(kept)
+
+
+def _bos(folder: Path) -> tuple[str, bool | None]:
+    """The token that begins texts, and whether it is to be added, as far as tokenizer_config.json says so.
+
+    Most tokenizers say it in tokenizer.json as well, but not all: those that come from GGUF files do not.
+    """
+    try:
+        config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+        token, adds_bos = config.get("bos_token"), config.get("add_bos_token")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return "", None
+    if isinstance(token, dict):
+        token = token.get("content")
+    return token if isinstance(token, str) else "", adds_bos if isinstance(adds_bos, bool) else None

@@ -117,6 +117,7 @@ def _write_tokenizer(writer: gguf.GGUFWriter, name: str, bos: bool | None) -> No
     writer.add_token_types([control] * 3 + [normal] * (WORDS - 3))
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
+    writer.add_pad_token_id(0)
     if bos is not None:
         writer.add_add_bos_token(bos)
 

@@ -29,7 +29,7 @@ from analysis.models import builtin
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
-from analysis.models.sources import cached_models, open_model
+from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.progress import ShownProgress
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
@@ -259,7 +259,7 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
     data: list[dict[str, Any]] = []
     for card in cards.values():
         data.append({**card.to_dict(), "results": results[card.fingerprint]})
-    for name in (builtin.ID, *cached_models()):
+    for name in (builtin.ID, *fetched_models(cache_folder()), *cached_models()):
         if name not in names:
             data.append({"id": name, "results": 0})
     return json.dumps(data) if options.json else listings.models_text(data)

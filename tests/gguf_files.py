@@ -33,10 +33,11 @@ def write(
     bos: bool | None = None,
     tokenizer: bool = True,
     parts: int = 1,
+    more: dict[str, np.ndarray] | None = None,
     **metadata: int,
 ) -> Path:
     """A model as a GGUF file, or as the first of several parts; matrices are stored as `kind`."""
-    tensors = dict(_tensors(name, model))
+    tensors = dict(_tensors(name, model)) | (more or {})
     most = -(-len(tensors) // parts) if parts > 1 else 0
     writer = gguf.GGUFWriter(path, name, split_max_tensors=most)
     _write_config(writer, model.config)
@@ -122,7 +123,7 @@ def _write_tokenizer(writer: gguf.GGUFWriter, name: str, bos: bool | None) -> No
         writer.add_add_bos_token(bos)
 
 
-def logits(model: Any) -> np.ndarray:
+def logits(model: Any, length: int = 20) -> np.ndarray:
     """What a model predicts after some tokens."""
     with torch.no_grad():
-        return model(torch.arange(3, 23)[None]).logits.numpy()
+        return model(torch.arange(3, 3 + length)[None]).logits.numpy()

@@ -104,11 +104,41 @@ def test_the_kind_is_that_of_most_weights_when_the_file_does_not_say(tmp_path):
     assert GgufFile.open(path).quantisation == "Q8_0"
 
 
-def test_rope_scaling_that_is_not_read_is_said(tmp_path):
-    """A file with a table of stretched frequencies gets a note, because transformers' loader leaves it out."""
-    path = gguf_files.write(
-        tmp_path / "model.gguf", "llama", gguf_files.MODELS["llama"].make(), **{"rope.scaling.factor": 8}
-    )
+LLAMA_3 = {"rope_type": "llama3", "factor": 32.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+
+
+def test_llama_3_scaling_is_found_in_its_table(tmp_path, cache):
+    """The stretched frequencies give the config that the model had, and its predictions far into a text."""
+    rope = {**LLAMA_3, "original_max_position_embeddings": 8192, "rope_theta": 500_000.0}
+    extra = {"head_dim": 64, "rope_parameters": rope, "tie_word_embeddings": True}
+    model = Tiny("LlamaConfig", gguf_files.ROWS, **LLAMA, extra=extra).make()
+    plain = 500_000.0 ** -(np.arange(32) / 32)
+    table = (plain / model.model.rotary_emb.inv_freq.numpy()).astype(np.float32)
+    path = gguf_files.write(tmp_path / "model.gguf", "llama", model, more={"rope_freqs.weight": table})
+    opened = open_gguf(path, cache)
+    assert opened.config["rope_parameters"] == rope
+    assert opened.card.note == "32-bit weights (GGUF F32), read as float32"
+    converted = AutoModelForCausalLM.from_pretrained(opened.folder)
+    np.testing.assert_allclose(gguf_files.logits(converted, 250), gguf_files.logits(model, 250), atol=1e-3)
+    other = gguf_files.write(tmp_path / "other.gguf", "llama", model, more={"rope_freqs.weight": table * table})
+    assert gguf.note(GgufFile.open(other)).endswith("; its rope scaling is not read")
+
+
+def test_linear_scaling_is_read(tmp_path, cache):
+    """Of Gemma 3, whose larger models stretch only the layers with full attention."""
+    rope = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6}}
+    rope["sliding_attention"] = {"rope_type": "default", "rope_theta": 1e4}
+    extra = {"head_dim": 16, "rope_parameters": rope, "layer_types": ["sliding_attention"] * 5 + ["full_attention"]}
+    model = Tiny("Gemma3TextConfig", {**gguf_files.ROWS, "num_hidden_layers": 6}, **LLAMA, extra=extra).make()
+    path = gguf_files.write(tmp_path / "model.gguf", "gemma3", model, **{"rope.scaling.factor": 8})
+    converted = AutoModelForCausalLM.from_pretrained(open_gguf(path, cache).folder)
+    np.testing.assert_allclose(gguf_files.logits(converted, 250), gguf_files.logits(model, 250), atol=1e-3)
+
+
+def test_scaling_that_is_not_read_is_said(tmp_path):
+    """Tables of a kind that is not known get a note on the card."""
+    more = {name: np.ones(4, np.float32) for name in ("rope_factors_long.weight", "rope_factors_short.weight")}
+    path = gguf_files.write(tmp_path / "model.gguf", "phi3", gguf_files.MODELS["phi3"].make(), more=more)
     assert gguf.note(GgufFile.open(path)).endswith("; its rope scaling is not read")
 
 

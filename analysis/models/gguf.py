@@ -28,6 +28,7 @@ from analysis.errors import (
     UnknownFamily,
     UnsupportedDtype,
 )
+from analysis.models import gguf_rope
 from analysis.models.checkpoint import MAX_LAYERS
 from analysis.models.gguf_file import GgufFile, GgufTensor
 from analysis.progress import Progress, silent
@@ -37,7 +38,7 @@ _CONVERSION = 1  # to be raised whenever the conversion writes something else
 # What llama.cpp calls the architectures that transformers' GGUF loader and our families both know.
 ARCHITECTURES = ("gemma2", "gemma3", "gpt2", "llama", "phi3", "qwen2", "qwen3")
 
-_UNREAD = re.compile(r"rope_|.*\.(attn_rot_embd|rope_freqs)\.")  # tables that transformers computes itself
+_UNREAD = re.compile(r"rope_|.*\.(attn_rot_embd|rope_freqs)\.")  # tables, not weights
 _LLAMA_3 = ("llama3", "llama-v3", "llama-bpe")  # tokenizers that begin a text with BOS unless the file denies it
 
 
@@ -82,14 +83,8 @@ def note(file: GgufFile) -> str:
     found = re.search(r"\d+", kind)
     bits = f"{found[0]}-bit weights" if found else "Weights"
     how = "read as" if kind in ("F32", "F16", "BF16") else "dequantised to"
-    scaled = "; its rope scaling is not read" if _scales_rope(file) else ""
+    scaled = "; its rope scaling is not read" if gguf_rope.scaling(file) is None else ""
     return f"{bits} (GGUF {kind}), {how} float32{scaled}"
-
-
-def _scales_rope(file: GgufFile) -> bool:
-    """Whether positions are stretched in a way that transformers' loader leaves out."""
-    factor = file.about("rope.scaling.factor", 1.0)
-    return factor not in (0, 1) or any(tensor.name.startswith("rope_") for tensor in file.tensors)
 
 
 # ---- Which conversion ------------------------------------------------------------------------------------------------
@@ -208,6 +203,9 @@ def _empty_model(file: GgufFile, alone: Path) -> Any:
         config = AutoConfig.from_pretrained(alone, gguf_file=file.name, trust_remote_code=False)
         for key, value in _overlooked(file).items():
             setattr(config, key, value)
+        if file.architecture != "gpt2":
+            rope = config.rope_parameters.get("full_attention", config.rope_parameters)  # only these of Gemma 3
+            rope.update(gguf_rope.scaling(file) or {})
         with torch.device("meta"):
             model = AutoModelForCausalLM.from_config(config)
     model.config.architectures = [type(model).__name__]
@@ -273,12 +271,12 @@ def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, Any]) -> 
 
 def _dequantised(tensor: GgufTensor, processor: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """The numbers of a tensor in the order in which transformers keeps them."""
-    content = np.memmap(tensor.file, np.uint8, "r", tensor.start, (tensor.stop - tensor.start,))
-    weights = dequantize(content.reshape(*tensor.shape[:-1], -1), tensor.kind)
     parsed: dict[str, dict[str, Any]] = {"tensors": {}}
     try:
+        content = np.memmap(tensor.file, np.uint8, "r", tensor.start, (tensor.stop - tensor.start,))
+        weights = dequantize(content.reshape(*tensor.shape[:-1], -1), tensor.kind)
         result = processor.process(weights=weights, name=tensor.name, parsed_parameters=parsed)
-    except ValueError:  # it could not be cut into heads
+    except ValueError:  # it is empty, or cannot be cut into heads
         result = None
     if result is None or result.weights.shape != shape:
         stored = " × ".join(str(n) for n in tensor.shape)

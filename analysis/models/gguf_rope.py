@@ -1,4 +1,4 @@
-"""The rope scaling of a GGUF file (how it stretches positions) as transformers writes it; its own loader leaves it out."""
+"""The rope scaling of a GGUF file (how it stretches positions) as transformers writes it; its loader leaves it out."""
 
 import math
 from typing import Any

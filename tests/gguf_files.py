@@ -34,12 +34,15 @@ def write(
     tokenizer: bool = True,
     parts: int = 1,
     more: dict[str, np.ndarray] | None = None,
+    title: str = "",
     **metadata: int,
 ) -> Path:
     """A model as a GGUF file, or as the first of several parts; matrices are stored as `kind`."""
     tensors = dict(_tensors(name, model)) | (more or {})
     most = -(-len(tensors) // parts) if parts > 1 else 0
     writer = gguf.GGUFWriter(path, name, split_max_tensors=most)
+    if title:
+        writer.add_name(title)
     _write_config(writer, model.config)
     writer.add_file_type({Q8_0: 7, F16: 1, F32: 0}[kind])
     for key, value in metadata.items():

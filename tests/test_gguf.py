@@ -8,12 +8,14 @@ import gguf as gguf_package
 import numpy as np
 import pytest
 from transformers import AutoModelForCausalLM
+from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
 
 from analysis import errors
 from analysis.cli import main
 from analysis.jobs.worker import Source
 from analysis.models import builtin as default_model
 from analysis.models import gguf
+from analysis.models.families import BY_MODEL_TYPE
 from analysis.models.gguf_file import GgufFile
 from analysis.models.sources import fetched_models, listed_file, listed_models, open_gguf, open_listed, open_model
 from analysis.models.vocabulary import Vocabulary
@@ -71,6 +73,22 @@ def test_quantised_weights_are_what_transformers_makes_of_them(tmp_path, cache):
         np.testing.assert_array_equal(converted[key].numpy(), tensor.numpy())
     assert "lm_head.weight" not in opened.tensors
     assert opened.card.note == "8-bit weights (GGUF Q8_0), dequantised to float32"
+
+
+def test_the_architectures_are_those_that_loader_and_families_share():
+    """None is left out; Mistral's files say llama."""
+    known = {"gemma3_text": "gemma3"}
+    families = {known.get(model_type, model_type) for model_type in BY_MODEL_TYPE}
+    assert families & set(GGUF_SUPPORTED_ARCHITECTURES) - {"mistral"} == set(gguf.ARCHITECTURES)
+
+
+def test_a_llama_that_is_called_mistral(tmp_path, cache):
+    """Transformers goes by the name and opens it as a Mistral, which has the same weights."""
+    model = gguf_files.MODELS["llama"].make()
+    opened = open_gguf(gguf_files.write(tmp_path / "m.gguf", "llama", model, title="mistral"), cache)
+    assert opened.config["model_type"] == "mistral"
+    converted = AutoModelForCausalLM.from_pretrained(opened.folder)
+    np.testing.assert_allclose(gguf_files.logits(converted), gguf_files.logits(model), atol=1e-3)
 
 
 def test_numbers_that_transformers_overlooks_are_read(tmp_path, cache):

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-scripts test-slow bench lint pictures clean
+.PHONY: run test test-scripts test-slow bench gallery lint pictures clean
 
 run: $(VENV)/run.stamp
 	@$(BIN)/python app.py $(if $(PORT),--port $(PORT))
@@ -21,6 +21,9 @@ test-slow: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python -m tests.benchmarks
+
+gallery: $(VENV)/run.stamp
+	$(BIN)/python -m analysis.gallery $(MODELS)
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .

@@ -43,7 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, default=8050, help="port to listen on (default 8050)")
     parser.add_argument("--auth-file", type=Path, metavar="FILE", help="people who may log in (see the README)")
-    parser.add_argument("--models", type=Path, metavar="DIR", help="folders in it can be analysed by name")
+    parser.add_argument(
+        "--models", type=Path, metavar="DIR", help="folders and .gguf files in it can be analysed by name"
+    )
     parser.add_argument("--device", default="auto", help="cpu, cuda … of the worker (default: a GPU if there is one)")
     parser.add_argument("--scheduler", default="", metavar="tcp://…", help="an existing Dask scheduler to use")
     return parser

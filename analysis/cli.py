@@ -29,7 +29,7 @@ from analysis.models import builtin
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
-from analysis.models.sources import cached_models, open_model
+from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.progress import ShownProgress
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
@@ -106,7 +106,7 @@ def _common_options() -> argparse.ArgumentParser:
 
 def _model_options() -> argparse.ArgumentParser:
     model = argparse.ArgumentParser(add_help=False)
-    model.add_argument("model", metavar="MODEL", help=f"{builtin.ID}, a folder, or a Hugging Face id")
+    model.add_argument("model", metavar="MODEL", help=f"{builtin.ID}, a folder, a .gguf file, or a Hugging Face id")
     model.add_argument("--revision", help="branch, tag or commit on the Hugging Face hub")
     model.add_argument("--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU when there is one)")
     return model
@@ -136,7 +136,7 @@ def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=parents)
     command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
     command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
-    command.add_argument("--all", action="store_true", help="prune: everything, the converted default model too")
+    command.add_argument("--all", action="store_true", help="prune: everything, converted and fetched models too")
     command.set_defaults(run=_cache)
 
 
@@ -259,7 +259,7 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
     data: list[dict[str, Any]] = []
     for card in cards.values():
         data.append({**card.to_dict(), "results": results[card.fingerprint]})
-    for name in (builtin.ID, *cached_models()):
+    for name in (builtin.ID, *fetched_models(cache_folder()), *cached_models()):
         if name not in names:
             data.append({"id": name, "results": 0})
     return json.dumps(data) if options.json else listings.models_text(data)
@@ -305,6 +305,7 @@ def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.all:  # without opening the store: it may be damaged, or the disk full
         shutil.rmtree(folder / "store", ignore_errors=True)
         shutil.rmtree(folder / "models", ignore_errors=True)
+        shutil.rmtree(folder / "gallery", ignore_errors=True)
     with closing(Store(folder / "store")) as store:
         if options.action == "prune":
             pruned = _prune(store, options.model)
@@ -313,9 +314,13 @@ def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:
             "store_bytes": store.size(),
             "entries": sum(1 for _ in store.names()),
             "pruned": pruned,
-            "models_bytes": sum(path.stat().st_size for path in (folder / "models").rglob("*") if path.is_file()),
+            "models_bytes": _size(folder / "models") + _size(folder / "gallery"),
         }
     return json.dumps(data) if options.json else listings.cache_text(data)
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _prune(store: Store, model: str | None) -> int:

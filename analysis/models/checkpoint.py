@@ -36,7 +36,7 @@ _INSIDE = ("intermediate_size", "ffn_dim", "n_inner")  # of the MLP
 _EPS = ("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon")
 _ACTIVATION = ("hidden_activation", "hidden_act", "activation_function")
 
-_OTHER_FORMATS = {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"}  # of weights that are not read
+_OTHER_FORMATS = {".bin", ".pt", ".pth", ".gguf", ".h5", ".msgpack"}  # of weights that are not read from a folder
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.txt", "tokenizer_config.json")
 
 
@@ -259,10 +259,11 @@ def _weight_files(folder: Path) -> list[Path]:
     if not files:
         others = sorted(path.name for path in folder.iterdir() if path.suffix in _OTHER_FORMATS)
         has = f"only {', '.join(others[:3])}" if others else "no weights at all"
-        raise NoSafetensors(
-            f"{folder.name} has {has}",
-            "Only safetensors are read (pickled weights can run code). Convert with save_pretrained().",
-        )
+        hint = "A folder needs safetensors (pickled weights can run code). Convert with save_pretrained()."
+        for name in others:
+            if name.endswith(".gguf"):
+                hint = f"A GGUF file is opened by its own name: {folder.name}/{name}"
+        raise NoSafetensors(f"{folder.name} has {has}", hint)
     return files
 
 

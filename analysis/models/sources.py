@@ -1,11 +1,14 @@
-"""Where a model's files come from: the default model, a folder, the local Hugging Face cache or the hub."""
+"""Where a model's files come from: the default model, a folder, a GGUF file, the Hugging Face cache or the hub."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 from analysis.errors import DamagedFile, MissingTensor, ModelError, ModelGated, ModelNotFound, NoSafetensors
 from analysis.models import builtin as default_model
+from analysis.models import gguf
 from analysis.models.checkpoint import TOKENIZER_FILES, Checkpoint
+from analysis.models.gguf_file import GgufFile, part_names
 from analysis.progress import Progress, silent
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
@@ -14,37 +17,78 @@ _FILES = ["config.json", "*.safetensors", "*.safetensors.index.json", *TOKENIZER
 
 
 def open_model(name: str, revision: str | None, cache: Path, progress: Progress = silent) -> Checkpoint:
-    """Open a model by its name on the command line: the default model's id, a folder, or a Hugging Face id."""
-    folder = Path(name).expanduser()
-    if revision and (name == default_model.ID or folder.is_dir()):
+    """Open a model by its name on the command line.
+
+    A name is the default model's or a fetched model's id, a folder, a GGUF file, or a Hugging Face id.
+    """
+    path, fetched = Path(name).expanduser(), fetched_file(name, cache)
+    if revision and (name == default_model.ID or fetched or path.is_dir() or _is_gguf(name)):
         raise ModelNotFound(f"{name} has no revisions", "Only models of the Hugging Face hub have them.")
     if name == default_model.ID:
         return _open_default(cache, progress)
-    if name and folder.is_dir():
-        return Checkpoint.open(folder, folder.resolve().name)
+    if name and path.is_dir():
+        return Checkpoint.open(path, path.resolve().name)
+    if _is_gguf(name):
+        return open_gguf(path, cache, progress)
+    if fetched:
+        return open_gguf(fetched, cache, progress, name)
     if _HUB_ID.fullmatch(name) and ".." not in name:
         snapshot = _snapshot(name, revision)
         return Checkpoint.open(snapshot, name, revision=snapshot.name)
     raise ModelNotFound(
         f"there is no folder or model {name[:200]!r}",
-        f"Give {default_model.ID}, a folder with config.json and *.safetensors, or a Hugging Face id such as org/name.",
+        f"Give {default_model.ID}, a folder with config.json and *.safetensors, a .gguf file, "
+        "or a Hugging Face id such as org/name.",
     )
 
 
 def open_listed(name: str, revision: str | None, cache: Path, models: Path | None) -> Checkpoint:
     """Open a model that was asked for over the network: never by a path.
 
-    A name is the default model's id, a folder inside the models directory, or a Hugging Face id.
+    A name is the default model's or a fetched model's id, a folder or GGUF file inside the models directory, or a
+    Hugging Face id.
     """
-    folder = listed_folder(name, models)
+    folder, file, fetched = listed_folder(name, models), listed_file(name, models), fetched_file(name, cache)
     if folder is not None and not revision:
         return Checkpoint.open(folder, name)
+    if file is not None and not revision:
+        return open_gguf(file, cache, silent, str(Path(name).with_name(part_names(file.name)[0])))
     if name == default_model.ID and not revision:
         return _open_default(cache, silent)
-    if not _HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID:
+    if fetched is not None and not revision:
+        return open_gguf(fetched, cache, silent, name)
+    if not _HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID or _is_gguf(name):
         raise ModelNotFound(f"{name[:200]!r} is not the name of a model", "Give a Hugging Face id such as org/name.")
     snapshot = _snapshot(name, revision)
     return Checkpoint.open(snapshot, name, revision=snapshot.name)
+
+
+def open_gguf(path: Path, cache: Path, progress: Progress = silent, model_id: str = "") -> Checkpoint:
+    """A GGUF file, converted once; its id is the name of the file unless another is given."""
+    file = GgufFile.open(path)
+    opened = partial(Checkpoint.open, model_id=model_id or file.name, note=gguf.note(file))
+    try:
+        return opened(gguf.folder(file, cache, progress))
+    except (DamagedFile, NoSafetensors, MissingTensor):  # of the conversion: it is made again
+        gguf.forget(file, cache)
+        return opened(gguf.folder(file, cache, progress))
+
+
+def fetched_file(name: str, cache: Path) -> Path | None:
+    """The file of a model of the gallery (`analysis.gallery`), if it was fetched."""
+    if not _HUB_ID.fullmatch(name) or "/" in name:
+        return None
+    path = cache / "gallery" / f"{name}.gguf"
+    return path if path.is_file() else None
+
+
+def fetched_models(cache: Path) -> list[str]:
+    """The ids of the models of the gallery that were fetched."""
+    return sorted(path.stem for path in (cache / "gallery").glob("*.gguf"))
+
+
+def _is_gguf(name: str) -> bool:
+    return name.lower().endswith(".gguf")
 
 
 def listed_folder(name: str, models: Path | None) -> Path | None:
@@ -60,13 +104,33 @@ def listed_folder(name: str, models: Path | None) -> Path | None:
     return folder
 
 
+def listed_file(name: str, models: Path | None) -> Path | None:
+    """The GGUF file of that name inside the models directory, unless it or another part of it is a link out of it."""
+    if models is None or not _HUB_ID.fullmatch(name) or ".." in name or not _is_gguf(name):
+        return None
+    root, file = models.resolve(), models.resolve() / name
+    if not file.is_file():
+        return None
+    for part in part_names(file.name):
+        if not file.with_name(part).resolve().is_relative_to(root):
+            return None
+    return file
+
+
 def listed_models(models: Path | None) -> list[str]:
-    """The checkpoints in the models directory, also one folder down (org/name)."""
+    """The checkpoints and GGUF files in the models directory, also one folder down (org/name)."""
     if models is None or not models.is_dir():
         return []
-    configs = [*models.glob("*/config.json"), *models.glob("*/*/config.json")]
-    names = sorted({str(config.parent.relative_to(models)) for config in configs})
-    return [name for name in names if listed_folder(name, models) is not None]
+    names = set()
+    for config in (*models.glob("*/config.json"), *models.glob("*/*/config.json")):
+        name = str(config.parent.relative_to(models))
+        if listed_folder(name, models) is not None:
+            names.add(name)
+    for file in (*models.glob("*.gguf"), *models.glob("*/*.gguf")):
+        name = str(file.relative_to(models))
+        if part_names(file.name)[0] == file.name and listed_file(name, models) is not None:
+            names.add(name)
+    return sorted(names)
 
 
 def _open_default(cache: Path, progress: Progress) -> Checkpoint:

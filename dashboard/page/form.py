@@ -20,7 +20,13 @@ def form() -> html.Div:
     """The whole form; a field that several methods share stands with those of every analysis."""
     shared = _shared_fields()
     top = [
-        _text("model", "Model", "org/name, or a folder of the models directory", 320, "Which model? Type its name."),
+        _text(
+            "model",
+            "Model",
+            "org/name, or a folder or .gguf file of the models directory",
+            320,
+            "Which model? Type its name.",
+        ),
         _text("revision", "Revision", "main", 140),
         _methods(),
         *(_field(name, schema) for name, schema in shared.items()),

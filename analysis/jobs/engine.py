@@ -125,6 +125,8 @@ class Engine:
         stored = self._store.get(step.key)
         if stored is not None:
             return stored
+        if self._thread is None or self._stopping.is_set():
+            raise WorkerBusy("nothing is computed here now", "Ask again when the server runs its jobs.")
         if not self._asked.acquire(blocking=False):
             raise WorkerBusy(f"{ASKED_LIMIT} questions are waiting already", "Ask again in a moment.")
         try:
@@ -133,6 +135,10 @@ class Engine:
             self._asked.release()
         self._store.put(step.key, content)
         return content
+
+    def knows(self, step: Step) -> bool:
+        """Whether the answer is in the store."""
+        return self._store.contains(step.key)
 
     def _answer(self, card: ModelCard, step: Step, patience: float) -> bytes:
         revision = "" if card.fingerprint.startswith(card.revision) else card.revision

@@ -85,11 +85,9 @@ class HeadPairs:
         title = f"{self.head} {verb} {self.title}: {self.hits} of {len(self.pairs)} pairs (k = {self.k}){sample}"
         sources = max([len("source"), *(len(pair.source) for pair in self.pairs)])
         targets = max([len("target"), *(len(pair.target) for pair in self.pairs)])
-        lines = [
-            title,
-            "",
-            f"     {'source':{sources}}  {'target':{targets}}  {'rank':>7}  {"source's":>8}  first tokens",
-        ]
+        own = "source's"
+        heading = f"     {'source':{sources}}  {'target':{targets}}  {'rank':>7}  {own:>8}  first tokens"
+        lines = [title, "", heading]
         for pair in self.pairs:
             mark = "hit" if pair.hit else ""
             ranks = f"{pair.rank:>7,}  {pair.source_rank:>8,}"

@@ -12,7 +12,7 @@ from analysis.methods.method import Plan, digest
 from analysis.methods.relation_method import RelationMethod
 from analysis.methods.relation_plan import RelationPlan
 from analysis.methods.relation_steps import Reader
-from analysis.models.card import HeadId, ModelCard
+from analysis.models.card import HeadId
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, silent
@@ -112,14 +112,6 @@ class HeadPairsStep:
             tokens = tuple(vocabulary.text(token) for token in top)
             pairs.append(RankedPair(*words, rank <= self.k, rank, source_rank, tokens))
         return pairs
-
-
-def pairs_step(
-    method: RelationMethod, card: ModelCard, head: HeadId, relation: Data, kind: str, sample: str = "", **settings: Any
-) -> HeadPairsStep:
-    """The step for a relation, given as the settings that choose it: `relations=[name]` or `files=[file]`."""
-    chosen: Data = {"relations": [], **relation, **settings, "layers": [card.check(head).layer]}
-    return HeadPairsStep.of(method.plan(card, method.settings(**chosen)), head, kind, sample)
 
 
 def computed_pairs(step: HeadPairsStep, model: OpenModel, store: Store, progress: Progress = silent) -> HeadPairs:

@@ -105,6 +105,13 @@ class Engine:
         """All jobs, the oldest first."""
         return self._journal.jobs()
 
+    def requests(self) -> Iterator[Request]:
+        """What was asked for, the newest first."""
+        for job in reversed(self.jobs()):
+            request = self._journal.request(job.id)
+            if request is not None:
+                yield request
+
     def partial(self, job: Job) -> list[Scores]:
         """What a job has so far, of each of its methods that has anything."""
         card, request = self._journal.card(job), self._journal.request(job.id)

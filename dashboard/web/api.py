@@ -184,7 +184,7 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
         question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample)
-        step = question.step(card, catalogue)
+        step = question.step(card, catalogue, engine)
         if not engine.knows(step):
             _must_be_analyst(request)
         found = HeadPairs.from_json(engine.ask(card, step))

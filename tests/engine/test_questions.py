@@ -16,7 +16,8 @@ from analysis.models.checkpoint import Checkpoint
 from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.web.application import create_app
-from tests.computing import function_plan
+from tests.computing import asked, function_plan
+from tests.engine.test_engine import wait
 from tests.test_plan import RELATION
 
 CAPITAL = "/api/pairs?head=L23H4&relation=country_capital"
@@ -110,6 +111,21 @@ def test_a_question_is_answered_for_a_folder_that_is_listed(store, engine, small
     found = HeadPairs.from_json(engine.ask(small.card, step))
     assert len(found.pairs) == len(RELATION.pairs)
     assert engine.knows(step)
+
+
+def test_ones_own_relation_is_found_in_the_job_that_brought_it(store, engine, client):
+    """Scores keep only the hash of its pairs; the request has them. Without the job the hint names the command."""
+    job = engine.submit(asked("small", "function", relations=(RELATION,)))
+    wait(engine, job)
+    answer = client.get(f"/api/pairs?model=small&head=L1H2&relation={RELATION.name}")
+    assert answer.status_code == 200, answer.text
+    scores = Catalogue(store).result(Catalogue(store).card("small"), "function")
+    assert answer.json()["hits"] == scores.hits.sel(item=RELATION.name, kind="promote", layer=1, head=2).item()
+    for name in list(store.names(f"job/{job.id}")):
+        store.delete(name)
+    refused = client.get(f"/api/pairs?model=small&head=L1H2&relation={RELATION.name}")
+    assert refused.status_code == 422
+    assert "python -m analysis pairs small L1H2" in refused.json()["hint"]
 
 
 def test_a_busy_worker_is_said(engine, small):

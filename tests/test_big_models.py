@@ -24,10 +24,10 @@ def peak_gb(code, **environment):
     return int(result.stderr.split()[-1]) / 1e6, result.stdout
 
 
-def score(folder, tmp_path, *options):
+def score(folder, tmp_path, *options, command="map"):
     relation = tmp_path / "pairs.csv"
     relation.write_text(PAIRS)
-    arguments = ["map", str(folder), "--relations", str(relation), "--device", "cpu", "--json", *options]
+    arguments = [command, str(folder), "--relations", str(relation), "--device", "cpu", "--json", *options]
     code = f"from analysis.cli import main; assert main({arguments!r}) == 0"
     peak, out = peak_gb(code, HEAD_ATLAS_CACHE=str(tmp_path / "cache"))
     return peak, json.loads(out)
@@ -44,7 +44,7 @@ def room(tmp_path):
 
 @pytest.mark.slow
 def test_a_3b_model_is_scored_in_a_third_of_the_memory_of_loading_it(room):
-    """A sharded Llama-3.2-3B-shaped bfloat16 checkpoint, all layers, against loading it with transformers."""
+    """A sharded Llama-3.2-3B-shaped bfloat16 checkpoint, all layers, both maps, against loading it with transformers."""
     # transformers maps the files and reads them when they are used, so one token is run through the loaded model
     folder = big_models.write(room / "llama-3b", big_models.LLAMA_3B, lambda name: True)
     ours, data = score(folder, room)
@@ -57,6 +57,9 @@ def test_a_3b_model_is_scored_in_a_third_of_the_memory_of_loading_it(room):
     print(f"\n3B: ours {ours:.2f} GB in {data['seconds']:.0f} s, loaded with transformers {theirs:.2f} GB")
     assert len(data["model"]["layers"]) == 28
     assert ours <= theirs / 3
+    running, data = score(folder, room, "--carriers", "w1 w2 w3", command="running")
+    print(f"3B, running: {running:.2f} GB in {data['seconds']:.0f} s for one carrier")
+    assert running <= theirs / 3
 
 
 @pytest.mark.slow

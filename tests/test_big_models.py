@@ -44,7 +44,7 @@ def room(tmp_path):
 
 @pytest.mark.slow
 def test_a_3b_model_is_scored_in_a_third_of_the_memory_of_loading_it(room):
-    """A sharded Llama-3.2-3B-shaped bfloat16 checkpoint, all layers, both maps, against loading it with transformers."""
+    """A sharded Llama-3.2-3B-shaped bfloat16 checkpoint, both maps, against loading it with transformers."""
     # transformers maps the files and reads them when they are used, so one token is run through the loaded model
     folder = big_models.write(room / "llama-3b", big_models.LLAMA_3B, lambda name: True)
     ours, data = score(folder, room)

@@ -31,6 +31,7 @@ from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
+from analysis.models.vocabulary import Vocabulary
 from analysis.options import add_options, chosen_settings, names_and_files
 from analysis.progress import ShownProgress
 from analysis.results.catalogue import Catalogue
@@ -153,7 +154,12 @@ def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     )
     command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
     command.set_defaults(run=_compare)
-    command = commands.add_parser("relations", help="list the built-in relations by name", parents=parents)
+    command = commands.add_parser(
+        "relations",
+        help="list the built-in relations by name; for a model, the pairs that its tokens keep",
+        parents=parents,
+    )
+    command.add_argument("model", nargs="?", metavar="MODEL", help="count the pairs that this model's tokens keep")
     command.set_defaults(run=_relations)
     command = commands.add_parser("tasks", help="list the built-in tasks", parents=parents)
     command.set_defaults(run=_tasks)
@@ -330,6 +336,7 @@ def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
+    kept = _kept_pairs(options.model, progress) if options.model else {}
     data = []
     for relation in relations.builtin().values():
         data.append(
@@ -339,9 +346,24 @@ def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
                 "title": relation.title,
                 "sentence": relation.sentence,
                 "pairs": len(relation.pairs),
+                **kept.get(relation.name, {}),
             }
         )
-    return json.dumps(data) if options.json else listings.relations_text(data)
+    if options.json:
+        return json.dumps(data)
+    return listings.kept_text(data) if options.model else listings.relations_text(data)
+
+
+def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]]:
+    """Of each relation the pairs of single tokens, and those that sources of several tokens add."""
+    checkpoint = open_model(model, None, cache_folder(), progress)
+    vocabulary, size = Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary
+    counts = {}
+    for relation in relations.builtin().values():
+        single = len(vocabulary.keep(relation, size))
+        counts[relation.name] = {"kept": single, "added": len(vocabulary.keep_several(relation, size)) - single}
+    progress.close()
+    return counts
 
 
 def _tasks(options: argparse.Namespace, progress: ShownProgress) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.provenance import Plain
 
 
@@ -33,6 +34,17 @@ def relations_text(relations: Sequence[Plain]) -> str:
     for relation in relations:
         start = f"{relation['category']:12} {relation['name']:22} {relation['pairs']:5} pairs"
         lines.append(f"{start}  {relation['sentence']}")
+    return "\n".join(lines)
+
+
+def kept_text(relations: Sequence[Plain]) -> str:
+    """One relation per line with the pairs that a model's tokens keep."""
+    width = max(len(relation["title"]) for relation in relations)
+    lines = [f"{'relation':{width}}  {'pairs':>5}  {'single tokens':>13}  {'added by sources of several tokens':>34}"]
+    for relation in relations:
+        kept, added = relation["kept"], relation["added"]
+        usable = "" if kept + added >= MIN_PAIRS else f"  not applicable: {MIN_PAIRS} are needed"
+        lines.append(f"{relation['title']:{width}}  {relation['pairs']:5}  {kept:13}  {added:34}{usable}")
     return "\n".join(lines)
 
 

@@ -331,3 +331,12 @@ def test_many_files_at_once(run, tiny_folder, tmp_path):
     assert code == 0
     assert len(json.loads(out)["relations"]) == 7
     assert run("gates", "nobody/has-this", "--no-first-mlp", "--preview")[0] == 3
+
+
+def test_the_pairs_that_a_models_tokens_keep(tiny_folder, capsys):
+    """Of each relation the pairs of single tokens and what sources of several tokens add; here none are words."""
+    assert main(["relations", str(tiny_folder), "--json"]) == 0
+    counts = {(relation["kept"], relation["added"]) for relation in json.loads(capsys.readouterr().out)}
+    assert counts == {(0, 0)}
+    assert main(["relations", str(tiny_folder)]) == 0
+    assert "not applicable" in capsys.readouterr().out

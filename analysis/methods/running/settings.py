@@ -20,7 +20,7 @@ class RunningSettings(RelationSettings):
         list(CARRIERS),
         title="Carriers",
         description="phrases before the source, each a sample of its own (default: four neutral ones)",
-        json_schema_extra=hints(metavar="TEXT", form=False),
+        json_schema_extra=hints(metavar="TEXT", choices=[(carrier, carrier) for carrier in CARRIERS]),
     )
     sources: Annotated[str, Field(pattern=f"^({SINGLE}|{ANY})$")] = Field(
         SINGLE,

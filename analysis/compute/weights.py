@@ -180,9 +180,9 @@ class Weights:
     def _optional(self, name: str) -> Tensor | None:
         return self.tensor(name) if name in self.checkpoint.tensors else None
 
-    def tensor(self, name: str) -> Tensor:
-        """A whole tensor by its full name."""
-        return self._float(self._mapped(name), name)
+    def tensor(self, name: str, out: Tensor | None = None) -> Tensor:
+        """A whole tensor by its full name; in memory that is there already, if it is given."""
+        return self._float(self._mapped(name), name, out)
 
     def rows(self, name: str, ids: Tensor) -> Tensor:
         """Some rows of a tensor."""
@@ -203,9 +203,9 @@ class Weights:
             data = data.clone()  # a view of another type needs an aligned start
         return data.view(dtype).view(info.shape)
 
-    def _float(self, tensor: Tensor, name: str) -> Tensor:
+    def _float(self, tensor: Tensor, name: str, out: Tensor | None = None) -> Tensor:
         """A float32 copy on our device; a copy, so that the mapped file can be let go."""
-        copied = tensor.to(self.device, torch.float32, copy=True)
+        copied = tensor.to(self.device, torch.float32, copy=True) if out is None else out.copy_(tensor)
         if not copied.sum().isfinite():
             raise DamagedFile(f"{name} holds numbers that are not finite", "The weights are damaged or overflowed.")
         return copied

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from analysis.compute.memory import give_back
 from analysis.compute.weights import Weights
 from analysis.errors import UnknownFamily
 from analysis.methods.running.compute.packing import Packed
@@ -30,6 +31,7 @@ class LayeredModel:
         self._tokens = tokens  # [n] ascending: those that prompts may hold
         self._model = _empty_model(weights)
         self._prefix, self._layers = _layers(self._model, weights)
+        self._room: dict[tuple[str, torch.Size], Tensor] = {}  # where one layer after the other has its numbers
         self._fill_around_layers()
 
     def run(self, prompts: Packed, seen: Seen, last: int) -> None:
@@ -59,8 +61,13 @@ class LayeredModel:
         """Read a layer's weights before it runs."""
 
         def hook(module: nn.Module, args: Any) -> None:
-            for name, _ in list(module.named_parameters()):
-                _put(module, name, self._weights.tensor(self._weights.checkpoint.in_layer(layer, name)))
+            give_back()
+            for name, parameter in list(module.named_parameters()):
+                place = (name, parameter.shape)
+                if place not in self._room:
+                    self._room[place] = torch.empty(parameter.shape, device=self._weights.device)
+                stored = self._weights.checkpoint.in_layer(layer, name)
+                _put(module, name, self._weights.tensor(stored, out=self._room[place]))
 
         return hook
 

@@ -65,8 +65,9 @@ def _link(job: Job) -> str:
         return ""
     state = ViewState(model=job.model, fingerprint=job.fingerprint[:8])
     for each in MAPS:
-        if each.own_view and each.name in job.asked:
-            state = replace(state, view=each.name).with_part(each.state_of_job(job.asked[each.name]))
+        asked = {name: job.asked[name] for name in each.methods() if name in job.asked}
+        if each.own_view and asked:
+            state = replace(state, view=each.name).with_part(each.state_of_job(asked))
             break
     return "/" + state.to_query()
 

@@ -58,7 +58,7 @@ def _source(view: View) -> str:
     facts, each, card = view.shown.result.provenance, view.map, view.card
     parts = [
         f"Head Atlas {facts.atlas}",
-        f"{each.origin or each.title.lower()}, version {facts.version}",
+        f"{each.origin(facts)}, version {facts.version}",
         f"fingerprint {card.fingerprint[:16]}",
         *each.source(facts),
         card.note or card.dtype,

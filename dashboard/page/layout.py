@@ -109,6 +109,7 @@ def _main(read_only: bool) -> html.Main:
 
 def _atlas() -> list[Any]:
     return [
+        html.Div(id=ids.WARNING, className="notice", role="note", hidden=True),
         html.Div(id=ids.SENTENCE, className="sentence"),
         controls(),
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),

@@ -2,16 +2,33 @@
 
 import dash_mantine_components as dmc
 
-from analysis.results.scores import Scores
+from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.control import Choice, Control, picker, segments, slider
+from dashboard.maps.function.basis import bases, has_carriers
 from dashboard.maps.function.state import FunctionState
 
 
 def controls() -> list[Control]:
-    """Rule, effect, colours, threshold, relation, how many."""
+    """Basis, carriers, rule, effect, colours, threshold, relation, how many."""
     default = FunctionState()
     kinds = {"both": "Both", "promote": "Promote", "suppress": "Suppress"}
     return [
+        Control(
+            "basis",
+            "Read from",
+            "Weights: a guess from the weights alone. Running model: what the head reads when the model runs.",
+            segments("basis", bases()[0].name, **{method.name: method.basis for method in bases()}),
+            decides_choices=True,
+        ),
+        Control(
+            "carriers",
+            "Carriers",
+            "The phrases before each word in the running model. A score is the mean over them, the lowest (every), the "
+            "highest (some), or that of one phrase.",
+            picker("carriers", "Carriers", 190),
+            is_picker=True,
+            conditional=True,
+        ),
         Control(
             "how",
             "Category rule",
@@ -54,6 +71,16 @@ def _only_the_best() -> dmc.NumberInput:
         id="top", value="", placeholder="all", min=0, max=999, allowDecimal=False, allowNegative=False,
         size="xs", w=70, debounce=300, **{"aria-label": "Only the best heads"},
     )  # fmt: skip
+
+
+def carrier_choices(scores: Scores | None) -> list[Choice]:
+    """The ways to take all carriers together, then each alone."""
+    words = {"mean": "Mean", "every": "Every: the lowest", "some": "Some: the highest"}
+    groups: list[Choice] = [{"value": how, "label": words[how]} for how in OVER_SAMPLES]
+    if scores is None or not has_carriers(scores):
+        return groups
+    groups.append({"group": "One", "items": [{"value": name, "label": name} for name in scores.samples]})
+    return groups
 
 
 def relation_choices(scores: Scores | None) -> list[Choice]:

@@ -9,6 +9,7 @@ from dash import html
 from analysis.models.card import HeadId
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores, ranks
 from dashboard.cache import cached
+from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
@@ -91,7 +92,7 @@ def head_part(asked: AskedHead, shown: MapView[FunctionState] | None, command: s
         return HeadPart([*heading, html.P(["No function map yet: ", html.Code(command)], className="hint")])
     ordered = [rows[name] for name in _order(shown.result, asked.pinned)]
     table = _relations(ordered, shown.state.tau, shown.total, asked.palette)
-    return HeadPart([*heading, table], [_provenance(shown.result)])
+    return HeadPart([*heading, table], [_provenance(shown)])
 
 
 def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
@@ -149,17 +150,24 @@ def _bar(score: float, colour: str) -> html.Span:
     return html.Span([bar, html.Span(text)], className="bar")
 
 
-def _provenance(scores: Scores) -> html.Details:
+def _own_settings(shown: MapView[FunctionState]) -> str:
+    """The carriers, or what else the basis depends on."""
+    if has_carriers(shown.whole):
+        phrases = ", ".join(f"“{carrier}”" for carrier in shown.whole.samples)
+        return f"carriers {phrases}; shown {carrier_words(shown)}"
+    return basis_of(shown.whole.provenance).report_settings(shown.whole.provenance)
+
+
+def _provenance(shown: MapView[FunctionState]) -> html.Details:
     """Where the numbers come from."""
-    facts = scores.provenance
-    card, settings = facts.model, facts.settings
-    first_mlp = "on" if settings["first_mlp"] else "off"
+    facts = shown.result.provenance
+    card, settings, method = facts.model, facts.settings, basis_of(facts)
     rows = {
         "model": f"{card.id} ({card.family}, {len(card.layers)} × {card.heads} heads)",
         "fingerprint": card.fingerprint[:16],
         "weights": card.note or card.dtype,
-        "method": f"{facts.method} map, version {facts.version}",
-        "settings": f"k = {settings['k_standard']}, copying {settings['k_copying']}; first MLP {first_mlp}",
+        "method": f"{method.title.lower()}, version {facts.version}",
+        "settings": f"k = {settings['k_standard']}, copying {settings['k_copying']}; {_own_settings(shown)}",
         "computed": f"{facts.date} on {facts.device}",
         "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
     }

@@ -6,6 +6,7 @@ from typing import Any
 from dash import html
 
 from analysis.results.scores import Scores
+from dashboard.maps.function.basis import address, bases, basis_of, better, carrier_words, has_carriers
 from dashboard.maps.function.profile import HEIGHT, profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import entry, ramp
@@ -13,19 +14,49 @@ from dashboard.maps.map import MapView
 from dashboard.maps.section import Content, Section
 from dashboard.palette import TINTS, Colours
 
+VIEW_LINK = {"data-view": "1"}  # opened without loading the page again (scripts)
 _DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
 
 
 def sentence(shown: MapView[FunctionState]) -> list[Any]:
     """How to read what is on the page, in one sentence that follows the controls."""
     state, does = shown.state, _DOES[shown.state.kind]
-    start = f"Each square is one attention head of {shown.card.id}; "
+    start = f"Each square is one attention head of {shown.card.id}, {basis_of(shown.whole.provenance).about}; "
     what = _what(shown)
+    carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
     if state.colour == "scores":
-        return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
+        return [start, f"the stronger its colour, the more often it {does} ", *what, f"{carriers}.", *_not_yet(shown)]
     best = f" Only the best {state.top} of each category are." if state.top else ""
-    end = f" for more than {100 * state.tau:g} % of the word pairs.{best}"
-    return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
+    end = f" for more than {100 * state.tau:g} % of the word pairs{carriers}.{best}"
+    return [start, f"it is coloured when it {does} ", *what, end, *_not_yet(shown)]
+
+
+def _not_yet(shown: MapView[FunctionState]) -> list[Any]:
+    """How to get the map that reads what heads really read, where the model has none."""
+    last = bases()[-1]
+    if last.name in dict(shown.by_method):
+        return []
+    command = html.Code(last.command_line(shown.card.id))
+    return [
+        f" There is no map of it by the {last.basis.lower()} yet: compute it under Models and jobs, or run ",
+        command,
+        ".",
+    ]
+
+
+def warning(shown: MapView[FunctionState]) -> list[Any]:
+    """That the map does not hold, by how much, and the way to the one that does."""
+    found = better(shown)
+    if found is None:
+        return []
+    method, agreed = found
+    mine = basis_of(shown.whole.provenance).basis.lower()
+    words = (
+        f"For this model the {mine}-only map does not hold: over all heads its scores agree with the "
+        f"{method.basis.lower()}'s only at r = {agreed.overall:.2f}. "
+    )
+    link = html.A(f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **VIEW_LINK)
+    return [words, link, "."]
 
 
 def _what(shown: MapView[FunctionState]) -> list[Any]:

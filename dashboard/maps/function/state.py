@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.results.scores import KINDS, TAU
+from analysis.results.scores import KINDS, OVER_SAMPLES, TAU
 from dashboard.setting import COUNT, NAME, SHARE, Part, setting
 
 How = Literal["any", "always"]
@@ -13,8 +13,10 @@ Colour = Literal["categories", "scores"]
 
 @dataclass(frozen=True)
 class FunctionState(Part):
-    """Which relations count, and when a head belongs to a category."""
+    """What the scores are read from, which relations count, and when a head belongs to a category."""
 
+    basis: str = setting("", NAME, starts_anew=True)  # the name of a method; empty: the one that the model is shown by
+    carriers: str = setting(OVER_SAMPLES[0], NAME, of_model=True)  # how a score is made of those after each carrier
     how: How = setting("any", How)
     kind: Kind = setting("both", Kind)
     colour: Colour = setting("categories", Colour)

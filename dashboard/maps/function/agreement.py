@@ -1,0 +1,67 @@
+"""How far two results that score the same relations agree: does the quicker one hold?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.results.scores import KINDS, ONLY_SAMPLE, Floats, Missing, Scores
+from dashboard.cache import cached
+
+HOLDS = 0.5  # the least correlation at which the one may stand for the other
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Pearson's r over all heads, for each relation and over all."""
+
+    relations: Mapping[str, float]
+    overall: float  # the mean of them; NaN when there is nothing to compare
+
+    @property
+    def fails(self) -> bool:
+        """Whether the one must not stand for the other."""
+        return self.overall < HOLDS
+
+
+@cached(32)
+def agreement(one: Scores, other: Scores) -> Agreement:
+    """Between two results, each the mean over its samples.
+
+    A relation's r is taken over its scores of all kinds and heads together, where both results have one. A relation
+    that only one of them tells heads apart by counts with r = 0; one that neither does is left out.
+    """
+    first, second = one.over_samples("mean"), other.over_samples("mean")
+    relations = {}
+    for name in shared_relations(one, other):
+        r = correlation(_numbers(first, name), _numbers(second, name))
+        if not np.isnan(r):
+            relations[name] = r
+    overall = float(np.mean(list(relations.values()))) if relations else float("nan")
+    return Agreement(relations, overall)
+
+
+def shared_relations(one: Scores, other: Scores) -> list[str]:
+    """The relations that both results have scores for."""
+    there = set(other.items())
+    return [name for name in one.items() if name in there]
+
+
+def is_whole(scores: Scores) -> bool:
+    """Whether nothing of it is still to be computed."""
+    return bool(np.isin(scores.missing.values, (Missing.PRESENT, Missing.NOT_APPLICABLE)).all())
+
+
+def correlation(one: Floats, other: Floats) -> float:
+    """Pearson's r over the places where both have a number; 0 when only one varies, NaN when neither does."""
+    both = ~(np.isnan(one) | np.isnan(other))
+    first, second = one[both], other[both]
+    vary = [values.size > 0 and np.ptp(values) > 0 for values in (first, second)]
+    if not any(vary):
+        return float("nan")
+    return float(np.corrcoef(first, second)[0, 1]) if all(vary) else 0.0
+
+
+def _numbers(scores: Scores, item: str) -> Floats:
+    chosen = scores.score.sel(item=item, kind=list(KINDS), sample=ONLY_SAMPLE)
+    return np.asarray(chosen.values, dtype=np.float64).ravel()

@@ -29,6 +29,12 @@ def computed(name: str, plan: Plan, checkpoint: Checkpoint, store: Store, device
 
 def count_hits(weights, query, layers, *, first_mlp=True, progress=silent):
     """The hits of some layers, from the weights alone."""
+    for layer, counts in count_all(weights, query, layers, first_mlp=first_mlp, progress=progress):
+        yield layer, counts.hits
+
+
+def count_all(weights, query, layers, *, first_mlp=True, progress=silent):
+    """The same with what they are compared with."""
     from analysis.compute.hits import HitCounter, weights_inputs
 
     yield from HitCounter(weights_inputs(weights, query, first_mlp)).count(layers, progress)

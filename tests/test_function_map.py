@@ -202,13 +202,13 @@ def test_other_sources_and_another_unembedding_equal_a_naive_loop_on_them(ties):
         u[200:] = u[:200] * (1 + 2e-7 * torch.randint(-1, 2, (200, 1), generator=g))
     replaced = HitCounter(Inputs.of(model, query, OtherSources(x), OtherUnembedding(u)))
     model.e = model.later = model.u = None
-    for layer, found in replaced.count(model.card.layers):
+    for layer, counts in replaced.count(model.card.layers):
         by_token = torch.zeros(400, model.card.width)
         by_token[query.sources] = x[layer]
         twin = HandMade(by_token, u, model.w_v, model.w_o)
         for head in range(model.card.heads):
             expected = naive_hits(twin, relations, layer, head, first_mlp=False)
-            assert found[:, :, head].tolist() == [list(hits) for hits in expected]
+            assert counts.hits[:, :, head].tolist() == [list(hits) for hits in expected]
 
 
 # Planted ------------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.compute.hits import counter, unembedding
+from analysis.compute.hits import counter, deciding, unembedding
 from analysis.compute.hits.elimination import Elimination
 from analysis.compute.weights import Weights
 from analysis.data.relations import parse
@@ -208,7 +208,7 @@ def test_salience_is_kept_by_setting(checkpoint, store):
 
 
 def test_the_unembedding_is_read_once_for_a_group_of_layers(checkpoint, store, monkeypatch):
-    """All three layers meet the vocabulary together: each row of U is converted once for counting them."""
+    """All three layers meet the vocabulary together: once for their hits, once for what these are compared with."""
     rows = []
     original = Weights.unembed_span
 
@@ -218,6 +218,7 @@ def test_the_unembedding_is_read_once_for_a_group_of_layers(checkpoint, store, m
 
     monkeypatch.setattr(Weights, "unembed_span", spy)
     monkeypatch.setattr(unembedding, "TILE", 100)
-    monkeypatch.setattr(counter, "resolve", lambda *a: pytest.fail("no near ties are expected here"))
+    monkeypatch.setattr(deciding, "resolve", lambda *a: pytest.fail("no near ties are expected here"))
     function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store)
-    assert rows == [(0, 300), (0, 100), (100, 200), (200, 300)]  # first the sample, then the tiles, once
+    tiles = [(0, 100), (100, 200), (200, 300)]
+    assert rows == [(0, 300), *tiles, *tiles]  # first the sample

@@ -15,12 +15,16 @@ PARTS = ("beyond", "copied", "control")
 
 @dataclass(frozen=True)
 class RelationLayer:
-    """Numbers [applicable relation, kind, head] of a layer; NaN where something was not measured."""
+    """Numbers [applicable relation, kind, head] of a layer; NaN where something was not measured.
+
+    β needs a hit; β and the copied share say nothing about relations of copying; the copied share and the control are
+    measured only where the score reaches the floor of `analysis.compute.hits.controls`.
+    """
 
     hits: Floats  # how many pairs have their target among the k
     beyond: Floats  # β: of these, the share whose target outranks the source itself
     copied: Floats  # the share of all pairs whose source itself is among the k
-    control: Floats  # the score with the targets shuffled among the relation's pairs
+    control: Floats  # the score with the targets shuffled among the relation's pairs: the mean of several draws
 
     @classmethod
     def of_hits(cls, hits: Floats) -> Self:

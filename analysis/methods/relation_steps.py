@@ -46,7 +46,7 @@ class PairsStep:
 
 @dataclass(frozen=True)
 class LayersStep:
-    """The hits of every usable relation in some layers."""
+    """The hits of every usable relation in some layers, and what they are compared with."""
 
     names: Names
     pairs: bytes  # of all relations, as `PairsStep` gave them
@@ -76,5 +76,6 @@ class LayersStep:
         model.device_name = device_name(device)
         names = dict(self.names)
         with memory_of(device):
-            for layer, hits in counter.count(list(names), progress):
-                yield names[layer], RelationLayer.of_hits(hits.cpu().numpy()).to_bytes()
+            for layer, counts in counter.count(list(names), progress):
+                numbers = (counts.hits, counts.beyond, counts.copied, counts.control)
+                yield names[layer], RelationLayer(*(number.cpu().numpy() for number in numbers)).to_bytes()

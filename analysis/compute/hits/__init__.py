@@ -22,14 +22,26 @@ larger than the target's negative. From there on only larger entries have to be 
 3. `near_ties` decides in float64 what float32 could not: the claims whose count depends on entries within rounding
    error of the target's (see `rounding`). So the result is that of float64 arithmetic on X, whatever the shortcut.
 
-`counter` puts the three together. W_V and W_O come from `Heads`, X from `Sources`, U from an `Unembedding`, so that
-another method can bring its own.
+`deciding` puts the second and the third together, `counter` all of them. A hit is worth little when the source itself,
+or another pair's target, is among the k as well: `outranking` and `controls` tell, with the same passes. W_V and W_O
+come from `Heads`, X from `Sources`, U from an `Unembedding`, so that another method can bring its own.
 """
 
 from analysis.compute.hits.counter import HitCounter
+from analysis.compute.hits.counts import Counts
 from analysis.compute.hits.inputs import Heads, Inputs, Sources
 from analysis.compute.hits.query import Query
 from analysis.compute.hits.token_sources import TokenSources, weights_inputs
 from analysis.compute.hits.unembedding import Unembedding
 
-__all__ = ["Heads", "HitCounter", "Inputs", "Query", "Sources", "TokenSources", "Unembedding", "weights_inputs"]
+__all__ = [
+    "Counts",
+    "Heads",
+    "HitCounter",
+    "Inputs",
+    "Query",
+    "Sources",
+    "TokenSources",
+    "Unembedding",
+    "weights_inputs",
+]

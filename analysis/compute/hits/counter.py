@@ -1,4 +1,4 @@
-"""The three passes together: hits of every head, layer by layer."""
+"""The three passes together: hits of every head and what they are compared with, layer by layer."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,17 +6,17 @@ import torch
 from torch import Tensor
 
 from analysis.compute.hits.comparison import Compare
-from analysis.compute.hits.counting import count_larger
+from analysis.compute.hits.controls import Controls
+from analysis.compute.hits.counts import Counts
+from analysis.compute.hits.deciding import true_claims
 from analysis.compute.hits.elimination import Elimination
 from analysis.compute.hits.inputs import Inputs
-from analysis.compute.hits.near_ties import resolve
+from analysis.compute.hits.outranking import outranking
 from analysis.compute.hits.survivors import Survivors
 from analysis.progress import Progress, silent
 
 GROUP_LAYERS = 32  # layers whose survivors are counted together; not all, so that a stopped run has something to keep
 GROUP_BYTES = 400_000_000  # survivors that are held before they are counted
-
-_DOUBTFUL = 4096  # claims resolved at once
 
 
 class HitCounter:
@@ -27,14 +27,10 @@ class HitCounter:
         self._inputs = inputs
         self._compare = Compare(inputs.heads.device)
         self._elimination = Elimination.of(self._inputs, self._compare)
+        self._controls = Controls.of(self._elimination)
 
-    def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Tensor]]:
-        """For each layer the hits of every relation: [relation, promoted | suppressed, head].
-
-        Divided by the relation's kept pairs this is the relation score φ and the suppression score φ⁻, each from 0 (no
-        pair) to 1 (every pair has its target among the k largest, or k smallest, of the vocabulary). Some layers are
-        looked through, their survivors counted over the vocabulary, and so on with the next.
-        """
+    def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Counts]]:
+        """Each layer with its numbers: some are looked through, their survivors counted, and so on with the next."""
         group_layers: list[int] = []
         group: list[Survivors] = []
         for done, layer in enumerate(layers, start=1):
@@ -43,21 +39,28 @@ class HitCounter:
             progress("looking through layers", done, len(layers))
             held = sum(survivors.bytes for survivors in group)
             if done == len(layers) or len(group) == GROUP_LAYERS or held > GROUP_BYTES:
-                hits = self._hits(Survivors.join(group), group_layers, progress)
-                for index, layer_of_group in enumerate(group_layers):
-                    yield layer_of_group, self._inputs.query.by_relation(hits[:, index])
+                yield from self._counted(Survivors.join(group), group_layers, progress)
                 group_layers, group = [], []
 
-    def _hits(self, survivors: Survivors, layers: Sequence[int], progress: Progress) -> Tensor:  # [2, layer, H, P] bool
+    def _counted(self, survivors: Survivors, layers: Sequence[int], progress: Progress) -> Iterator[tuple[int, Counts]]:
+        """The numbers of a group of layers."""
+        true = true_claims(self._inputs, self._compare, survivors, layers, progress)
+        query = self._inputs.query
+        hits = query.by_relation(self._marked(true, len(layers)))  # [R, 2, L · H]
+        outranks = outranking(self._inputs, self._controls.source_rows(), true, layers)
+        chosen = true.take(outranks.nonzero().squeeze(1)).without_tied()
+        beyond = query.by_relation(self._marked(chosen, len(layers))) / hits  # NaN without hits
+        beyond[self._controls.pairs.copying] = torch.nan
+        copied, control = self._controls.measured(hits, layers)
+        heads = self._inputs.heads.card.heads
+        for position, layer in enumerate(layers):
+            own = slice(position * heads, (position + 1) * heads)
+            yield layer, Counts(hits[..., own], beyond[..., own], copied[..., own], control[..., own])
+
+    def _marked(self, claims: Survivors, layers: int) -> Tensor:  # [2, L · H, P] bool
         """Which pairs each head of a group of layers promotes and suppresses."""
-        survivors = count_larger(self._inputs.unembedding, self._compare, survivors, progress)
-        holds = survivors.above + survivors.near < survivors.k  # whatever the near entries turn out to be
-        doubtful = (~holds).nonzero().squeeze(1)
-        if len(doubtful):
-            for some in doubtful.split(_DOUBTFUL):  # few, unless a model has many equal tokens
-                holds[some] = resolve(self._inputs, self._compare, survivors.take(some), layers)
         heads, pairs = self._inputs.heads.card.heads, len(self._inputs.query.k)
-        hits = torch.zeros(2, len(layers) * heads, pairs, dtype=torch.bool)
-        hits[survivors.way.cpu(), survivors.owner.cpu(), survivors.pair.cpu()] = holds.cpu()
-        hits[survivors.tied.cpu().unbind(1)] = True
-        return hits.view(2, len(layers), heads, pairs)
+        marked = torch.zeros(2, layers * heads, pairs, dtype=torch.bool)
+        marked[claims.way.cpu(), claims.owner.cpu(), claims.pair.cpu()] = True
+        marked[claims.tied.cpu().unbind(1)] = True
+        return marked

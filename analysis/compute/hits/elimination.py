@@ -38,24 +38,65 @@ class Elimination:
     def of(cls, inputs: Inputs, compare: Compare) -> Self:
         """Read the rows of U that are looked at."""
         sample = inputs.unembedding.unembed_span(0, min(inputs.unembedding.vocabulary, _SAMPLE))
-        u_norm = torch.cat([sample, inputs.targets]).norm(dim=1).max()
-        return cls(inputs, compare, sample, u_norm)
+        return cls(inputs, compare, sample, _largest_norm(sample, inputs.targets))
+
+    def asking(self, inputs: Inputs) -> Self:
+        """The same with another query."""
+        return replace(self, inputs=inputs, u_norm=_largest_norm(self.sample, inputs.targets))
 
     def survivors(self, layer: int, position: int) -> Survivors:
-        """The claims of a layer, at this position of the run, that are not refuted."""
+        """Of all claims about a layer, at this position of the run, those that are not refuted."""
         model, query = self.inputs.heads, self.inputs.query
         heads = _Heads(self.inputs.sources.x(layer), scaled(model.values(layer)), scaled(model.outputs(layer)))
-        products = _Products.of(heads, self, int(query.k.max()))
+        products = _Products.of(heads, self, self.inputs.targets, int(query.k.max()))
         claims = _first_look(products, query, self.compare)
         claims = claims.unrefuted(products.moved.flatten(0, 1), self.compare)
+        return self._survivors(heads, products, claims, position * len(heads.w_o))
+
+    def survivors_of_head(
+        self,
+        head: "HeadMatrices",
+        x: Tensor,  # [S, d] the sources' vectors for the head's layer
+        owner: int,
+        way: Tensor,  # [n] ascending
+        pair: Tensor,  # [n]
+    ) -> Survivors:
+        """Of some claims about one head those that are not refuted."""
+        query = self.inputs.query
+        sources, source = query.source_of[pair].unique(return_inverse=True)
+        targets, target = query.target_of[pair].unique(return_inverse=True)
+        heads = _Heads(x.index_select(0, sources), scaled(head.w_v[None]), scaled(head.w_o[None]))
+        k = query.k[pair]
+        products = _Products.of(heads, self, self.inputs.targets.index_select(0, targets), int(k.max()))
+        rows = products.a[0].index_select(0, source).mul_(signs(way))
+        value = torch.linalg.vecdot(rows, products.b[0].index_select(0, target))
+        claims = _Claims(1, way, pair, source, k, rows, value + products.slack[0].index_select(0, source))
+        claims = claims.unrefuted(products.moved.flatten(0, 1), self.compare)
+        return self._survivors(heads, products, claims, owner)
+
+    def _survivors(self, heads: "_Heads", products: "_Products", claims: "_Claims", first_owner: int) -> Survivors:
+        """Those that the targets do not refute either."""
         claims = claims.unrefuted(products.b[:, : _SECOND_TARGETS * products.k], self.compare)
         claims = claims.unrefuted(products.b, self.compare)
-        return _survivors(heads, self.inputs, claims, position)
+        return _survivors(heads, self.inputs, claims, first_owner)
+
+
+@dataclass(frozen=True)
+class HeadMatrices:
+    """What one head multiplies with."""
+
+    w_v: Tensor  # [d, d_head]
+    w_o: Tensor  # [d_head, d]
+
+
+def _largest_norm(sample: Tensor, targets: Tensor) -> Tensor:
+    norms: Tensor = torch.cat([sample, targets]).norm(dim=1)
+    return norms.max()
 
 
 @dataclass(frozen=True)
 class _Heads:
-    """One layer's heads and what enters them."""
+    """Some heads of a layer and what enters them."""
 
     x: Tensor  # [S, d]
     w_v: Tensor  # [H_kv, d, d_head]
@@ -69,7 +110,7 @@ class _Heads:
 
 @dataclass(frozen=True)
 class _Products:
-    """One layer's heads multiplied with the sources, and with the tokens that are looked at."""
+    """Heads multiplied with the sources, and with the tokens that are looked at."""
 
     a: Tensor  # [H_kv, S, d_head] x W_V
     b: Tensor  # [H, T, d_head] W_O u of the targets
@@ -78,11 +119,11 @@ class _Products:
     k: int  # the query's largest
 
     @classmethod
-    def of(cls, heads: _Heads, first_pass: Elimination, k: int) -> Self:
-        """All products that the looks of a layer share."""
+    def of(cls, heads: _Heads, first_pass: Elimination, targets: Tensor, k: int) -> Self:  # targets [T, d]
+        """All products that the looks share."""
         count, d_head, d = heads.w_o.shape
         a = torch.einsum("sd,gde->gse", heads.x, heads.w_v)
-        all_heads = first_pass.inputs.targets @ heads.w_o.reshape(-1, d).T  # [T, H · d_head]: one product for all
+        all_heads = targets @ heads.w_o.reshape(-1, d).T  # [T, H · d_head]: one product for all
         b = all_heads.view(-1, count, d_head).transpose(0, 1)
         tokens = _most_moved(a, heads.w_o, first_pass.sample, _MOST_MOVED * k)  # [H, 2, n]
         moved = []
@@ -123,7 +164,7 @@ def _most_moved(a: Tensor, w_o: Tensor, sample: Tensor, count: int) -> Tensor:  
 
 @dataclass(frozen=True)
 class _Claims:
-    """The claims of one layer that are not refuted yet.
+    """The claims about some heads of a layer that are not refuted yet.
 
     They are sorted into *buckets*: bucket 2 · h holds those that head h promotes a pair, bucket 2 · h + 1 those that it
     suppresses one. Of the latter the row is negated, so that of all of them only larger entries count.
@@ -132,6 +173,7 @@ class _Claims:
     heads: int
     bucket: Tensor  # [n] ascending
     pair: Tensor  # [n] index into the query's pairs
+    source: Tensor  # [n] index into the vectors x
     k: Tensor  # [n]
     rows: Tensor  # [n, d_head] a = x W_V, or its negative
     high: Tensor  # [n] what an entry has to exceed to be surely larger than the target's
@@ -150,6 +192,7 @@ class _Claims:
             self,
             bucket=self.bucket.index_select(0, left),
             pair=self.pair.index_select(0, left),
+            source=self.source.index_select(0, left),
             k=self.k.index_select(0, left),
             rows=self.rows.index_select(0, left),
             high=self.high.index_select(0, left),
@@ -182,17 +225,17 @@ def _first_look(products: _Products, query: Query, compare: Compare) -> _Claims:
     claim_rows = rows.flatten(0, 1).index_select(0, value_head * pairs + pair).mul_(signs(way))
     bounds = torch.stack([high, -low], 1)  # [H, 2, P]: to be smaller than low is, negated, to be larger than -low
     claim_high = bounds.flatten().index_select(0, bucket * pairs + pair)
-    return _Claims(heads, bucket, pair, query.k.index_select(0, pair), claim_rows, claim_high)
+    source = query.source_of.index_select(0, pair)
+    return _Claims(heads, bucket, pair, source, query.k.index_select(0, pair), claim_rows, claim_high)
 
 
-def _survivors(heads: _Heads, inputs: Inputs, claims: _Claims, position: int) -> Survivors:
-    """The rows of a layer's remaining claims, from float64 products."""
+def _survivors(heads: _Heads, inputs: Inputs, claims: _Claims, first_owner: int) -> Survivors:
+    """The rows of the remaining claims, from float64 products."""
     query, pair = inputs.query, claims.pair
     count, d_head, d = heads.w_o.shape
-    first_owner = position * count
     owner = claims.bucket // 2 + first_owner
     way = claims.bucket % 2
-    x = heads.x.index_select(0, query.source_of[pair]).double().mul_(signs(way))
+    x = heads.x.index_select(0, claims.source).double().mul_(signs(way))
     a = x.new_empty(len(pair), d_head)
     q = x.new_empty(len(pair), d)
     crowded = {}

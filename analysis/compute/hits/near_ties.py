@@ -20,7 +20,7 @@ from analysis.compute.hits.unembedding import tiles
 
 def resolve(inputs: Inputs, compare: Compare, doubtful: Survivors, layers: Sequence[int]) -> Tensor:  # [n] bool
     """Which of the doubtful claims hold; `layers` are those of the run."""
-    q = _exact_vectors(inputs, doubtful, layers)  # [n, d] float64
+    q = exact_vectors(inputs, doubtful, layers)  # [n, d] float64
     targets = inputs.targets[inputs.query.target_of[doubtful.pair]]
     value = torch.linalg.vecdot(q, targets.double())
     rounded = q.float()
@@ -42,7 +42,7 @@ def resolve(inputs: Inputs, compare: Compare, doubtful: Survivors, layers: Seque
     return larger < doubtful.k
 
 
-def _exact_vectors(inputs: Inputs, claims: Survivors, layers: Sequence[int]) -> Tensor:  # [n, d] float64
+def exact_vectors(inputs: Inputs, claims: Survivors, layers: Sequence[int]) -> Tensor:  # [n, d] float64
     """The claims' vectors q once more, unrounded; each head is scaled so that none vanishes in float32."""
     card = inputs.heads.card
     share = card.heads // card.kv_heads

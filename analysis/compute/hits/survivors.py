@@ -76,6 +76,10 @@ class Survivors:
             index=self.index.index_select(0, chosen),
         )
 
+    def without_tied(self) -> Self:
+        """Only the claims about rows that are not zero."""
+        return replace(self, tied=self.tied[:0])
+
     def unrefuted(self) -> Self:
         """Those for which fewer than k entries are surely larger."""
         return self.take((self.above < self.k).nonzero().squeeze(1))

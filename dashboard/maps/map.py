@@ -27,6 +27,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
 from dashboard.maps.script import Constant, script
 from dashboard.maps.section import Content, Section
+from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
 from dashboard.setting import Part, settings_of
@@ -248,9 +249,9 @@ class Map(Generic[State]):
 
     # ---- What is taken away -------------------------------------------------------------------------------------
 
-    def swatches(self, shown: MapView[State], palette: Colours) -> list[tuple[str, str]]:
+    def swatches(self, shown: MapView[State], palette: Colours) -> list[Swatch]:
         """Colours and words of a picture's legend; reasons for missing scores are added by the picture."""
-        return [(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown.panels]
+        return [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown.panels]
 
     def heading(self, shown: MapView[State]) -> str:
         """What a picture says of itself after the model's name."""

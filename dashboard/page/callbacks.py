@@ -325,6 +325,9 @@ def _register_scripts(app: Dash) -> None:
     for control in all_controls():
         if control.has_number:
             script("number", Output(ids.number(control.key), "children"), Input(control.key, control.prop))
+    for section in all_sections():
+        if section.has_heads:
+            script("points", Input(section.key, "figure"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("title", Input(ids.TITLE, "data"))
     script("draw", Input(ids.HEADS, "data"))

@@ -31,6 +31,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
 from dashboard.maps.section import Content, Section
+from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 
 Shown = MapView[CausalState]
@@ -164,7 +165,7 @@ class CausalMap(Map[CausalState]):
         """Their values."""
         return table.cells(shown.result, shown.state.threshold)
 
-    def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
+    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
         """The corners of the two channels, or the ends of a scale."""
         return legend.swatches(shown, palette)
 

@@ -9,7 +9,7 @@ from dashboard.maps.function.state import FunctionState
 
 
 def controls() -> list[Control]:
-    """Basis, carriers, rule, effect, colours, threshold, relation, how many."""
+    """What the scores are read from, then rule, effect, colours and threshold, then which labels."""
     default = FunctionState()
     kinds = {"both": "Both", "promote": "Promote", "suppress": "Suppress"}
     return [
@@ -54,7 +54,22 @@ def controls() -> list[Control]:
             slider("tau", "Threshold τ", default.tau),
             has_number=True,
         ),
+        Control(
+            "labels",
+            "Labels",
+            "Beyond copying: only labels whose targets outrank the source itself in at least half of the hits, and "
+            "that shuffled targets would not get. The others are drawn hollow.",
+            segments("labels", default.labels, all="All", beyond="Beyond copying"),
+            conditional=True,
+        ),
         Control("relation", "Relation", "One relation instead of the categories.", _relation_picker(), is_picker=True),
+        Control(
+            "uncertain",
+            "Uncertain",
+            "A label is uncertain when its 95 % interval, which depends on the number of pairs, contains τ.",
+            dmc.Switch(id="uncertain", checked=False, label="Show", size="sm"),
+            prop="checked",
+        ),
         Control("top", "Only the best", "The strongest heads of each category; empty shows all.", _only_the_best()),
     ]
 

@@ -6,15 +6,17 @@ from typing import Any
 from dash import html
 
 from analysis.results.scores import Scores
+from dashboard.maps.function import comparison
 from dashboard.maps.function.basis import address, bases, basis_of, better, carrier_words, has_carriers
+from dashboard.maps.function.labels import COPY_LIKE, UNCERTAIN, UNSPECIFIC
 from dashboard.maps.function.profile import HEIGHT, profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import entry, ramp
 from dashboard.maps.map import MapView
 from dashboard.maps.section import Content, Section
-from dashboard.palette import TINTS, Colours
+from dashboard.maps.swatch import Swatch
+from dashboard.palette import TINTS, Colours, blend
 
-VIEW_LINK = {"data-view": "1"}  # opened without loading the page again (scripts)
 _DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
 
 
@@ -55,7 +57,9 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
         f"For this model the {mine}-only map does not hold: over all heads its scores agree with the "
         f"{method.basis.lower()}'s only at r = {agreed.overall:.2f}. "
     )
-    link = html.A(f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **VIEW_LINK)
+    link = html.A(
+        f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **comparison.VIEW_LINK
+    )
     return [words, link, "."]
 
 
@@ -80,10 +84,23 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[Any]:
         for i, words in enumerate(("2 categories", "3 categories", "4 or more")):
             if i + 2 <= min(most, len(singles)):
                 entries.append(entry(palette.several[i], words))
+    entries += [entry(each.colour, each.words, "swatch framed", each.inside) for each in insides(shown, palette)]
     tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
     entries.append(ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
     entries.append(entry(palette.empty, "score 0"))
     return entries
+
+
+def insides(shown: MapView[FunctionState], palette: Colours) -> list[Swatch]:
+    """What cells that are not filled mean, where there are any."""
+    panel, swatches = shown.panels[0], []
+    if panel.hollow is not None and panel.hollow.any():
+        words = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets do as well)"
+        swatches.append(Swatch(palette.faint, words, palette.empty))
+    if panel.pale is not None and panel.pale.any():
+        words = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
+        swatches.append(Swatch(palette.faint, words, blend(palette.empty, palette.faint, 0.5)))
+    return swatches
 
 
 SECTIONS = (
@@ -96,12 +113,13 @@ SECTIONS = (
         beside=True,
     ),
     Section("counts", "Counts", beside=True),
+    *comparison.sections(),
     Section("absent"),
 )
 
 
 def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
-    """Layer profile, counts, and the relations that say nothing about the model."""
+    """Layer profile, counts, a comparison of two results, and the relations that say nothing about the model."""
     counted = [[panel.key, panel.title, panel.count] for panel in shown.panels]
     facts = [shown.card.fingerprint, shown.common.palette, dark]
     layers = profile(shown.panels[0], shown.common, shown.card.layers, dark)
@@ -109,6 +127,7 @@ def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
         "profile": Content(json.dumps([*facts, layers["data"]]), lambda: layers),
         "counts": Content(json.dumps([*facts, counted, shown.state.top]), lambda: _counts(shown, dark)),
     }
+    below |= comparison.contents(shown, dark)
     words = _not_applicable(shown.result)
     if words:
         below["absent"] = Content(words, lambda: [html.B("Not applicable to this model: "), words])

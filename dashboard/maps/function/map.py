@@ -19,6 +19,7 @@ from dashboard.maps.function.basis import bases, basis_of, carrier_words, defaul
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
+from dashboard.maps.function.labels import is_measured
 from dashboard.maps.function.panels import panels
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
@@ -26,6 +27,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
 from dashboard.maps.section import Content, Section
+from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours
 
@@ -72,6 +74,9 @@ class FunctionMap(Map[FunctionState]):
             if has_carriers(result):
                 notices.append(f"{card.id} was not run with the carrier {state.carriers!r}; the mean is shown.")
             state = replace(state, carriers=FunctionState().carriers)
+        if state.labels != "all" and not is_measured(result):
+            notices.append(f"How {card.id} copies was not measured; all labels are shown.")
+            state = replace(state, labels="all")
         relations = result.items() if result is not None else []
         if state.relation and state.relation not in relations:
             notices.append(f"{card.id} has no scores for {state.relation!r}; all categories are shown.")
@@ -105,8 +110,9 @@ class FunctionMap(Map[FunctionState]):
         return {**super().control_values(shown, state), "basis": basis, "top": state.top or ""}
 
     def needless(self, shown: Shown | None, state: FunctionState) -> set[str]:
-        """Carriers, of a map that has none."""
-        return set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
+        """Carriers, of a map that has none; copying, where it was not measured."""
+        keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
+        return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """All categories first, then each; one when a relation is asked for."""
@@ -172,16 +178,17 @@ class FunctionMap(Map[FunctionState]):
         """Their values."""
         return table.cells(shown)
 
-    def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
+    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
         """Categories and several of them, or the ends of the scores."""
         singles = [panel for panel in shown.panels if panel.belongs is None]
-        categories = [(palette.of(panel.tone), panel.title) for panel in singles]
         whole = shown.panels[0]
         if shown.state.colour == "scores":
-            first = [(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
-            return [*first, *((colour, f"{name}: score 1") for colour, name in categories), (palette.empty, "score 0")]
-        several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
-        return [*categories, *several, (palette.empty, "Unclassified")]
+            first = [Swatch(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
+            ends = [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in singles]
+            return [*first, *ends, Swatch(palette.empty, "score 0")]
+        categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
+        several = [Swatch(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
+        return [*categories, *several, *legend.insides(shown, palette), Swatch(palette.empty, "Unclassified")]
 
     def heading(self, shown: Shown) -> str:
         """Which heads are coloured."""

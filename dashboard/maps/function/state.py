@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from analysis.results.scores import KINDS, OVER_SAMPLES, TAU
-from dashboard.setting import COUNT, NAME, SHARE, Part, setting
+from dashboard.setting import COUNT, FLAG, NAME, SHARE, Part, setting
 
 How = Literal["any", "always"]
 Kind = Literal["both", "promote", "suppress"]
 Colour = Literal["categories", "scores"]
+Counted = Literal["all", "beyond"]
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class FunctionState(Part):
     relation: str = setting("", NAME, of_model=True)  # one relation instead of the categories
     tau: float = setting(TAU, SHARE)
     top: int = setting(0, COUNT)  # only the best heads of each panel; 0 shows all
+    labels: Counted = setting("all", Counted)  # which labels make a head a member
+    uncertain: bool = setting(False, FLAG)  # labels whose interval contains τ look so
 
     @property
     def kinds(self) -> tuple[str, ...]:

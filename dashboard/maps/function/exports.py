@@ -1,13 +1,16 @@
 """What a person takes away of the function map: tables, and a script that computes it again."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.data.relations import builtin
+from analysis.methods.relation_layer import PARTS, part_name
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, has_carriers
+from dashboard.maps.function.labels import deciding_labels, wilson
 from dashboard.maps.function.panels import ALL
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView, with_model, with_source
@@ -30,6 +33,7 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
             "score": panel.value.ravel(),
             "rank": panel.strongest.ravel(),
             "member": panel.member.ravel(),
+            **_behind(panel, shown),
         }
         frames.append(pd.DataFrame(rows))
     table = with_model(pd.concat(frames, ignore_index=True), shown.result)
@@ -43,7 +47,26 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """A row for each score."""
     names = [item.name for item in scores.provenance.items]
-    return _with_pairs(scores.to_frame(), scores, {name: [name] for name in names})
+    table = scores.to_frame()
+    hits, pairs = table["hits"].to_numpy(float, na_value=np.nan), table["pairs"].to_numpy(float)
+    table["low"], table["high"] = wilson(hits, np.maximum(pairs, 1))
+    for name in PARTS:
+        of_kinds = [scores.parts.get(part_name(name, str(kind))) for kind in scores.score.kind.values]
+        if all(part is not None for part in of_kinds):
+            table[name] = np.stack([part.values for part in of_kinds if part is not None], axis=1).ravel()
+    return _with_pairs(table, scores, {name: [name] for name in names})
+
+
+def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, Any]:
+    """What stands behind the number that decides: its interval, β and control, and whether the label is poor."""
+    items = tuple(_relations_of(panel, shown))
+    if not items:
+        return {}
+    label = deciding_labels(shown.result, items, shown.state.how, shown.state.kinds)
+    columns: dict[str, Any] = {"low": label.low.ravel(), "high": label.high.ravel()}
+    if panel.hollow is not None:
+        columns |= {"beyond": label.beyond.ravel(), "control": label.control.ravel(), "hollow": panel.hollow.ravel()}
+    return columns
 
 
 def _relations_of(panel: Panel, shown: MapView[FunctionState]) -> list[str]:

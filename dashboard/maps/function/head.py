@@ -10,10 +10,17 @@ from analysis.models.card import HeadId
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores, ranks
 from dashboard.cache import cached
 from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
+from dashboard.maps.function.labels import labels_of, words
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
 from dashboard.palette import Colours
+
+_TITLES = {"beyond": "β", "control": "control"}
+_EXPLAINED = {
+    "beyond": "of the hits, the share whose target outranks the source itself; below 0.5 a label is copy-like",
+    "control": "the score with the targets shuffled among the pairs; above τ a label is unspecific",
+}
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,11 @@ class RelationRow:
     promote_rank: int
     suppress_rank: int
     best: float  # the larger of both, NaN without a score
+    low: float  # of its 95 % interval
+    high: float
+    beyond: float  # β: of its hits the share whose target outranks the source; NaN where it was not measured
+    copied: float  # the share of pairs whose source itself is among the k
+    control: float  # the score with shuffled targets
     missing: str  # why there is none
 
     @property
@@ -43,6 +55,10 @@ class RelationRow:
     def rank(self) -> int:
         """Of the stronger of both effects."""
         return self.suppress_rank if self.suppress > self.promote else self.promote_rank
+
+    def remarks(self, tau: float) -> list[str]:
+        """What is to be said against the stronger of both effects."""
+        return words(self.best, self.low, self.high, self.beyond, self.control, tau)
 
 
 @cached(16)
@@ -60,11 +76,13 @@ def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:
         array.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
         for array in (scores.score, scores.hits, scores.missing)
     )
-    standing = _ranks(scores)[:, :, at, head.head]
+    standing, labels = _ranks(scores)[:, :, at, head.head], labels_of(scores)
     kinds = scores.score.kind.values.tolist()
     promote, suppress = kinds.index("promote"), kinds.index("suppress")
     rows = []
     for i, item in enumerate(scores.provenance.items):
+        stronger = suppress if score[i, suppress] > score[i, promote] else promote
+        place = (i, stronger, at, head.head)
         row = RelationRow(
             name=item.name,
             title=item.title,
@@ -78,6 +96,11 @@ def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:
             promote_rank=int(standing[i, promote]),
             suppress_rank=int(standing[i, suppress]),
             best=float(score[i].max()),
+            low=float(labels.low[place]),
+            high=float(labels.high[place]),
+            beyond=float(labels.beyond[place]),
+            copied=float(labels.copied[place]),
+            control=float(labels.control[place]),
             missing=Missing(missing[i].max()).words,
         )
         rows.append(row)
@@ -106,41 +129,59 @@ def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
 
 def _relations(rows: list[RelationRow], tau: float, total: int, palette: Colours) -> html.Table:
     """Bars to the right for what the head promotes, to the left for what it suppresses."""
-    body = [_relation_row(row, tau, palette) for row in rows if row.applicable]
-    header = html.Tr(
-        [
-            html.Th("Relation", scope="col"),
-            html.Th("suppresses", scope="col", className="left"),
-            html.Th("promotes", scope="col"),
-            html.Th("hits / pairs", scope="col", className="num"),
-            html.Th(f"rank of {total:,}", scope="col", className="num"),
-        ]
-    )
-    return html.Table([html.Thead(header), html.Tbody(body)], className="relations")
+    columns = _measured_columns(rows)
+    body = [_relation_row(row, columns, tau, palette) for row in rows if row.applicable]
+    header = [
+        html.Th("Relation", scope="col"),
+        html.Th("suppresses", scope="col", className="left"),
+        html.Th("promotes", scope="col"),
+        html.Th("95 % interval", scope="col", className="num", title="of the larger score"),
+        html.Th("hits / pairs", scope="col", className="num"),
+        *(html.Th(_TITLES[name], scope="col", className="num", title=_EXPLAINED[name]) for name in columns),
+        html.Th(f"rank of {total:,}", scope="col", className="num"),
+    ]
+    return html.Table([html.Thead(html.Tr(header)), html.Tbody(body)], className="relations")
 
 
-def _relation_row(row: RelationRow, tau: float, palette: Colours) -> html.Tr:
+def _measured_columns(rows: list[RelationRow]) -> list[str]:
+    """Those of β and control that are known of any relation."""
+    return [name for name in _TITLES if not all(np.isnan(getattr(row, name)) for row in rows)]
+
+
+def _relation_row(row: RelationRow, columns: list[str], tau: float, palette: Colours) -> html.Tr:
     colour = palette.of(row.category)
+    remarks = [html.Small(remark, className="remark") for remark in row.remarks(tau)]
     return html.Tr(
         [
-            html.Th(row.title, scope="row"),
+            html.Th([row.title, *remarks], scope="row"),
             html.Td(_bar(row.suppress, colour), className="left"),
             html.Td(_bar(row.promote, colour)),
+            html.Td(f"{row.low:.2f}–{row.high:.2f}" if row.best > 0 else "", className="num faint"),
             html.Td(_hits(row), className="num"),
+            *(html.Td(_share(getattr(row, name)), className="num") for name in columns),
             html.Td(str(row.rank) if row.best > 0 else "", className="num"),
         ],
         className="strong" if row.best > tau else "",
     )
 
 
+def _share(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2f}"
+
+
 def _hits(row: RelationRow) -> str:
     """Hits of both kinds; one alone when the other has none."""
     if np.isnan(row.best):
         return row.missing
-    promoted, suppressed = int(row.promote_hits), int(row.suppress_hits)
-    counts = [f"{promoted}"] if promoted or not suppressed else []
-    counts += [f"−{suppressed}"] if suppressed else []
+    promoted, suppressed = row.promote_hits, row.suppress_hits
+    counts = [_count(promoted)] if promoted or not suppressed else []
+    counts += [f"−{_count(suppressed)}"] if suppressed else []
     return f"{', '.join(counts)} / {row.kept}"
+
+
+def _count(hits: float) -> str:
+    """A whole number; the mean over several carriers may have a decimal."""
+    return f"{hits:.0f}" if hits == round(hits) else f"{hits:.1f}"
 
 
 def _bar(score: float, colour: str) -> html.Span:

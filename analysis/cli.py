@@ -25,12 +25,13 @@ from analysis.errors import HeadAtlasError, SettingError, StoreError
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
+from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.models import builtin
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
-from analysis.options import add_options, chosen_settings
+from analysis.options import add_options, chosen_settings, names_and_files
 from analysis.progress import ShownProgress
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.scores import Scores
@@ -94,6 +95,7 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument("--out", type=_out(method), metavar="FILE", help=f"write it to {_endings(method)}")
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
+    _add_pairs(commands, [model, common])
     _add_lists(commands, [common])
     return parser
 
@@ -126,6 +128,22 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.set_defaults(run=_head)
 
 
+def _add_pairs(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """The pairs behind one score of one head."""
+    names = [method.name for method in relation_methods()]
+    command = commands.add_parser("pairs", help="the pairs behind a head's score for a relation", parents=parents)
+    command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
+    command.add_argument("relation", metavar="NAME-or-FILE", help="a built-in relation, or a CSV or JSON file of pairs")
+    command.add_argument("--method", choices=names, default=names[0], help="whose score (default: %(default)s)")
+    command.add_argument("--suppress", action="store_true", help="what the head suppresses instead of promotes")
+    command.add_argument(
+        "--sample", default="", metavar="TEXT", help="of a method with several samples (default: first)"
+    )
+    command.add_argument("--k", type=int, metavar="N", help="targets among the k first are hits")
+    command.add_argument("--out", type=_table_path, metavar="FILE", help="write it to FILE.csv")
+    command.set_defaults(run=_pairs)
+
+
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=parents)
     command.set_defaults(run=_models)
@@ -140,6 +158,11 @@ def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.set_defaults(run=_cache)
 
 
+def _table_path(text: str) -> Path:
+    """Reads the path of a CSV file."""
+    return _checked_path(text, (".csv",))
+
+
 def _endings(method: Method) -> str:
     return " or ".join(f"FILE{ending}" for ending in method.outputs)
 
@@ -148,14 +171,18 @@ def _out(method: Method) -> Any:
     """Reads the path of a file that a method can write."""
 
     def read(text: str) -> Path:
-        path = Path(text)
-        if not path.name.lower().endswith(method.outputs):
-            raise argparse.ArgumentTypeError(f"the file must end in {' or '.join(method.outputs)}")
-        if not path.absolute().parent.is_dir():
-            raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
-        return path
+        return _checked_path(text, method.outputs)
 
     return read
+
+
+def _checked_path(text: str, endings: tuple[str, ...]) -> Path:
+    path = Path(text)
+    if not path.name.lower().endswith(endings):
+        raise argparse.ArgumentTypeError(f"the file must end in {' or '.join(endings)}")
+    if not path.absolute().parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
+    return path
 
 
 # ---- Computing -------------------------------------------------------------------------------------------------------
@@ -201,11 +228,16 @@ def _closing_line(facts: dict[str, Any]) -> str:
 
 
 def _write(path: Path, method: Method, scores: Scores) -> None:
-    """The result as a file, whole or not at all; a CSV gets its provenance beside it."""
+    """The result as a file; a CSV gets its provenance beside it."""
     ending = next(ending for ending in method.outputs if path.name.lower().endswith(ending))
     files = {path: method.exported(scores, ending)}
     if ending == ".csv":
         files[path.with_suffix(".provenance.json")] = scores.provenance.to_json().encode()
+    _write_files(files)
+
+
+def _write_files(files: dict[Path, bytes]) -> None:
+    """Each whole or not at all."""
     for target, content in files.items():
         part = target.with_name(f".{target.name}.part")
         try:
@@ -244,6 +276,26 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     for method, scores in results.items():
         data |= method.head(scores, head)
     return json.dumps(data)
+
+
+def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
+    method, wanted = relation_method(options.method), HeadId.parse(options.head)
+    names, files = names_and_files([options.relation])
+    settings: dict[str, Any] = {"relations": names, "files": files, "layers": [wanted.layer]}
+    if options.k is not None:
+        settings |= {"k": options.k, "k_copying": options.k}
+    request = make_request({"model": options.model, "methods": [method.name], **settings})
+    request.asked()  # what makes no sense is refused before the model is opened
+    kind = "suppress" if options.suppress else "promote"
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        head = checkpoint.card.check(wanted)
+        step = HeadPairsStep.of(method.plan(checkpoint.card, request), head, kind, options.sample)
+        found = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
+        progress.close()
+    if options.out:
+        _write_files({options.out: found.to_frame().to_csv(index=False).encode()})
+    return json.dumps(found.to_plain()) if options.json else found.to_text()
 
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------

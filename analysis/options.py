@@ -42,12 +42,12 @@ def chosen_settings(options: argparse.Namespace, method: Method, command: Comman
     files = []
     for name in command.fields:
         if hints_of(method.settings.model_fields[name])["files"] and name in values:
-            values[name], own = _names_and_files(values[name])
+            values[name], own = names_and_files(values[name])
             files += own
     return {**values, "files": files} if files else values
 
 
-def _names_and_files(values: Sequence[str]) -> tuple[list[str], list[OwnFile]]:
+def names_and_files(values: Sequence[str]) -> tuple[list[str], list[OwnFile]]:
     """Names, and the content of values that are files: a name with an ending or a folder is one."""
     names, files = [], []
     for value in values:

@@ -50,7 +50,7 @@ def test_map_writes_every_score_and_finds_it_again(run, tiny_folder, relation, t
     code, first, _ = run("map", tiny_folder, "--relations", relation, "--out", tmp_path / "s.csv", "--json")
     assert code == 0
     frame = pd.read_csv(tmp_path / "s.csv")
-    assert tuple(frame.columns) == COLUMNS
+    assert tuple(frame.columns) == (*COLUMNS, "low", "high", "beyond", "copied", "control")
     assert len(frame) == 2 * 3 * 4
     assert set(frame["item"]) == {"mine"}
     assert set(frame["kind"]) == {"promote", "suppress"}

@@ -38,6 +38,7 @@ class Cluster:
         self._client: Any = None
         self.local: Any = None  # the local cluster, if there is one
         self._last_seen = 0.0  # when the local worker was there
+        self._connecting = threading.Lock()  # jobs and questions may be the first at the same time
 
     def submit(self, work: Callable[..., Any], *arguments: Any, key: str, priority: int = 0) -> Any:
         """A future of some work, to be done by a worker that has what it takes."""
@@ -78,10 +79,11 @@ class Cluster:
         self._client = self.local = None
 
     def _connected(self) -> Any:
-        if self._client is None or self._client.status != "running":
-            self.close()
-            self._client = self._connect()
-        return self._client
+        with self._connecting:
+            if self._client is None or self._client.status != "running":
+                self.close()
+                self._client = self._connect()
+            return self._client
 
     def _connect(self) -> Any:
         import dask

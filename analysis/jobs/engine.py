@@ -10,15 +10,16 @@ import pickle
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from typing import Any
 
-from analysis.errors import HeadAtlasError, QueueFull, SettingError, StoreError
+from analysis.errors import HeadAtlasError, QueueFull, SettingError, StoreError, WorkerBusy
 from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, Place, WorkerLost
 from analysis.jobs.executor import Done, work_off
 from analysis.jobs.job import Job, State
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import Request
-from analysis.jobs.worker import Source, open_card, run_step
+from analysis.jobs.worker import Source, answer, open_card, run_step
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.results.provenance import now
@@ -28,6 +29,9 @@ from analysis.results.store import Store
 __all__ = ["Engine", "Place"]
 
 QUEUE_LIMIT = 20  # jobs that may wait
+ASKED_LIMIT = 4  # questions that may wait for an answer
+PATIENCE = 30.0  # seconds that a question waits
+_AT_ONCE = 1000  # the priority of questions: before all steps of jobs
 _log = logging.getLogger(__name__)
 
 
@@ -45,6 +49,7 @@ class Engine:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._cancelled: set[str] = set()
+        self._asked = threading.Semaphore(ASKED_LIMIT)
         self.cluster = Cluster(self._place, self._stopping)
         self._thread: threading.Thread | None = None
 
@@ -111,6 +116,49 @@ class Engine:
             if scores is not None:
                 results.append(scores)
         return results
+
+    def ask(self, card: ModelCard, step: Step, patience: float = PATIENCE) -> bytes:
+        """What a small step gives, from the store or computed at once by a worker between the steps of jobs.
+
+        The step gives one piece, under its key. Waits for it: not to be called where an event loop runs.
+        """
+        stored = self._store.get(step.key)
+        if stored is not None:
+            return stored
+        if self._thread is None or self._stopping.is_set():
+            raise WorkerBusy("nothing is computed here now", "Ask again when the server runs its jobs.")
+        if not self._asked.acquire(blocking=False):
+            raise WorkerBusy(f"{ASKED_LIMIT} questions are waiting already", "Ask again in a moment.")
+        try:
+            content = self._answer(card, step, patience)
+        finally:
+            self._asked.release()
+        self._store.put(step.key, content)
+        return content
+
+    def knows(self, step: Step) -> bool:
+        """Whether the answer is in the store."""
+        return self._store.contains(step.key)
+
+    def _answer(self, card: ModelCard, step: Step, patience: float) -> bytes:
+        revision = "" if card.fingerprint.startswith(card.revision) else card.revision
+        source = Source(card.id, revision, str(self._place.models or ""), self._place.device)
+        key = f"ask-{step.key}-{time.time_ns()}"
+        future = self.cluster.submit(answer, source, card.fingerprint, step, key=key, priority=_AT_ONCE)
+        try:
+            computed = future.result(timeout=patience)
+        except TimeoutError as error:
+            running = [job for job in self.jobs() if job.state == "running"]
+            if running:
+                told = f"the worker is busy with {running[0].model}: {running[0].stage}"
+            else:
+                told = f"no worker answered within {patience:g} seconds"
+            raise WorkerBusy(told, "Ask again in a moment, or when the jobs are done.") from error
+        except CancelledError as error:
+            raise WorkerBusy("the worker stopped", "Ask again in a moment.") from error
+        finally:
+            self.cluster.cancel([future])
+        return bytes(computed.pieces[0][1])
 
     def _submit(self, job: Job, request: Request) -> Job:
         with self._lock:

@@ -4,12 +4,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.errors import ModelError
+from analysis.errors import ModelError, ModelNotFound
 from analysis.methods.method import Step
+from analysis.models import builtin
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
-from analysis.models.sources import open_listed
+from analysis.models.sources import cached_models, listed_folder, open_listed
 from analysis.progress import silent
 from analysis.results.store import cache_folder
 
@@ -27,8 +28,17 @@ class Source:
 
     def open(self) -> Checkpoint:
         """The checkpoint on this worker's host."""
-        models = Path(self.models) if self.models else None
-        return open_listed(self.model, self.revision or None, cache_folder(), models)
+        return open_listed(self.model, self.revision or None, cache_folder(), self._folder)
+
+    def is_here(self) -> bool:
+        """Whether the weights are on this worker's host, so that nothing has to be downloaded."""
+        if self.model == builtin.ID or listed_folder(self.model, self._folder) is not None:
+            return True
+        return self.model in cached_models()
+
+    @property
+    def _folder(self) -> Path | None:
+        return Path(self.models) if self.models else None
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,7 @@ class Computed:
     worker: str
 
 
-_open: dict[tuple[Source, str], OpenModel] = {}  # the last model
+_open: dict[tuple[str, str], OpenModel] = {}  # the last model, by fingerprint and device
 
 
 def open_card(source: Source) -> ModelCard:
@@ -59,15 +69,25 @@ def run_step(source: Source, fingerprint: str, step: Step) -> Computed:
     return Computed(pieces, model.device_name, get_worker().address)
 
 
+def answer(source: Source, fingerprint: str, step: Step) -> Computed:
+    """Do a small step that somebody waits for; weights that are not on this host are not fetched for it."""
+    if (fingerprint, source.device) not in _open and not source.is_here():
+        raise ModelNotFound(
+            f"the weights of {source.model} are not here",
+            "Put them where the worker finds them, or ask for a job first.",
+        )
+    return run_step(source, fingerprint, step)
+
+
 def _opened(source: Source, fingerprint: str) -> OpenModel:
     """The model, if this host has the same weights as the others."""
-    if (source, fingerprint) not in _open:
+    if (fingerprint, source.device) not in _open:
         _open.clear()
         checkpoint = source.open()
         if checkpoint.card.fingerprint != fingerprint:
             raise ModelError(f"{source.model} differs between hosts", "Give all workers the same files or revision.")
-        _open[source, fingerprint] = OpenModel(checkpoint, source.device)
-    return _open[source, fingerprint]
+        _open[fingerprint, source.device] = OpenModel(checkpoint, source.device)
+    return _open[fingerprint, source.device]
 
 
 def _lower_priority() -> None:

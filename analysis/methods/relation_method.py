@@ -7,6 +7,7 @@ from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method
+from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Data, Plain, Provenance
@@ -20,6 +21,7 @@ class RelationMethod(Method):
 
     basis: ClassVar[str]  # what the scores are read from, as a switch between such methods calls it
     about: ClassVar[str]  # the same as the end of "What each head does, …"
+    at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
 
     def asked(self, settings: Any) -> Asked:
@@ -83,12 +85,23 @@ class RelationMethod(Method):
 
     def head(self, scores: Scores, head: HeadId) -> Data:
         """Every relation's scores of a head, and the heads that share its value matrix."""
-        return relation_report.head_data(scores, head)
+        return self._named(relation_report.head_data(scores, head))
 
     def no_head(self, card: ModelCard, head: HeadId) -> Data:
         """The heads that share its value matrix are known all the same."""
-        return {"relations": [], "group_mates": [{"head": str(mate)} for mate in card.group_mates(head)]}
+        mates = [{"head": str(mate)} for mate in card.group_mates(head)]
+        return self._named({"relations": [], "group_mates": mates})
+
+    def _named(self, fields: Data) -> Data:
+        """Under the name of the method."""
+        return {**fields, self.name: fields} if self.at_top else {self.name: fields}
 
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         return relation_report.head_lines(scores, head)
+
+    def exported(self, scores: Scores, ending: str) -> bytes:
+        """The CSV says of every score how sure it is and what it is compared with."""
+        if ending != ".csv":
+            return super().exported(scores, ending)
+        return relation_frame(scores).to_csv(index=False).encode()

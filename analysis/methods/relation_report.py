@@ -1,12 +1,18 @@
 """Scores for relations as plain data for scripts and as text for a terminal; several samples by their mean."""
 
+import math
+
 from analysis.data.relations import CATEGORIES
+from analysis.methods.relation_labels import copy_like, uncertain, unspecific
+from analysis.methods.relation_layer import PARTS, part_name
 from analysis.models.card import HeadId
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.results.intervals import wilson
 from analysis.results.provenance import Data, Item
 from analysis.results.scores import KINDS, ONLY_SAMPLE, TAU, Scores
 
 _TOP = 3  # heads shown for a relation
+_HEADING = f"{'':10}  {'score (95 %)':16}  {'hits':>9}  {'rank':>11}  {'β':>4}  control"
 
 
 def map_data(scores: Scores) -> Data:
@@ -36,9 +42,31 @@ def _relation_data(scores: Scores, item: Item) -> Data:
         best = []
         for head, score, hits in scores.top(item.name, _TOP, kind):
             if hits:
-                best.append({"head": str(head), "score": round(score, 4), "hits": hits})
+                worth = _worth(scores, item, kind, head, hits)
+                best.append({"head": str(head), "score": round(score, 4), "hits": hits, **worth})
         data[kind] = best
     return data
+
+
+def _worth(scores: Scores, item: Item, kind: str, head: HeadId, hits: float) -> Data:
+    """How sure a score is and what it is compared with; None where that was not measured."""
+    low, high = wilson(hits, item.kept)
+    data: Data = {"low": round(float(low), 4), "high": round(float(high), 4)}
+    for part in PARTS:
+        data[part] = _part_at(scores, part_name(part, kind), item.name, head)
+    beyond, control = data["beyond"], data["control"]
+    data["specific"] = None if control is None else not unspecific(control, TAU)
+    data["beyond_copying"] = None if beyond is None else not copy_like(beyond)
+    data["uncertain"] = bool(uncertain(hits, item.kept, TAU))
+    return data
+
+
+def _part_at(scores: Scores, part: str, item: str, head: HeadId) -> float | None:
+    values = scores.part(part, item)
+    if values is None:
+        return None
+    value = float(values[scores.provenance.model.layers.index(head.layer), head.head])
+    return None if math.isnan(value) else round(value, 4)
 
 
 def _categories(scores: Scores) -> dict[str, dict[str, int]]:
@@ -90,7 +118,7 @@ def _relation_line(relation: Data, width: int) -> str:
 
 
 def head_data(scores: Scores, head: HeadId) -> Data:
-    """All that is known of what a head does."""
+    """All that is known of what a head does: of each relation and kind the score, its rank and what it is worth."""
     scores = scores.over_samples("mean")
     card = scores.provenance.model
     return {
@@ -111,7 +139,8 @@ def _head_relation(scores: Scores, head: HeadId, item: Item) -> Data:
         return data
     for kind in KINDS:
         score, hits = _at(scores, item.name, kind, head)
-        data[kind] = {"score": score, "hits": hits, "rank": scores.rank(item.name, head, kind)}
+        rank = scores.rank(item.name, head, kind)
+        data[kind] = {"score": score, "hits": hits, "rank": rank, **_worth(scores, item, kind, head, hits)}
     return data
 
 
@@ -152,12 +181,13 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     data = head_data(scores, head)
     heads = len(scores.provenance.model.layers) * scores.provenance.model.heads
     usable = [relation for relation in data["relations"] if KINDS[0] in relation]
-    usable.sort(key=lambda relation: -max(relation[kind]["score"] for kind in KINDS))
-    width = max([len("relation"), *(len(relation["title"]) for relation in usable)])
-    lines = [f"{'relation':{width}}  promotes{'':22}suppresses"]
-    for relation in usable:
-        promotes, suppresses = (_score_text(relation, kind, heads) for kind in KINDS)
-        lines.append(f"{relation['title']:{width}}  {promotes}{suppresses}")
+    hit, silent = _rows(usable)
+    width = max([len("relation"), *(len(relation["title"]) for relation, _ in hit)])
+    lines = [f"{'relation':{width}}  {_HEADING}"] if hit else []
+    for relation, kind in hit:
+        lines.append(f"{relation['title']:{width}}  {_score_text(relation, kind, heads)}".rstrip())
+    if silent:
+        lines.append(f"no hit: {', '.join(silent)}")
     absent = [relation["title"] for relation in data["relations"] if not relation["applicable"]]
     if absent:
         lines.append(f"not applicable to this model: {', '.join(absent)}")
@@ -167,11 +197,45 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     return lines
 
 
+def _rows(usable: list[Data]) -> tuple[list[tuple[Data, str]], list[str]]:
+    """Relation and kind of each score that is not 0, the highest first; the relations that have none."""
+    hit, silent = [], []
+    for relation in usable:
+        kinds = [kind for kind in KINDS if relation[kind]["hits"]]
+        hit += [(relation, kind) for kind in kinds]
+        if not kinds:
+            silent.append(relation["title"])
+    hit.sort(key=lambda row: -row[0][row[1]]["score"])
+    return hit, silent
+
+
 def _score_text(relation: Data, kind: str, heads: int) -> str:
     values = relation[kind]
-    rank = f"  rank {values['rank']} of {heads}" if values["hits"] else ""  # among heads without a hit it means nothing
-    text = f"{values['score']:.2f}  {values['hits']}/{relation['kept']}{rank}"
-    return f"{text:30}"
+    verb = "promotes" if kind == "promote" else "suppresses"
+    interval = f"({values['low']:.2f}–{values['high']:.2f})"
+    hits, rank = f"{values['hits']}/{relation['kept']}", f"{values['rank']} of {heads}"
+    beyond, control = _number(values["beyond"]), _number(values["control"])
+    remarks = ", ".join(_remarks(values))
+    return (
+        f"{verb:10}  {values['score']:.2f} {interval:11}  {hits:>9}  {rank:>11}  {beyond:>4}  {control:>7}  {remarks}"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
+def _remarks(values: Data) -> list[str]:
+    """What speaks against a label, if the score is one."""
+    remarks = []
+    if values["score"] > TAU:
+        if values["specific"] is False:
+            remarks.append("unspecific")
+        if values["beyond_copying"] is False:
+            remarks.append("copy-like")
+        if values["uncertain"]:
+            remarks.append("uncertain")
+    return remarks
 
 
 def _mate_line(mate: Data) -> str:

@@ -25,18 +25,21 @@ from analysis.errors import (
     SettingError,
     StoreError,
     TaskError,
+    WorkerBusy,
 )
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
+from analysis.methods.head_pairs import HeadPairs
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
-from analysis.results.scores import Scores
+from analysis.results.scores import KINDS, Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS, map_of
+from dashboard.pairs import PairsQuestion
 from dashboard.web.exports import scores_frame
 
 SUBMISSIONS = 10  # per minute and client
@@ -48,6 +51,7 @@ _STATUS = {
     HeadError: 404,
     SettingError: 422,
     QueueFull: 503,
+    WorkerBusy: 503,
     TaskError: 422,
 }
 
@@ -127,6 +131,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
     _add_results(api, catalogue)
+    _add_pairs(api, catalogue, engine)
     _add_jobs(api, engine)
     return api
 
@@ -162,6 +167,28 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
             scores = catalogue.result(card, method.name)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
         return answer
+
+
+def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+    @api.get("/pairs")
+    def pairs(
+        request: Request,
+        head: Annotated[str, Query(max_length=40, examples=["L23H4"])],
+        relation: Annotated[str, Query(max_length=80, examples=["country_capital"])],
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        method: Annotated[str, Query(max_length=40, description="whose score; the first map's when left out")] = "",
+        kind: Annotated[str, Query(max_length=40)] = KINDS[0],
+        sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
+    ) -> dict[str, Any]:
+        """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
+        card = catalogue.card(model, fingerprint)
+        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample)
+        step = question.step(card, catalogue)
+        if not engine.knows(step):
+            _must_be_analyst(request)
+        found = HeadPairs.from_json(engine.ask(card, step))
+        return {"model": card.to_dict(), **found.to_plain()}
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:

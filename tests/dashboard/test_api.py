@@ -10,6 +10,7 @@ import pytest
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.causal.settings import GateSettings
+from analysis.methods.relation_pairs import relation_methods
 from dashboard.jobs import job_state
 from tests import synthetic
 from tests.computing import asked
@@ -100,7 +101,7 @@ def test_a_head_is_told_by_every_map(client):
     """Relations, mates, salient tokens and gates, whichever the model has."""
     found = client.get("/api/head?head=L23H4").json()
     names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal"}
-    assert names == set(found)
+    assert names | {method.name for method in relation_methods()} == set(found)
     assert (found["head"], found["heads"]) == ("L23H4", 270)
     assert found["salient"]
 

@@ -79,7 +79,7 @@ def test_finished_units_are_not_computed_again(engine, store):
     card = Catalogue(store).card("small")
     for layer in card.layers:
         name = FunctionMethod().plan(card, REQUEST).layer_name(layer)
-        store.put(name, np.full_like(np.frombuffer(store.get(name), "<i4"), 7).tobytes())
+        store.put(name, np.full_like(np.frombuffer(store.get(name), "<f8"), 7).tobytes())
     for name in list(store.names("result/")):
         store.delete(name)
     assert wait(engine, engine.submit(REQUEST)).state == first.state == "done"

@@ -31,6 +31,7 @@ from analysis.compute.hits.counter import HitCounter
 from analysis.compute.hits.counts import Counts
 from analysis.compute.hits.inputs import Heads, Inputs, Sources
 from analysis.compute.hits.query import Query
+from analysis.compute.hits.rows import ranks_of_head
 from analysis.compute.hits.token_sources import TokenSources, weights_inputs
 from analysis.compute.hits.unembedding import Unembedding
 
@@ -43,5 +44,6 @@ __all__ = [
     "Sources",
     "TokenSources",
     "Unembedding",
+    "ranks_of_head",
     "weights_inputs",
 ]

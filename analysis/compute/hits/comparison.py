@@ -13,12 +13,28 @@ _FOLD = 32  # products of which only the largest is compared at first
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Some consecutive rows compared with the tokens."""
+class Bounds:
+    """Claims about rows, several of which may be about the same one, and the bounds of what is near their targets."""
 
-    rows: slice  # which rows they are
-    above: Tensor  # [rows] how many products lie above the row's upper bound; of a refuted row at least enough
-    near_row: Tensor  # [m] of each product from the lower to the upper bound its row, counted from the first of `rows`
+    row: Tensor  # [c] ascending
+    high: Tensor  # [c] what is larger is surely larger than the target's entry
+    low: Tensor  # [c] what is smaller is surely not
+    enough: Tensor  # [c] so many larger entries refute the claim
+
+    def of_rows(self, rows: slice) -> slice:
+        """The claims about some consecutive rows."""
+        ends = torch.tensor([rows.start, rows.stop], device=self.row.device)
+        first, last = torch.searchsorted(self.row, ends).tolist()
+        return slice(first, last)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Some consecutive claims compared with the tokens."""
+
+    claims: slice  # which they are
+    above: Tensor  # [claims] how many products lie above the upper bound; of a refuted claim at least enough
+    near_claim: Tensor  # [m] of each product between the bounds its claim, counted from the first of `claims`
     near_token: Tensor  # [m] and its token
 
 
@@ -65,33 +81,33 @@ class Compare:
         self,
         rows: Tensor,  # [n, ·]
         tokens: Tensor,  # [m, ·]
-        high: Tensor,  # [n]
-        low: Tensor,  # [n]
-        enough: Tensor,  # [n]
+        claims: Bounds,  # [c]
     ) -> Iterator[Comparison]:
-        """Count the products above `high`, and find those from `low` to `high`, of some rows at a time.
+        """Count the products above each claim's upper bound, and find those between its bounds, some rows at a time.
 
-        Nearly all products of most rows lie below `low`. So the tokens are folded, and only the largest product of
-        each fold is compared at first; folds whose largest reaches `low` are then looked at one by one. A row with
-        `enough` folds above `high` is refuted by that alone and not looked at more closely.
+        Nearly all products of most rows lie below. So the tokens are folded, and only the largest product of each fold
+        is compared at first; folds whose largest reaches the lower bound are then looked at one by one. A claim with
+        `enough` folds above is refuted by that alone and not looked at more closely.
         """
         depth = gcd(len(tokens), _FOLD)  # tokens per fold
         for part, products in self._products(rows, tokens):
+            own = claims.of_rows(part)
+            row_of = claims.row[own] - part.start  # [c]
             folded = products.unflatten(1, (depth, -1))  # [n, depth, folds]: token = level · folds + fold
             folds = folded.shape[2]
-            upper = high[part, None]
-            lower = low[part, None]
-            largest = folded.amax(1)  # [n, folds]
+            upper = claims.high[own, None]
+            lower = claims.low[own, None]
+            largest = folded.amax(1).index_select(0, row_of)  # [c, folds]
             folds_above = (largest > upper).sum(1)
-            undecided = folds_above < enough[part]
+            undecided = folds_above < claims.enough[own]
             reaching = largest >= lower.where(undecided[:, None], inf)
-            row, fold = reaching.nonzero().unbind(1)
-            entries = folded[row, :, fold]  # [folds that reach, depth]
-            larger = entries > upper[row]
-            entries_above = torch.zeros_like(folds_above).index_add_(0, row, larger.sum(1))
+            claim, fold = reaching.nonzero().unbind(1)
+            entries = folded[row_of[claim], :, fold]  # [folds that reach, depth]
+            larger = entries > upper[claim]
+            entries_above = torch.zeros_like(folds_above).index_add_(0, claim, larger.sum(1))
             above = torch.where(undecided, entries_above, folds_above)
-            index, level = ((entries >= lower[row]) & ~larger).nonzero().unbind(1)
-            yield Comparison(part, above, row[index], level * folds + fold[index])
+            index, level = ((entries >= lower[claim]) & ~larger).nonzero().unbind(1)
+            yield Comparison(own, above, claim[index], level * folds + fold[index])
 
     def product(self, left: Tensor, right: Tensor) -> Tensor:  # [n, ·], [m, ·] → [n, m]
         """The product left · rightᵀ, in memory that the next call uses again."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.compute.hits.comparison import Compare
+from analysis.compute.hits.comparison import Bounds, Compare
 from analysis.compute.hits.rounding import relative_error
 from analysis.compute.hits.survivors import Survivors, is_crowded
 from analysis.compute.hits.unembedding import Unembedding, tile_count, tiles
@@ -39,8 +39,9 @@ def _count_tile(compare: Compare, survivors: Survivors, tile: Tensor) -> None:  
         some = crowded[start : start + heads_together]
         _count_crowded(compare, survivors, some, tile, u_norm)
     for claims in plain.split(_ROWS):
-        rows = survivors.q.index_select(0, survivors.index.index_select(0, claims))
-        _add(compare, survivors, claims, rows, tile, relative_error(d) * u_norm)
+        index, row = survivors.index.index_select(0, claims).unique_consecutive(return_inverse=True)
+        rows = survivors.q.index_select(0, index)
+        _add(compare, survivors, claims, row, rows, tile, relative_error(d) * u_norm)
 
 
 def _count_crowded(
@@ -51,18 +52,21 @@ def _count_crowded(
     w_o = [survivors.crowded[owner] for owner, _ in crowded]
     products = compare.product(tile, torch.cat(w_o)).split(d_head, dim=1)  # of each head [m, d_head]
     for (_, claims), tokens, w_o_of_head in zip(crowded, products, w_o, strict=True):
-        rows = survivors.a.index_select(0, survivors.index.index_select(0, claims))
-        _add(compare, survivors, claims, rows, tokens, relative_error(d, d_head) * w_o_of_head.norm() * u_norm)
+        index, row = survivors.index.index_select(0, claims).unique_consecutive(return_inverse=True)
+        rows = survivors.a.index_select(0, index)
+        _add(compare, survivors, claims, row, rows, tokens, relative_error(d, d_head) * w_o_of_head.norm() * u_norm)
 
 
 def _split(survivors: Survivors, d: int) -> tuple[list[tuple[int, Tensor]], Tensor]:
     """The heads for which going through d_head is less work, each with its claims; the claims of all others."""
-    owners, counts = survivors.owner.unique_consecutive(return_counts=True)
+    owners, owner_of, counts = survivors.owner.unique_consecutive(return_inverse=True, return_counts=True)
     claims_of = torch.arange(len(survivors), device=owners.device).split(counts.tolist())
+    first_of_row = survivors.index.diff(prepend=survivors.index[:1] - 1) != 0
+    rows_of = torch.bincount(owner_of[first_of_row], minlength=len(owners))
     crowded: list[tuple[int, Tensor]] = []
     plain = [owners[:0]]
-    for owner, claims in zip(owners.tolist(), claims_of, strict=True):
-        if owner in survivors.crowded and is_crowded(len(claims), survivors.a.shape[1], d):
+    for owner, claims, rows in zip(owners.tolist(), claims_of, rows_of.tolist(), strict=True):
+        if owner in survivors.crowded and is_crowded(rows, survivors.a.shape[1], d):
             crowded.append((owner, claims))
         else:
             plain.append(claims)
@@ -73,17 +77,18 @@ def _add(
     compare: Compare,
     survivors: Survivors,
     claims: Tensor,  # [n] which of the survivors
-    rows: Tensor,  # [n, ·] their vectors
+    row: Tensor,  # [n] the row that each is about
+    rows: Tensor,  # [r, ·] the rows' vectors
     tokens: Tensor,  # [m, ·] the vectors of the tokens
     error: Tensor,  # bound on the rounding error of a product, relative to the norm of the row
 ) -> None:
     """Count the tokens whose entries are surely larger than the target's, and those that may be."""
-    margin = error * rows.norm(dim=1)
+    margin = (error * rows.norm(dim=1)).index_select(0, row)
     value = survivors.value.index_select(0, claims)
     high, low = (value + margin).float(), (value - margin).float()
     enough = (survivors.k - survivors.above).index_select(0, claims)
-    for found in compare.near(rows, tokens, high, low, enough):
-        of_rows = claims[found.rows]
-        near = found.near_row.bincount(minlength=len(of_rows))
-        survivors.above.index_add_(0, of_rows, found.above)
-        survivors.near.index_add_(0, of_rows, near)
+    for found in compare.near(rows, tokens, Bounds(row, high, low, enough)):
+        compared = claims[found.claims]
+        near = found.near_claim.bincount(minlength=len(compared))
+        survivors.above.index_add_(0, compared, found.above)
+        survivors.near.index_add_(0, compared, near)

@@ -230,37 +230,49 @@ def _first_look(products: _Products, query: Query, compare: Compare) -> _Claims:
 
 
 def _survivors(heads: _Heads, inputs: Inputs, claims: _Claims, first_owner: int) -> Survivors:
-    """The rows of the remaining claims, from float64 products."""
-    query, pair = inputs.query, claims.pair
-    count, d_head, d = heads.w_o.shape
-    owner = claims.bucket // 2 + first_owner
-    way = claims.bucket % 2
-    x = heads.x.index_select(0, claims.source).double().mul_(signs(way))
-    a = x.new_empty(len(pair), d_head)
-    q = x.new_empty(len(pair), d)
+    """The remaining claims, sorted by the row that they are about, with the rows from float64 products."""
+    rows, index = (claims.bucket * len(heads.x) + claims.source).unique(return_inverse=True)
+    order = index.argsort(stable=True)
+    index, pair = index[order], claims.pair[order]
+    bucket = claims.bucket[order]
+    owner = bucket // 2 + first_owner
+    way = bucket % 2
+    a, q = _row_vectors(heads, rows)
+    rows_of_heads = torch.bincount(rows // (2 * len(heads.x)), minlength=len(heads.w_o)).tolist()
     crowded = {}
-    start = 0
-    for head, claims_of_head in enumerate(claims.counts(count)):
-        own = slice(start, start + claims_of_head)
-        start += claims_of_head
-        torch.mm(x[own], heads.w_v[head // heads.share].double(), out=a[own])
-        torch.mm(a[own], heads.w_o[head].double(), out=q[own])
-        if is_crowded(claims_of_head, d_head, d):
-            crowded[first_owner + head] = heads.w_o[head].clone()
-    targets = inputs.targets.index_select(0, query.target_of[pair])
-    not_zero = q.any(1)
+    for head, w_o in enumerate(heads.w_o):
+        if is_crowded(rows_of_heads[head], *w_o.shape):
+            crowded[first_owner + head] = w_o.clone()
+    targets = inputs.targets.index_select(0, inputs.query.target_of[pair])
+    not_zero = q.any(1)[index]
     survivors = Survivors(
         owner=owner,
         way=way,
         pair=pair,
-        k=claims.k,
-        value=torch.linalg.vecdot(q, targets.double()),
+        k=claims.k[order],
+        value=torch.linalg.vecdot(q.index_select(0, index), targets.double()),
         above=torch.zeros_like(pair),
         near=torch.full_like(pair, -1),  # the target itself will be found among the near ones
-        index=torch.arange(len(pair), device=pair.device),
+        index=index,
         a=a.float(),
         q=q.float(),
         tied=torch.stack([way, owner, pair], 1)[~not_zero],
         crowded=crowded,
     )
     return survivors.take(not_zero.nonzero().squeeze(1))
+
+
+def _row_vectors(heads: _Heads, rows: Tensor) -> tuple[Tensor, Tensor]:  # [r] → [r, d_head], [r, d] float64
+    """X W_V and x W_V W_O of rows, each given as bucket · S + source and ascending."""
+    _, d_head, d = heads.w_o.shape
+    bucket, source = rows // len(heads.x), rows % len(heads.x)
+    x = heads.x.index_select(0, source).double().mul_(signs(bucket % 2))
+    a = x.new_empty(len(rows), d_head)
+    q = x.new_empty(len(rows), d)
+    start = 0
+    for head, count in enumerate(torch.bincount(bucket // 2, minlength=len(heads.w_o)).tolist()):
+        own = slice(start, start + count)
+        start += count
+        torch.mm(x[own], heads.w_v[head // heads.share].double(), out=a[own])
+        torch.mm(a[own], heads.w_o[head].double(), out=q[own])
+    return a, q

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from analysis.compute.hits.comparison import BLOCK, Compare
+from analysis.compute.hits.comparison import BLOCK, Bounds, Compare
 from analysis.compute.hits.inputs import Inputs
 from analysis.compute.hits.rounding import TIE, relative_error, scaled
 from analysis.compute.hits.survivors import Survivors, signs
@@ -26,15 +26,16 @@ def resolve(inputs: Inputs, compare: Compare, doubtful: Survivors, layers: Seque
     rounded = q.float()
     norm = q.norm(dim=1)
     larger = torch.zeros_like(doubtful.k)
+    each = torch.arange(len(q), device=q.device)
     for tile in tiles(inputs.unembedding):
         scale = norm * tile.norm(dim=1).max()
         margin = relative_error(tile.shape[1]) * scale
         tie = TIE * scale
         high, low = (value + margin).float(), (value - margin).float()
-        for found in compare.near(rounded, tile, high, low, doubtful.k):
-            larger[found.rows] += found.above
+        for found in compare.near(rounded, tile, Bounds(each, high, low, doubtful.k)):
+            larger[found.claims] += found.above
             at_once = max(1, BLOCK // tile.shape[1])
-            near_rows = (found.near_row + found.rows.start).split(at_once)
+            near_rows = (found.near_claim + found.claims.start).split(at_once)
             near_tokens = found.near_token.split(at_once)
             for row, token in zip(near_rows, near_tokens, strict=True):
                 difference = torch.linalg.vecdot(q[row], tile[token].double()) - value[row]

@@ -23,7 +23,7 @@ class Survivors:
     value: Tensor  # [n] float64: the target's entry, q · u_t
     above: Tensor  # [n] entries seen so far that are surely larger; counted in place
     near: Tensor  # [n] entries seen so far that may be larger, the target's own not counted; counted in place
-    index: Tensor  # [n] where the row's vectors are in a and q, which stay as they are while claims leave
+    index: Tensor  # [n] ascending: where the row's vectors are in a and q, which stay as they are while claims leave
     a: Tensor  # [m, d_head] float32: x W_V
     q: Tensor  # [m, d] float32
     tied: Tensor  # [·, 3] way, owner and pair of claims whose row is zero throughout: all entries tie, so they hold

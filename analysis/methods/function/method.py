@@ -19,6 +19,7 @@ class FunctionMethod(RelationMethod):
     version = VERSION
     settings = FunctionSettings
     by_default = True
+    at_top = True
     depends_on = ("first_mlp",)
     commands = (
         Command("map", "score every head for every relation", ("relations", "k", "k_copying", "first_mlp", "layers")),

@@ -1,0 +1,96 @@
+"""The pairs behind a score: where one head ranks the target of every kept pair of a relation."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import pandas as pd
+
+from analysis.data.printable import printable
+from analysis.results.provenance import Data
+from analysis.results.scores import ONLY_SAMPLE
+
+TOP = 5  # tokens told of each pair
+
+
+@dataclass(frozen=True)
+class RankedPair:
+    """A pair and what the head does with it; rank 1 is promoted most, or suppressed most."""
+
+    source: str
+    target: str
+    hit: bool
+    rank: int  # of the target in the vocabulary
+    source_rank: int  # of the source's own token
+    top: tuple[str, ...]  # the tokens that rank highest, with the space at the start of a word
+
+
+@dataclass(frozen=True)
+class HeadPairs:
+    """All kept pairs of a relation for one head, kind and sample, the best rank first."""
+
+    method: str
+    relation: str
+    title: str
+    kind: str
+    sample: str
+    head: str
+    k: int
+    vocabulary: int
+    pairs: tuple[RankedPair, ...]
+
+    @property
+    def hits(self) -> int:
+        """As many as the map counts."""
+        return sum(pair.hit for pair in self.pairs)
+
+    def to_plain(self) -> Data:
+        """As the API and `--json` tell it."""
+        return {**asdict(self), "kept": len(self.pairs), "hits": self.hits}
+
+    def to_json(self) -> bytes:
+        """As the store keeps it."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, content: bytes) -> Self:
+        """The inverse of `to_json`."""
+        data: Mapping[str, Any] = json.loads(content)
+        pairs = []
+        for pair in data["pairs"]:
+            pairs.append(RankedPair(**{**pair, "top": tuple(pair["top"])}))
+        return cls(**{**data, "pairs": tuple(pairs)})
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each pair, each of the top tokens in a column of its own."""
+        rows = []
+        for pair in self.pairs:
+            row: dict[str, object] = {
+                "source": pair.source,
+                "target": pair.target,
+                "hit": pair.hit,
+                "rank": pair.rank,
+                "source_rank": pair.source_rank,
+            }
+            for place, token in enumerate(pair.top, start=1):
+                row[f"top_{place}"] = token
+            rows.append(row)
+        return pd.DataFrame(rows, columns=None if rows else ["source", "target", "hit", "rank", "source_rank"])
+
+    def to_text(self) -> str:
+        """For a terminal."""
+        verb = "promotes" if self.kind == "promote" else "suppresses"
+        sample = f" · {self.sample}" if self.sample != ONLY_SAMPLE else ""
+        title = f"{self.head} {verb} {self.title}: {self.hits} of {len(self.pairs)} pairs (k = {self.k}){sample}"
+        sources = max([len("source"), *(len(pair.source) for pair in self.pairs)])
+        targets = max([len("target"), *(len(pair.target) for pair in self.pairs)])
+        own = "source's"
+        heading = f"     {'source':{sources}}  {'target':{targets}}  {'rank':>7}  {own:>8}  first tokens"
+        lines = [title, "", heading]
+        for pair in self.pairs:
+            mark = "hit" if pair.hit else ""
+            ranks = f"{pair.rank:>7,}  {pair.source_rank:>8,}"
+            top = " ".join(printable(token) for token in pair.top)
+            lines.append(f"{mark:3}  {pair.source:{sources}}  {pair.target:{targets}}  {ranks}  {top}")
+        return "\n".join(lines)

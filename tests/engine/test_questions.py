@@ -1,0 +1,143 @@
+"""Questions to the engine, and the pairs behind a score over the network: the whole application on a real worker."""
+
+import threading
+import time
+from dataclasses import dataclass, replace
+
+import pytest
+from starlette.testclient import TestClient
+
+from analysis.errors import ModelNotFound, WorkerBusy
+from analysis.jobs import engine as engine_module
+from analysis.methods.head_pairs import HeadPairs
+from analysis.methods.relation_pairs import HeadPairsStep
+from analysis.models.card import HeadId
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.catalogue import Catalogue
+from dashboard.access import Access
+from dashboard.web.application import create_app
+from tests.computing import function_plan
+from tests.test_plan import RELATION
+
+CAPITAL = "/api/pairs?head=L23H4&relation=country_capital"
+
+
+def client_of(store, engine, access=None):
+    server = create_app(Catalogue(store, engine), engine, access or Access(local=True))
+    return TestClient(server, base_url="http://localhost")
+
+
+@pytest.fixture
+def client(store, engine, default_checkpoint):
+    return client_of(store, engine)
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A step that takes its time."""
+
+    key: str
+    seconds: float
+    words: str = ""
+
+    def run(self, model, progress):
+        time.sleep(self.seconds)
+        yield self.key, b"done"
+
+
+@pytest.fixture
+def small(models):
+    return Checkpoint.open(models / "small", "small")
+
+
+def test_pairs_are_computed_when_asked_for_and_kept(client, store):
+    """The built-in model's shipped score is made up of the pairs that the worker ranks; the next answer is stored."""
+    answer = client.get(CAPITAL)
+    assert answer.status_code == 200, answer.text
+    data = answer.json()
+    score = Catalogue(store).result(Catalogue(store).card("smollm2-135m-instruct"), "function")
+    assert data["hits"] == score.hits.sel(item="country_capital", kind="promote", layer=23, head=4).item()
+    assert (data["kept"], data["kind"], data["sample"], data["k"]) == (40, "promote", "all", 10)
+    assert set(data["pairs"][0]) == {"source", "target", "hit", "rank", "source_rank", "top"}
+    assert data["model"]["id"] == "smollm2-135m-instruct"
+    start = time.monotonic()
+    assert client.get(CAPITAL).json() == data
+    assert time.monotonic() - start < 1
+    suppressed = client.get(CAPITAL + "&kind=suppress&method=function").json()
+    assert (suppressed["kind"], suppressed["hits"]) == ("suppress", 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("head=L23H4&relation=nothing", 422, "there is no relation"),
+        ("head=L99H4&relation=copying", 404, "L99H4"),
+        ("head=x&relation=copying", 404, "head"),
+        ("head=L0H0&relation=copying&method=salience", 422, "no pairs behind"),
+        ("head=L0H0&relation=copying&kind=x", 422, "no kind"),
+        ("head=L0H0&relation=copying&sample=x", 422, "no sample"),
+        ("head=L0H0&relation=copying&model=no/such", 404, "no map of no/such"),
+    ],
+)
+def test_wrong_questions_are_answered_in_words(client, query, status, words):
+    """Unknown relation, head, method, kind, sample and model."""
+    answer = client.get(f"/api/pairs?{query}")
+    assert answer.status_code == status
+    assert words in answer.json()["message"]
+    assert answer.json()["hint"]
+
+
+def test_viewers_see_what_is_stored_and_compute_nothing(store, engine, client):
+    """Without the analyst role an answer has to be there already."""
+    viewer = client_of(store, engine, Access(local=False))
+    assert viewer.get(CAPITAL).status_code == 403
+    assert client.get(CAPITAL).status_code == 200
+    assert viewer.get(CAPITAL).status_code == 200
+
+
+def test_weights_that_are_not_here_are_not_fetched(store, engine, small):
+    """A result may come from another machine: the answer says so at once."""
+    card = replace(small.card, id="org/elsewhere", fingerprint="ab" * 32)
+    step = HeadPairsStep.of(function_plan(small, (RELATION,)), HeadId(0, 0), "promote")
+    with pytest.raises(ModelNotFound, match="the weights of org/elsewhere are not here"):
+        engine.ask(card, step)
+
+
+def test_a_question_is_answered_for_a_folder_that_is_listed(store, engine, small):
+    """One's own relation on a model of the models directory."""
+    step = HeadPairsStep.of(function_plan(small, (RELATION,)), HeadId(1, 2), "promote")
+    assert not engine.knows(step)
+    found = HeadPairs.from_json(engine.ask(small.card, step))
+    assert len(found.pairs) == len(RELATION.pairs)
+    assert engine.knows(step)
+
+
+def test_a_busy_worker_is_said(engine, small):
+    """A question that gets no answer in time ends with a hint, and the next one is answered when there is time."""
+    slow = threading.Thread(target=engine.ask, args=(small.card, Slow("unit/slow", 3.0)))
+    slow.start()
+    time.sleep(0.5)
+    with pytest.raises(WorkerBusy, match="no worker answered within") as caught:
+        engine.ask(small.card, Slow("unit/quick", 0), patience=0.5)
+    assert caught.value.hint
+    slow.join()
+    assert engine.ask(small.card, Slow("unit/quick", 0)) == b"done"
+
+
+def test_only_some_questions_wait_at_a_time(engine, small, monkeypatch):
+    """One more is refused at once."""
+    monkeypatch.setattr(engine, "_asked", threading.Semaphore(1))
+    slow = threading.Thread(target=engine.ask, args=(small.card, Slow("unit/slower", 2.0)))
+    slow.start()
+    time.sleep(0.5)
+    with pytest.raises(WorkerBusy, match=f"{engine_module.ASKED_LIMIT} questions"):
+        engine.ask(small.card, Slow("unit/another", 0))
+    slow.join()
+
+
+def test_an_engine_at_rest_computes_nothing(store, small):
+    """A server that is starting or stopping says so instead of starting a worker."""
+    resting = engine_module.Engine(store)
+    with pytest.raises(WorkerBusy, match="nothing is computed"):
+        resting.ask(small.card, Slow("unit/never", 0))
+    assert resting.cluster.local is None

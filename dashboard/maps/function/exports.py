@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.relations import builtin
-from analysis.methods.relation_layer import PARTS, part_name
+from analysis.methods.relation_frame import relation_frame
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, has_carriers
-from dashboard.maps.function.labels import deciding_labels, wilson
+from dashboard.maps.function.labels import deciding_labels
 from dashboard.maps.function.panels import ALL
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView, with_model, with_source
@@ -45,16 +45,9 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
 
 
 def scores_frame(scores: Scores) -> pd.DataFrame:
-    """A row for each score."""
+    """A row for each score, with its interval and what it is compared with."""
     names = [item.name for item in scores.provenance.items]
-    table = scores.to_frame()
-    hits, pairs = table["hits"].to_numpy(float, na_value=np.nan), table["pairs"].to_numpy(float)
-    table["low"], table["high"] = wilson(hits, np.maximum(pairs, 1))
-    for name in PARTS:
-        of_kinds = [scores.parts.get(part_name(name, str(kind))) for kind in scores.score.kind.values]
-        if all(part is not None for part in of_kinds):
-            table[name] = np.stack([part.values for part in of_kinds if part is not None], axis=1).ravel()
-    return _with_pairs(table, scores, {name: [name] for name in names})
+    return _with_pairs(relation_frame(scores), scores, {name: [name] for name in names})
 
 
 def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
     return sorted(best, key=lambda name: -best[name])
 
 
-def _relations(rows: list[RelationRow], tau: float, total: int, palette: Colours) -> html.Table:
+def _relations(rows: list[RelationRow], tau: float, total: int, palette: Colours) -> html.Div:
     """Bars to the right for what the head promotes, to the left for what it suppresses."""
     columns = _measured_columns(rows)
     body = [_relation_row(row, columns, tau, palette) for row in rows if row.applicable]
@@ -140,7 +140,8 @@ def _relations(rows: list[RelationRow], tau: float, total: int, palette: Colours
         *(html.Th(_TITLES[name], scope="col", className="num", title=_EXPLAINED[name]) for name in columns),
         html.Th(f"rank of {total:,}", scope="col", className="num"),
     ]
-    return html.Table([html.Thead(html.Tr(header)), html.Tbody(body)], className="relations")
+    table = html.Table([html.Thead(html.Tr(header)), html.Tbody(body)], className="relations")
+    return html.Div(table, className="wide")
 
 
 def _measured_columns(rows: list[RelationRow]) -> list[str]:
@@ -151,9 +152,10 @@ def _measured_columns(rows: list[RelationRow]) -> list[str]:
 def _relation_row(row: RelationRow, columns: list[str], tau: float, palette: Colours) -> html.Tr:
     colour = palette.of(row.category)
     remarks = [html.Small(remark, className="remark") for remark in row.remarks(tau)]
+    below = [html.Span(remarks, className="remarks")] if remarks else []
     return html.Tr(
         [
-            html.Th([row.title, *remarks], scope="row"),
+            html.Th([row.title, *below], scope="row"),
             html.Td(_bar(row.suppress, colour), className="left"),
             html.Td(_bar(row.promote, colour)),
             html.Td(f"{row.low:.2f}–{row.high:.2f}" if row.best > 0 else "", className="num faint"),

@@ -3,44 +3,25 @@
 A label is a head's score for one relation and kind, when it is above τ.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
+from analysis.results.intervals import wilson
 from analysis.results.scores import KINDS, ONLY_SAMPLE, Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools
 
 COPY_LIKE, UNSPECIFIC, UNCERTAIN = "copy-like", "unspecific", "uncertain"
-_Z = 1.959964  # of a normal distribution: 95 % lie within
-
-
-def wilson(hits: Floats, pairs: Floats) -> tuple[Floats, Floats]:
-    """The 95 % Wilson interval of a share; NaN where there is none."""
-    share, square = hits / pairs, _Z**2
-    middle = share + square / (2 * pairs)
-    spread = _Z * np.sqrt(share * (1 - share) / pairs + square / (4 * pairs**2))
-    whole = 1 + square / pairs
-    return np.clip((middle - spread) / whole, 0, 1), np.clip((middle + spread) / whole, 0, 1)
-
-
-def copy_like(beyond: Floats) -> Bools:
-    """Where fewer than half of the hits rank the target above the source itself."""
-    return np.asarray(np.nan_to_num(beyond, nan=1.0) < 0.5)
-
-
-def unspecific(control: Floats, tau: float) -> Bools:
-    """Where shuffled targets would do, too."""
-    return np.asarray(np.nan_to_num(control, nan=-1.0) > tau)
 
 
 def uncertain(low: Floats, high: Floats, tau: float) -> Bools:
-    """Where the interval contains τ."""
-    return np.asarray((np.nan_to_num(low, nan=1.0) <= tau) & (tau <= np.nan_to_num(high, nan=0.0)))
+    """Where the interval contains τ; never where there is none."""
+    return np.asarray((low <= tau) & (tau <= high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +58,7 @@ def is_measured(scores: Scores | None) -> bool:
 def labels_of(scores: Scores) -> Labels:
     """All labels of a result, whose items and kinds stand in its own order."""
     score, hits = (np.asarray(array.sel(sample=ONLY_SAMPLE).values) for array in (scores.score, scores.hits))
-    pairs = np.array([max(item.kept, 1) for item in scores.provenance.items], dtype=np.float64)
+    pairs = np.array([item.kept for item in scores.provenance.items])
     low, high = wilson(hits, pairs[:, None, None, None])
     parts = [_part(scores, name) for name in ("beyond", "copied", "control")]
     return Labels(score, low, high, *parts)
@@ -147,10 +128,5 @@ def words(score: float, low: float, high: float, beyond: float, control: float, 
     """What is to be said against a score; nothing for one that is no label."""
     if not score > tau:
         return []
-    numbers = [np.array(value) for value in (low, high, beyond, control)]
-    flags: Sequence[tuple[str, Bools]] = (
-        (COPY_LIKE, copy_like(numbers[2])),
-        (UNSPECIFIC, unspecific(numbers[3], tau)),
-        (UNCERTAIN, uncertain(numbers[0], numbers[1], tau)),
-    )
-    return [word for word, flag in flags if flag]
+    flags = {COPY_LIKE: copy_like(beyond), UNSPECIFIC: unspecific(control, tau), UNCERTAIN: low <= tau <= high}
+    return [word for word, flag in flags.items() if flag]

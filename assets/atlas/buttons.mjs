@@ -3,7 +3,8 @@
 import { copyLink, openView, withPins } from "./address.mjs";
 import { submitForm } from "./form.mjs";
 import { cancelJob, retryJob } from "./jobs.mjs";
-import { near, PARTS } from "./page.mjs";
+import { dash, near, PARTS } from "./page.mjs";
+import { showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
 import { exchange, pin, unpin } from "./pins.mjs";
 import { state } from "./state.mjs";
@@ -18,6 +19,8 @@ const ACTIONS = {
   instead: (_, names) => exchange(names.split(" ")[0], names.split(" ")[1]),
   picture: (button, format) => downloadPicture(button.dataset.figure || "", format),
   export: (link) => link.setAttribute("href", withPins(link.getAttribute("href") || "", state.pins)),
+  pairs: (button) => showPairs(button),
+  csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
 };

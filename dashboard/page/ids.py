@@ -75,4 +75,7 @@ COPY = "copy"  # (scripts)
 HELP = "help"  # (scripts)
 HELP_OPEN = "help-open"
 DOWNLOADS = "downloads"
+PAIRS = "pairs"  # the pairs behind a score: a dialog, which the scripts fill (scripts)
+PAIRS_ABOUT = "pairs-about"  # (scripts)
+PAIRS_TABLE = "pairs-table"  # (scripts)
 LIVE = "live"  # announcements for screen readers (scripts)

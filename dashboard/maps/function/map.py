@@ -14,7 +14,8 @@ from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
-from dashboard.maps.function import exports, head, legend, table
+from dashboard.maps.function import card as card_part
+from dashboard.maps.function import exports, legend, table
 from dashboard.maps.function.basis import bases, basis_of, carrier_words, default_basis, has_carriers, over_carriers
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
@@ -168,7 +169,7 @@ class FunctionMap(Map[FunctionState]):
 
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
         """All relations of the head."""
-        return head.head_part(asked, shown, self.command(asked.card.id))
+        return card_part.head_part(asked, shown, self.command(asked.card.id))
 
     def columns(self, shown: Shown) -> list[Column]:
         """What the head does, panels and relations."""

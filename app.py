@@ -2,12 +2,13 @@
 
 import argparse
 import signal
+import socket
 import sys
 from pathlib import Path
 
 import uvicorn
 
-from analysis.errors import HeadAtlasError
+from analysis.errors import HeadAtlasError, SettingError
 from analysis.jobs.engine import Engine, Place
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store, cache_folder
@@ -19,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Serve until interrupted."""
     options = _parser().parse_args(arguments)
     try:
+        _check(options)
         access = Access.of(options.host, options.auth_file)
         store = Store(cache_folder() / "store")
         engine = Engine(store, Place(options.scheduler, options.device, options.models))
@@ -36,6 +38,21 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         engine.stop()
     return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse, before anything is started, what would fail later without a word."""
+    if options.models is not None and not options.models.is_dir():
+        raise SettingError(f"there is no folder {options.models}", "Give --models an existing folder.")
+    with socket.socket(socket.AF_INET6 if ":" in options.host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((options.host, options.port))
+        except OSError as error:
+            raise SettingError(
+                f"{options.host}:{options.port} cannot be listened on: {error.strerror}",
+                "Choose another port with --port (PORT=8051 make run), or stop what listens there.",
+            ) from error
 
 
 def _parser() -> argparse.ArgumentParser:

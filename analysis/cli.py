@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from analysis import __version__, listings, methods
+from analysis import __version__, compared, listings, methods
 from analysis.data import relations, tasks
 from analysis.errors import HeadAtlasError, SettingError, StoreError
 from analysis.jobs.executor import compute
@@ -33,6 +33,7 @@ from analysis.models.opened import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings, names_and_files
 from analysis.progress import ShownProgress
+from analysis.results.catalogue import Catalogue
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.scores import Scores
 from analysis.results.shipped import shipped
@@ -147,6 +148,11 @@ def _add_pairs(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=parents)
     command.set_defaults(run=_models)
+    command = commands.add_parser(
+        "compare", help="how far the weights-only map holds in the running model, model by model", parents=parents
+    )
+    command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
+    command.set_defaults(run=_compare)
     command = commands.add_parser("relations", help="list the built-in relations by name", parents=parents)
     command.set_defaults(run=_relations)
     command = commands.add_parser("tasks", help="list the built-in tasks", parents=parents)
@@ -315,6 +321,12 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
         if name not in names:
             data.append({"id": name, "results": 0})
     return json.dumps(data) if options.json else listings.models_text(data)
+
+
+def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        rows = compared.compared_models(Catalogue(store), options.models)
+    return json.dumps(rows) if options.json else compared.compared_text(rows)
 
 
 def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:

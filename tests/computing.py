@@ -28,8 +28,10 @@ def computed(name: str, plan: Plan, checkpoint: Checkpoint, store: Store, device
 
 
 def count_hits(weights, query, layers, *, first_mlp=True, progress=silent):
-    """The hits of some layers, from the weights alone."""
-    for layer, counts in count_all(weights, query, layers, first_mlp=first_mlp, progress=progress):
+    """The hits of some layers, from the weights alone and without controls."""
+    from analysis.compute.hits import HitCounter, weights_inputs
+
+    for layer, counts in HitCounter(weights_inputs(weights, query, first_mlp), controls=False).count(layers, progress):
         yield layer, counts.hits
 
 

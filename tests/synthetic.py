@@ -26,7 +26,7 @@ ODD = "synthetic-odd"
 def big_scores(layers: int = 80, heads: int = 64) -> Scores:
     """Sparse scores in bands of layers, one relation set after the other, as real maps look."""
     rng = np.random.default_rng(0)
-    (real,) = shipped_scores("function")
+    real = shipped_scores("function")
     items = tuple(replace(item, kept=max(item.kept, 100), applicable=True) for item in real.provenance.items)
     card = replace(_card(BIG, layers, heads), layers=tuple(range(layers)))
     centre = rng.uniform(0.3, 1, (len(items), 1, 1, 1)) * layers
@@ -39,7 +39,7 @@ def big_scores(layers: int = 80, heads: int = 64) -> Scores:
 
 def odd_scores() -> Scores:
     """A relation whose every text is markup, one layer not computed, layers that are not numbered in a row."""
-    (real,) = shipped_scores("function")
+    real = shipped_scores("function")
     odd = Item("odd", HOSTILE, "custom", HOSTILE, "0", pairs=40, kept=40, k=10)
     items = (odd, replace(odd, name="few", kept=2, applicable=False))
     card = replace(_card(ODD, 4, 4), layers=(1, 3, 5, 8), kv_heads=1)
@@ -49,7 +49,7 @@ def odd_scores() -> Scores:
 
 
 def _card(name: str, layers: int, heads: int) -> ModelCard:
-    (real,) = shipped_scores("function")
+    real = shipped_scores("function")
     fingerprint = (name.encode().hex() * 4)[:64]
     return replace(
         real.provenance.model, id=name, fingerprint=fingerprint, revision=fingerprint[:12], layers=tuple(range(layers)),

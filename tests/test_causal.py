@@ -292,7 +292,7 @@ def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
 
 def test_the_shipped_map_is_of_todays_tasks_and_settings_and_its_facts_can_be_measured_again(default_checkpoint):
     """The gates took an hour and a half; what the untouched model does and the preview take seconds."""
-    (scores,) = shipped_scores("causal")
+    scores = shipped_scores("causal")
     facts = scores.provenance
     wanted = TaskPlan(default_checkpoint.card, tuple(builtin()[name] for name in ("math", "syntax")))
     assert facts.model.fingerprint == wanted.card.fingerprint

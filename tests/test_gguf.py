@@ -499,3 +499,13 @@ def test_a_file_that_does_not_say_gets_what_llama_cpp_does(name, expected, tmp_p
     path = gguf_files.write(tmp_path / "model.gguf", name, gguf_files.MODELS[name].make())
     folder = open_gguf(path, cache).folder
     assert (1 in Vocabulary.open(folder).prefix("hi")) is expected
+
+
+def test_a_link_out_of_the_models_directory_is_called_one(tmp_path):
+    """Not a model that nobody knows."""
+    (tmp_path / "elsewhere").mkdir()
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "linked").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(errors.ModelNotFound, match="link out of the models directory"):
+        open_listed("linked", None, tmp_path, models)

@@ -44,7 +44,7 @@ _ROLES = {"F": "facilitation", "R": "irrelevance", "N": "interference"}
 
 def causal_claims():
     """What the README says of the shipped gates, made from them."""
-    (scores,) = shipped_scores("causal")
+    scores = shipped_scores("causal")
     data = causal_data(scores)
     settings = data["settings"]
     yield f"{settings['free_updates']} + {settings['push_updates']} updates of {settings['batch']} prompts"

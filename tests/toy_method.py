@@ -18,6 +18,7 @@ from analysis.results.scores import DIMS, Missing, Scores
 from analysis.settings import Settings
 
 NAME = "parity"
+VERSION = "1"  # part of every name in the store: raised whenever a score may come out differently
 
 
 class ParitySettings(Settings):
@@ -56,11 +57,11 @@ class ParityPlan:
     @property
     def key(self) -> str:
         """Of the result."""
-        return f"result/{self.card.fingerprint}/{NAME}/{digest([self.shift])}"
+        return f"result/{self.card.fingerprint}/{NAME}/{digest([VERSION, self.shift])}"
 
     def layer_name(self, layer: int) -> str:
         """Of one layer's parities."""
-        return f"unit/{self.card.fingerprint}/{NAME}/{digest([self.shift, layer])}"
+        return f"unit/{self.card.fingerprint}/{NAME}/{digest([VERSION, self.shift, layer])}"
 
     @property
     def is_whole(self) -> bool:
@@ -111,7 +112,7 @@ class ParityMethod(Method):
     name = NAME
     title = "Parity map"
     sentence = "Whether the sum of layer and head is even: no time at all."
-    version = "1"
+    version = VERSION
     settings = ParitySettings
     commands = (Command("parity", "the parity of every head", ("shift",)),)
 

@@ -85,6 +85,13 @@ class NetworkRequest(Request):
 
     model: ListedName = Field(title="Model", examples=[builtin.ID])
 
+    @field_validator("model")
+    @classmethod
+    def _no_path(cls, name: str) -> str:
+        if ".." in name or name.startswith(("/", ".")):
+            raise ValueError("a path is not taken; give the name of a listed model or a Hugging Face id")
+        return name
+
     @model_validator(mode="after")
     def _few_files(self) -> Self:
         if len(getattr(self, "files", ())) > MAX_FILES:

@@ -21,6 +21,8 @@ from analysis.results.provenance import Data, Item, Provenance
 from analysis.results.scores import ONLY_SAMPLE, TAU, Scores
 from analysis.results.store import Store
 
+Source = int | list[int]  # a token, or several, as the JSON of the usable pairs has them
+
 
 @dataclass(frozen=True, kw_only=True)
 class RelationPlan(ABC):
@@ -115,8 +117,8 @@ class RelationPlan(ABC):
         pairs = store.get(self.pairs_name)
         if pairs is None:
             return None
-        kept = [len(of_relation) for of_relation in json.loads(pairs)]
-        usable = sum(count >= MIN_PAIRS for count in kept)
+        kept = json.loads(pairs)
+        usable = sum(len(of_relation) >= MIN_PAIRS for of_relation in kept)
         layers = {}
         for sample in self.samples:
             for layer in self.layers:
@@ -132,9 +134,9 @@ class RelationPlan(ABC):
             return ()
         remarks = []
         for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
-            if relation.category == "custom" and len(kept) < MIN_PAIRS:
-                share = f"{len(kept)} of {len(relation.pairs)} pairs are single tokens of this model"
-                remarks.append(f"{relation.title} is not applicable: {share}")
+            reason = self._reason(relation, len(kept))
+            if relation.category == "custom" and reason:
+                remarks.append(f"{relation.title} is not applicable: {reason}")
         return tuple(remarks)
 
     def k(self, relation: Relation) -> int:
@@ -146,6 +148,13 @@ class RelationPlan(ABC):
         """The k of every relation."""
         return tuple(self.k(relation) for relation in self.relations)
 
+    def _reason(self, relation: Relation, kept: int) -> str:
+        """Why a relation is not applicable; empty if it is."""
+        if kept >= MIN_PAIRS:
+            return ""
+        tokens = "a target" if self.several else "source and target"
+        return f"{kept} of {len(relation.pairs)} pairs have {tokens} of one token, and {MIN_PAIRS} are needed"
+
     def _usable(self, store: Store) -> bool:
         """Whether some relation has enough pairs, as far as is known."""
         pairs = store.get(self.pairs_name)
@@ -154,9 +163,10 @@ class RelationPlan(ABC):
     def _absent(self, store: Store, sample: str) -> list[int]:
         return [layer for layer in self.layers if not store.contains(self.layer_name(layer, sample))]
 
-    def _provenance(self, kept: Sequence[int], device: str) -> Provenance:
+    def _provenance(self, kept: Sequence[Sequence[tuple[Source, int]]], device: str) -> Provenance:
         items = []
-        for relation, count in zip(self.relations, kept, strict=True):
+        for relation, pairs in zip(self.relations, kept, strict=True):
+            several = sum(isinstance(source, list) and len(source) > 1 for source, _ in pairs)
             item = Item(
                 name=relation.name,
                 title=relation.title,
@@ -164,8 +174,10 @@ class RelationPlan(ABC):
                 sentence=relation.sentence,
                 hash=relation.hash,
                 pairs=len(relation.pairs),
-                kept=count,
-                applicable=count >= MIN_PAIRS,
+                kept=len(pairs),
+                applicable=len(pairs) >= MIN_PAIRS,
+                several=several,
+                reason=self._reason(relation, len(pairs)),
                 k=self.k(relation),
             )
             items.append(item)

@@ -34,9 +34,11 @@ def _relation_data(scores: Scores, item: Item) -> Data:
         "k": item.k,
         "pairs": item.pairs,
         "kept": item.kept,
+        "several": item.several,
         "applicable": item.applicable,
     }
     if not item.applicable:
+        data["reason"] = item.reason or f"fewer than {MIN_PAIRS} pairs are single tokens of this model"
         return data
     for kind in KINDS:
         best = []
@@ -107,10 +109,11 @@ def _layers(scores: Scores) -> str:
 
 
 def _relation_line(relation: Data, width: int) -> str:
-    pairs = f"{relation['kept']}/{relation['pairs']}"
+    several = f" (+{relation['several']})" if relation["several"] else ""  # sources of several tokens among them
+    pairs = f"{relation['kept']}/{relation['pairs']}{several}"
     start = f"{relation['title']:{width}}  {pairs:>9}  "
     if not relation["applicable"]:
-        return f"{start}not applicable: fewer than {MIN_PAIRS} pairs are single tokens of this model"
+        return f"{start}not applicable: {relation['reason']}"
     best = {}
     for kind in KINDS:
         best[kind] = " ".join(f"{entry['head']} {entry['score']:.2f}" for entry in relation[kind]) or "–"

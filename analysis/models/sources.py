@@ -57,6 +57,8 @@ def open_listed(name: str, revision: str | None, cache: Path, models: Path | Non
         return _open_default(cache, silent)
     if fetched is not None and not revision:
         return open_gguf(fetched, cache, silent, name)
+    if models is not None and _HUB_ID.fullmatch(name) and (models / name).is_symlink():
+        raise ModelNotFound(f"{name} is a link out of the models directory", "Copy or move the model itself there.")
     if not _HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID or _is_gguf(name):
         raise ModelNotFound(f"{name[:200]!r} is not the name of a model", "Give a Hugging Face id such as org/name.")
     snapshot = _snapshot(name, revision)

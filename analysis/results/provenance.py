@@ -28,6 +28,8 @@ class Item:
     pairs: int = 0  # in all
     kept: int = 0  # usable with this model
     applicable: bool = True
+    several: int = 0  # of the usable pairs, those whose source has several tokens
+    reason: str = ""  # why it is not applicable
     k: int | None = None  # of a relation: how many of the largest entries count
     settings: Plain | None = None  # its own, where one map is made of several results
     computed: str = ""  # when its own result was
@@ -42,7 +44,7 @@ class Item:
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON, without what is not said."""
-        optional = ("k", "settings", "computed", "besides")
+        optional = ("k", "settings", "computed", "besides", "several", "reason")
         return {name: value for name, value in asdict(self).items() if name not in optional or value}
 
 

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from analysis.errors import ModelNotFound
 from analysis.methods import METHODS
 from analysis.methods.method import Method
+from analysis.models import builtin
 from analysis.results.scores import Scores
 
 
@@ -26,9 +28,15 @@ def shipped() -> tuple[Shipped, ...]:
     return tuple(results)
 
 
-def shipped_scores(method: str) -> list[Scores]:
-    """Those of one method."""
-    return [result.scores for result in shipped() if result.scores.provenance.method == method]
+def shipped_scores(method: str, model: str = builtin.ID) -> Scores:
+    """The result of a method and a model; there is one."""
+    for result in shipped():
+        provenance = result.scores.provenance
+        if (provenance.method, provenance.model.id) == (method, model):
+            return result.scores
+    raise ModelNotFound(
+        f"no {method} result of {model} comes with the project", "`python -m analysis models` lists them."
+    )
 
 
 def _of(method: Method) -> list[Shipped]:

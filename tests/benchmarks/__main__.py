@@ -7,7 +7,7 @@ import torch
 
 from analysis.models import builtin as default_model
 from analysis.results.store import cache_folder
-from tests.benchmarks import browser_speed, function_map_speed, gates_speed, viewers
+from tests.benchmarks import browser_speed, function_map_speed, gates_speed, running_speed, viewers
 from tests.browser.harness import find_browser
 
 if __name__ == "__main__":
@@ -15,6 +15,8 @@ if __name__ == "__main__":
     print(f"torch {torch.__version__}, {torch.get_num_threads()} threads\n\nFunction map, all heads and relations\n")
     with tempfile.TemporaryDirectory() as scratch:
         print(function_map_speed.table(default_model.folder(cache_folder()), Path(scratch)))
+    print("\nFunction map in the running model\n")
+    print(running_speed.table(default_model.folder(cache_folder())))
     print("\nFitting gates\n")
     print(gates_speed.table(default_model.folder(cache_folder())))
     print("\nThe page, in a real browser\n")

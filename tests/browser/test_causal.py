@@ -59,7 +59,7 @@ PIXEL = """async png => {
 
 def test_from_a_yellow_cell_of_the_shipped_map_to_its_gates(visit):
     """In the published colours green and red light make yellow; the card has a row for each of the five seeds."""
-    (scores,) = shipped_scores("causal")
+    scores = shipped_scores("causal")
     helps, hurts, _ = reduced(scores, "math", "any")
     row, head = (int(part) for part in np.unravel_index(np.minimum(helps, hurts).argmax(), helps.shape))
     page = visit("/?view=causal&palette=paper")

@@ -267,7 +267,7 @@ def test_the_table_comes_to_a_pinned_head(visit):
 def test_downloads_hold_the_right_numbers(visit, tmp_path):
     """CSV, Parquet, page and script by link; pictures drawn in the browser."""
     page = visit("/?how=always&pin=L23H4")
-    (scores,) = shipped_scores("function")
+    scores = shipped_scores("function")
     page.locator("summary", has_text="Download").click()
     files = {}
     for name in ("csv", "csv-all", "parquet", "html", "py"):

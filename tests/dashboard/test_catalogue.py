@@ -25,7 +25,7 @@ from tests.test_plan import RELATION
 
 def test_shipped_map_equals_a_fresh_computation(default_scores):
     """The file in the project is what the command makes today, from the same relations, settings and weights."""
-    (ours,) = shipped_scores("function")
+    ours = shipped_scores("function")
     fresh = default_scores
     assert ours.provenance.model == fresh.provenance.model
     assert ours.provenance.settings == fresh.provenance.settings
@@ -39,7 +39,7 @@ def test_shipped_map_equals_a_fresh_computation(default_scores):
 
 def test_shipped_salience_equals_a_fresh_computation(default_checkpoint, store):
     """Of two layers: the same tokens, the same strengths, the same promoted and suppressed."""
-    (ours,) = shipped_scores("salience")
+    ours = shipped_scores("salience")
     plan = SalienceMethod().plan(default_checkpoint.card, WeightsSettings(layers=[0, 23]))
     fresh = computed("salience", plan, default_checkpoint, store)
     for layer in (0, 23):

@@ -118,7 +118,7 @@ def test_a_model_that_no_relation_applies_to(store):
 
 def test_two_checkpoints_of_the_default_name(catalogue, store):
     """The one that its name alone does not stand for keeps its fingerprint in the address."""
-    (real,) = shipped_scores("function")
+    real = shipped_scores("function")
     other = replace(real.provenance.model, fingerprint="f" * 64)
     copy = replace(real, provenance=replace(real.provenance, model=other))
     store.put("result/other/function/0", copy.to_parquet())
@@ -129,7 +129,7 @@ def test_two_checkpoints_of_the_default_name(catalogue, store):
 
 def test_other_settings_do_not_replace_the_published_ones(catalogue, store):
     """A later run with another k is not what the model's name stands for; own relations of the same k are added."""
-    (real,) = shipped_scores("function")
+    real = shipped_scores("function")
     settings = {**real.provenance.settings, "k_standard": 5}
     later = replace(real, provenance=replace(real.provenance, settings=settings, date="2999-01-01T00:00:00Z"))
     store.put("result/later/function/0", later.to_parquet())

@@ -22,12 +22,12 @@ GROUP_BYTES = 400_000_000  # survivors that are held before they are counted
 class HitCounter:
     """A model's heads and a query, prepared once: counting one more layer repeats nothing."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: Inputs, controls: bool = True) -> None:
         torch.set_float32_matmul_precision("highest")  # the margins assume real float32 products
         self._inputs = inputs
         self._compare = Compare(inputs.heads.device)
         self._elimination = Elimination.of(self._inputs, self._compare)
-        self._controls = Controls.of(self._elimination)
+        self._controls = Controls.of(self._elimination) if controls else None  # without, hits are all that is counted
 
     def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Counts]]:
         """Each layer with its numbers: some are looked through, their survivors counted, and so on with the next."""
@@ -47,15 +47,22 @@ class HitCounter:
         true = true_claims(self._inputs, self._compare, survivors, layers, progress)
         query = self._inputs.query
         hits = query.by_relation(self._marked(true, len(layers)))  # [R, 2, L · H]
-        outranks = outranking(self._inputs, self._controls.source_rows(), true, layers)
-        chosen = true.take(outranks.nonzero().squeeze(1)).without_tied()
-        beyond = query.by_relation(self._marked(chosen, len(layers))) / hits  # NaN without hits
-        beyond[self._controls.pairs.copying] = torch.nan
-        copied, control = self._controls.measured(hits, layers)
+        beyond, copied, control = self._compared(true, hits, layers)
         heads = self._inputs.heads.card.heads
         for position, layer in enumerate(layers):
             own = slice(position * heads, (position + 1) * heads)
             yield layer, Counts(hits[..., own], beyond[..., own], copied[..., own], control[..., own])
+
+    def _compared(self, true: Survivors, hits: Tensor, layers: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+        """What the hits [R, 2, L · H] are worth, in the same shape."""
+        if self._controls is None:
+            unknown = torch.full(hits.shape, torch.nan, dtype=torch.float64)
+            return unknown, unknown, unknown
+        outranks = outranking(self._inputs, self._controls.source_rows(), true, layers)
+        chosen = true.take(outranks.nonzero().squeeze(1)).without_tied()
+        beyond = self._inputs.query.by_relation(self._marked(chosen, len(layers))) / hits  # NaN without hits
+        beyond[self._controls.pairs.copying] = torch.nan
+        return beyond, *self._controls.measured(hits, layers)
 
     def _marked(self, claims: Survivors, layers: int) -> Tensor:  # [2, L · H, P] bool
         """Which pairs each head of a group of layers promotes and suppresses."""

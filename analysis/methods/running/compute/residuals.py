@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,8 @@ class Residuals:
     def __init__(self, layers: Sequence[int], sources: int, width: int) -> None:
         self._layers = list(layers)
         self._shape = (sources, width)
-        self._file = tempfile.TemporaryFile(prefix="head-atlas-")  # noqa: SIM115 – lives as long as this does
+        self._file = tempfile.TemporaryFile(prefix="head-atlas-")  # noqa: SIM115 – closed by the next line
+        weakref.finalize(self, self._file.close)
 
     def write(self, layer: int, rows: Tensor, values: Tensor) -> None:  # [n], [n, d]
         """Keep some rows, which follow each other."""

@@ -1,0 +1,118 @@
+"""How far two results that score the same relations agree: does the quicker one hold?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.methods.relation_labels import copy_like, unspecific
+from analysis.methods.relation_layer import part_name
+from analysis.results.scores import KINDS, ONLY_SAMPLE, TAU, Floats, Missing, Scores
+
+HOLDS = 0.5  # the least correlation at which the one may stand for the other
+
+_Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Pearson's r over all heads, for each relation and over all."""
+
+    relations: Mapping[str, float]
+    overall: float  # the mean of them; NaN when there is nothing to compare
+
+    @property
+    def fails(self) -> bool:
+        """Whether the one must not stand for the other."""
+        return self.overall < HOLDS
+
+
+def agreement(one: Scores, other: Scores) -> Agreement:
+    """Between two results, each the mean over its samples.
+
+    A relation's r is taken over its scores of all kinds and heads together, where both results have one. A relation
+    that only one of them tells heads apart by counts with r = 0; one that neither does is left out.
+    """
+    first, second = one.over_samples("mean"), other.over_samples("mean")
+    relations = {}
+    for name in shared_relations(one, other):
+        r = correlation(_numbers(first, name), _numbers(second, name))
+        if not np.isnan(r):
+            relations[name] = r
+    overall = float(np.mean(list(relations.values()))) if relations else float("nan")
+    return Agreement(relations, overall)
+
+
+def shared_relations(one: Scores, other: Scores) -> list[str]:
+    """The relations that both results have scores for."""
+    there = set(other.items())
+    return [name for name in one.items() if name in there]
+
+
+def is_whole(scores: Scores) -> bool:
+    """Whether nothing of it is still to be computed."""
+    return bool(np.isin(scores.missing.values, (Missing.PRESENT, Missing.NOT_APPLICABLE)).all())
+
+
+def correlation(one: Floats, other: Floats) -> float:
+    """Pearson's r over the places where both have a number; 0 when only one varies, NaN when neither does."""
+    both = ~(np.isnan(one) | np.isnan(other))
+    first, second = one[both], other[both]
+    vary = [values.size > 0 and np.ptp(values) > 0 for values in (first, second)]
+    if not any(vary):
+        return float("nan")
+    return float(np.corrcoef(first, second)[0, 1]) if all(vary) else 0.0
+
+
+def _numbers(scores: Scores, item: str) -> Floats:
+    chosen = scores.score.sel(item=item, kind=list(KINDS), sample=ONLY_SAMPLE)
+    return np.asarray(chosen.values, dtype=np.float64).ravel()
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """The labels of a model, each a head, a relation and a kind with a score above τ, by two results."""
+
+    quick: int  # those of the first result
+    reference: int  # those of the other
+    solid: int  # of the other's, those that are beyond copying and specific
+    shared: int  # those of both
+
+    @property
+    def found(self) -> float:
+        """The share of the reference's labels that the first result has."""
+        return self.shared / self.reference if self.reference else float("nan")
+
+    @property
+    def right(self) -> float:
+        """The share of the first result's labels that the reference has."""
+        return self.shared / self.quick if self.quick else float("nan")
+
+
+def label_counts(quick: Scores, reference: Scores, tau: float = TAU) -> LabelCounts:
+    """Of the relations that both have, each result by the mean over its samples."""
+    names = shared_relations(quick, reference)
+    first = _labels(quick, names, tau)
+    second = _labels(reference, names, tau)
+    solid = (
+        second & ~copy_like(_part(reference, "beyond", names)) & ~unspecific(_part(reference, "control", names), tau)
+    )
+    return LabelCounts(int(first.sum()), int(second.sum()), int(solid.sum()), int((first & second).sum()))
+
+
+def _labels(scores: Scores, names: list[str], tau: float) -> _Bools:  # [item, kind, layer, head]
+    chosen = scores.over_samples("mean").score.sel(item=names, kind=list(KINDS), sample=ONLY_SAMPLE)
+    return np.asarray(chosen.values > tau)
+
+
+def _part(scores: Scores, name: str, items: list[str]) -> Floats:  # [item, kind, layer, head]
+    """One of the parts of both kinds; NaN where it was not measured."""
+    mean = scores.over_samples("mean")
+    shape = mean.score.sel(item=items, sample=ONLY_SAMPLE).shape
+    values = np.full(shape, np.nan)
+    for index, kind in enumerate(KINDS):
+        part = mean.parts.get(part_name(name, kind))
+        if part is not None:
+            values[:, index] = part.sel(item=items, sample=ONLY_SAMPLE).values
+    return values

@@ -1,0 +1,84 @@
+"""How far two maps of the same relations agree, and which labels they share."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.cli import main
+from analysis.methods.relation_agreement import agreement, correlation, label_counts
+from analysis.methods.relation_layer import RelationLayer, scores_of_layers
+from analysis.results.provenance import Item, Provenance
+from analysis.results.scores import ONLY_SAMPLE
+from tests.hand_made import HandMade
+
+RNG = np.random.default_rng(0)
+CARD = HandMade.random(0, layers=2, heads=3, kv_heads=1).card
+ITEMS = tuple(Item(name, name, "knowledge", kept=40, k=10) for name in ("a", "b"))
+FACTS = Provenance(CARD, "function", "2", {}, ITEMS, "cpu", {}, "2026-01-01T00:00:00Z", "0")
+
+
+def scores_of(hits, samples=(ONLY_SAMPLE,), beyond=np.nan, control=np.nan, items=ITEMS):
+    """A result from hits [sample, relation, kind, layer, head], with the same β and control everywhere."""
+    layers = {}
+    for number, sample in enumerate(samples):
+        for layer in CARD.layers:
+            own = np.asarray(hits, float)[number][:, :, layer]
+            layers[sample, layer] = RelationLayer(
+                own, np.full(own.shape, beyond), np.full(own.shape, np.nan), np.full(own.shape, control)
+            )
+    return scores_of_layers(layers, samples, replace(FACTS, items=items))
+
+
+def test_r_is_pearsons_over_kinds_and_heads():
+    """For each relation as numpy computes it, of several carriers by their mean; over all the relations' mean."""
+    one = RNG.integers(0, 40, (1, 2, 2, 2, 3))
+    other = RNG.integers(0, 40, (2, 2, 2, 2, 3))
+    found = agreement(scores_of(one), scores_of(other, ("x", "y")))
+    expected = [np.corrcoef(one[0, i].ravel(), other.mean(0)[i].ravel())[0, 1] for i in range(2)]
+    assert list(found.relations.values()) == pytest.approx(expected)
+    assert found.overall == pytest.approx(np.mean(expected))
+
+
+def test_a_map_without_any_score_does_not_agree():
+    """Where only one of the two varies r counts as 0, where neither does there is nothing to say."""
+    none, some = np.zeros((1, 2, 2, 2, 3)), RNG.integers(1, 40, (1, 2, 2, 2, 3))
+    assert agreement(scores_of(none), scores_of(some)).overall == 0
+    assert agreement(scores_of(none), scores_of(some)).fails
+    assert np.isnan(agreement(scores_of(none), scores_of(none)).overall)
+    assert correlation(np.array([1.0, np.nan, 3]), np.array([2.0, 5, 6])) == pytest.approx(1)
+
+
+def test_labels_that_both_have():
+    """Two from the weights, three in the running model, one of both; copy-like and unspecific ones are not solid."""
+    quick, reference = np.zeros((1, 2, 2, 2, 3)), np.zeros((1, 2, 2, 2, 3))
+    quick[0, 0, 0, 0, :2] = 20
+    reference[0, 0, 0, 0, 1:] = 20
+    reference[0, 1, 1, 1, 0] = 20
+    counts = label_counts(scores_of(quick), scores_of(reference, beyond=0.9, control=0.1))
+    assert (counts.quick, counts.reference, counts.shared, counts.solid) == (2, 3, 1, 3)
+    assert (counts.found, counts.right) == (1 / 3, 1 / 2)
+    assert label_counts(scores_of(quick), scores_of(reference, beyond=0.4)).solid == 0
+    assert label_counts(scores_of(quick), scores_of(reference, control=0.2)).solid == 0
+
+
+def test_the_models_that_come_with_the_project_are_compared(tmp_path, monkeypatch, capsys):
+    """The weights-only map holds on the default model and fails on the two others, as is published."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert main(["compare", "--json"]) == 0
+    rows = {row["model"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["smollm2-135m-instruct"]["r"] > 0.7
+    assert rows["gemma-3-270m"]["r"] < 0.2
+    assert rows["qwen2.5-coder-1.5b-instruct"]["r"] < 0.3
+    for row in rows.values():
+        assert row["labels"][1] >= row["solid"] > 0
+    assert main(["compare"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2 + len(rows)
+
+
+def test_a_model_with_one_map_says_what_is_missing(tmp_path, monkeypatch, capsys):
+    """An unknown model, too, gets an answer in words."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert main(["compare", "no-such-model"]) == 3
+    assert "no map of no-such-model" in capsys.readouterr().err

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import methods
+from analysis.methods.relation_agreement import Agreement, agreement, is_whole
 from analysis.methods.relation_method import RelationMethod
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores
 from dashboard.cache import cached
-from dashboard.maps.function.agreement import Agreement, agreement, is_whole
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
@@ -31,9 +31,15 @@ def default_basis(results: Mapping[str, Scores]) -> str:
     if not there:
         return bases()[0].name
     for later in there[1:]:
-        if is_whole(results[later]) and agreement(results[there[0]], results[later]).fails:
+        if is_whole(results[later]) and agreed(results[there[0]], results[later]).fails:
             return later
     return there[0]
+
+
+@cached(32)
+def agreed(one: Scores, other: Scores) -> Agreement:
+    """How far two results agree; every change of the page asks."""
+    return agreement(one, other)
 
 
 @cached(32)
@@ -71,7 +77,7 @@ def better(shown: Shown) -> tuple[RelationMethod, Agreement] | None:
     pair = compared(shown)
     if pair is None or shown.whole is not pair[0] or not is_whole(pair[1]):
         return None
-    found = agreement(*pair)
+    found = agreed(*pair)
     return (basis_of(pair[1].provenance), found) if found.fails else None
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from dash import html
 
+from analysis.methods.relation_agreement import HOLDS, Agreement, shared_relations
 from analysis.results.scores import Scores
-from dashboard.maps.function.agreement import HOLDS, Agreement, agreement, shared_relations
-from dashboard.maps.function.basis import address, bases, basis_of, compared, over_carriers
+from dashboard.maps.function.basis import address, agreed, bases, basis_of, compared, over_carriers
 from dashboard.maps.function.scatter import HEIGHT, best_scores, scatter
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
@@ -37,7 +37,7 @@ def contents(shown: Shown, dark: bool) -> dict[str, Content]:
     pair = compared(shown)
     if pair is None:
         return {}
-    found, palette = agreement(*pair), shown.palette(dark)
+    found, palette = agreed(*pair), shown.palette(dark)
     if not found.relations:
         return {}
     figure = _figure(shown, pair, palette)

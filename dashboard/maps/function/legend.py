@@ -51,11 +51,11 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
     found = better(shown)
     if found is None:
         return []
-    method, agreed = found
+    method, agreement = found
     mine = basis_of(shown.whole.provenance).basis.lower()
     words = (
         f"For this model the {mine}-only map does not hold: over all heads its scores agree with the "
-        f"{method.basis.lower()}'s only at r = {agreed.overall:.2f}. "
+        f"{method.basis.lower()}'s only at r = {agreement.overall:.2f}. "
     )
     link = html.A(
         f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **comparison.VIEW_LINK

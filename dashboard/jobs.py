@@ -38,7 +38,7 @@ class JobState(BaseModel):
 
 def job_state(job: Job) -> JobState:
     """A job as it is told."""
-    asked = [of_method.words for of_method in job.asked.values() if of_method.words]
+    asked = list(dict.fromkeys(of_method.words for of_method in job.asked.values() if of_method.words))
     return JobState(
         id=job.id,
         model=job.model,

@@ -38,7 +38,7 @@ class JobState(BaseModel):
 
 def job_state(job: Job) -> JobState:
     """A job as it is told."""
-    asked = [of_method.words for of_method in job.asked.values() if of_method.words]
+    asked = list(dict.fromkeys(of_method.words for of_method in job.asked.values() if of_method.words))
     return JobState(
         id=job.id,
         model=job.model,
@@ -65,8 +65,9 @@ def _link(job: Job) -> str:
         return ""
     state = ViewState(model=job.model, fingerprint=job.fingerprint[:8])
     for each in MAPS:
-        if each.own_view and each.name in job.asked:
-            state = replace(state, view=each.name).with_part(each.state_of_job(job.asked[each.name]))
+        asked = {name: job.asked[name] for name in each.methods() if name in job.asked}
+        if each.own_view and asked:
+            state = replace(state, view=each.name).with_part(each.state_of_job(asked))
             break
     return "/" + state.to_query()
 

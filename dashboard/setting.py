@@ -31,6 +31,7 @@ class Setting:
     codec: Codec[Any]
     default: Any
     of_model: bool  # its value means something for one model only
+    starts_anew: bool  # another model begins with the default, which is the model's own
 
     def text(self, value: Any) -> str:
         """A control's value as it would stand in an address; a browser may send anything."""
@@ -46,13 +47,14 @@ class Part:
     """What one map adds to the state of a view: a frozen dataclass whose fields are made by `setting`."""
 
 
-def setting(default: Any, values: Any, key: str = "", of_model: bool = False) -> Any:
+def setting(default: Any, values: Any, key: str = "", of_model: bool = False, starts_anew: bool = False) -> Any:
     """A field of a state whose values are read by a codec, or are the words of a `Literal`.
 
     The key in the address is the field's name unless another is given.
     """
     codec = values if isinstance(values, Codec) else _choice(values)
-    return field(default=default, metadata={"codec": codec, "key": key, "of_model": of_model})
+    told = {"codec": codec, "key": key, "of_model": of_model or starts_anew, "starts_anew": starts_anew}
+    return field(default=default, metadata=told)
 
 
 def settings_of(state: type) -> Mapping[str, Setting]:
@@ -60,8 +62,9 @@ def settings_of(state: type) -> Mapping[str, Setting]:
     settings = {}
     for each in fields(state):
         if "codec" in each.metadata:
-            key = each.metadata["key"] or each.name
-            settings[key] = Setting(each.name, key, each.metadata["codec"], each.default, each.metadata["of_model"])
+            told = each.metadata
+            key = told["key"] or each.name
+            settings[key] = Setting(each.name, key, told["codec"], each.default, told["of_model"], told["starts_anew"])
     return settings
 
 

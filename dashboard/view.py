@@ -47,7 +47,7 @@ class View:
         asked = map_of(self.state.view)
         if asked is not None:
             return asked
-        with_result = [each for each in MAPS if each.own_view and each.name in self.results]
+        with_result = [each for each in MAPS if each.own_view and self._whole(each) is not None]
         return with_result[0] if with_result else MAPS[0]
 
     @property
@@ -57,12 +57,17 @@ class View:
 
     def of(self, each: Map[State]) -> MapView[State] | None:
         """Any map of the model, if there is a result of it."""
-        whole = self.results.get(each.name)
+        whole = self._whole(each)
         if whole is None:
             return None
         state = self.state.of(each.part)
         common = replace(self.state, pins=())
-        return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure)
+        there = tuple((name, scores) for name, scores in self.by_method if name in each.methods())
+        return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there)
+
+    def _whole(self, each: Map[Any]) -> Scores | None:
+        """The result that a map shows."""
+        return self.results.get(each.method(self.state.of(each.part), self.results))
 
     @property
     def panels(self) -> tuple[Panel, ...]:
@@ -129,19 +134,19 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
     One change of the page asks three times for the same view: for the maps, for what is around them, for the cards.
     It is opened once, until there are other results. Pins, which the three do not share, are no part of it.
     """
-    results = []
+    results: dict[str, Scores] = {}
     notices: list[str] = []
     for map_ in MAPS:
         part = state.of(map_.part)
-        result = catalogue.result(card, map_.name, map_.choice(part))
-        choices = catalogue.choices(card, map_.name)
-        part, said = map_.repaired(part, result, choices, card)
+        for method in map_.methods():
+            result = catalogue.result(card, method, map_.choice(part))
+            if result is not None:
+                results[method] = result
+        part, said = map_.repaired(part, results, catalogue.choices(card, map_.name), card)
         state = state.with_part(part)
         notices += said
-        if result is not None:
-            results.append((map_.name, result))
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint
-    return View(state, card, tuple(results), tuple(notices), catalogue.failure(card), is_default)
+    return View(state, card, tuple(results.items()), tuple(notices), catalogue.failure(card), is_default)
 
 
 def _sentence(error: HeadAtlasError) -> str:
@@ -163,5 +168,5 @@ def _existing(card: ModelCard, pins: tuple[HeadId, ...], notices: list[str]) -> 
         try:
             kept.append(card.check(head))
         except HeadError as error:
-            notices.append(_sentence(error))
+            notices.append(f"{error}. {error.hint}")  # it begins with the model's name, which is written as it is
     return tuple(kept)

@@ -9,12 +9,14 @@ import torch
 from transformers.utils import logging
 
 from analysis.data.relations import builtin
+from analysis.methods import method
 from analysis.models import builtin as default_model
 from analysis.models.checkpoint import Checkpoint
 from analysis.results.scores import Scores
+from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
 from tests import tiny_models
-from tests.computing import function_plan, function_scores
+from tests.computing import computed, function_plan, function_scores
 
 logging.disable_progress_bar()
 torch.set_grad_enabled(False)
@@ -32,6 +34,20 @@ def default_scores(default_checkpoint, tmp_path_factory) -> Scores:
     store = Store(tmp_path_factory.mktemp("default-scores"))
     plan = function_plan(default_checkpoint, builtin().values())
     scores = function_scores(default_checkpoint, plan, store)
+    store.close()
+    return scores
+
+
+@pytest.fixture(scope="session")
+def running_scores(default_checkpoint, tmp_path_factory) -> Scores:
+    """Its function map in the running model: the one that ships, or two relations after two carriers."""
+    there = [one.scores for one in shipped() if one.scores.provenance.method == "running"]
+    for scores in there:
+        if scores.provenance.model.id == default_model.ID:
+            return scores
+    store, one = Store(tmp_path_factory.mktemp("running-scores")), method("running")
+    settings = one.settings(relations=["country_capital", "adjective_comparative"], carriers=["No", "The story of"])
+    scores = computed("running", one.plan(default_checkpoint.card, settings), default_checkpoint, store)
     store.close()
     return scores
 

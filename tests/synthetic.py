@@ -21,6 +21,7 @@ from analysis.results.store import Store
 HOSTILE = "<img src=x onerror=alert(1)>"
 BIG = "synthetic-80x64"
 ODD = "synthetic-odd"
+BLIND = "synthetic-blind"
 
 
 def big_scores(layers: int = 80, heads: int = 64) -> Scores:
@@ -94,6 +95,18 @@ def _gates(rng: np.random.Generator, needed: np.ndarray, harmful: np.ndarray) ->
     fall = np.exp(-np.arange(80) / 15)
     curves = {name: (0.7 + 3 * fall + rng.normal(size=80) * 0.1).round(3).tolist() for name in ("free", "open", "shut")}
     return Gates(opened, shut, curves)
+
+
+def fill_two_bases(store: Store, running: Scores) -> None:
+    """The default model's map in the running model; and a model of which the weights-only map does not hold."""
+    store.put(f"result/{running.provenance.model.fingerprint}/running/0", running.to_parquet())
+    weights = shipped_scores("function")
+    card = replace(weights.provenance.model, id=BLIND, fingerprint=(BLIND.encode().hex() * 4)[:64])
+    for scores, turn in ((weights, 0), (running, 7)):  # other heads do it when the model runs
+        arrays = {name: getattr(scores, name).roll(layer=turn, head=turn) for name in ("score", "hits", "missing")}
+        parts = {name: part.roll(layer=turn, head=turn) for name, part in scores.parts.items()}
+        moved = replace(scores, **arrays, parts=parts, provenance=replace(scores.provenance, model=card))
+        store.put(f"result/{card.fingerprint}/{moved.provenance.method}/0", moved.to_parquet())
 
 
 def fill(store: Store) -> None:

@@ -97,6 +97,7 @@ def test_what_is_no_sentence_is_found(docstring):
 
 LISTS = {"analysis/methods/__init__.py", "dashboard/maps/__init__.py"}
 OTHER_MEANINGS = {("dashboard/maps/columns.py", "function")}  # AG Grid's word for a formatter
+JOB_STATES = {"running"}  # a job may be that, too: of such a name only imports are looked at
 
 
 def names_in(path):
@@ -123,7 +124,8 @@ def test_no_module_names_a_method_or_map_but_its_own_package():
             packages = (f"analysis.methods.{method.name}", f"dashboard.maps.{method.name}")
             for name in names_in(path):
                 imported = any(name == package or name.startswith(f"{package}.") for package in packages)
-                if (name == method.name or imported) and (place, name) not in OTHER_MEANINGS:
+                said = name == method.name and name not in JOB_STATES
+                if (said or imported) and (place, name) not in OTHER_MEANINGS:
                     named.append((place, name))
     assert named == []
 

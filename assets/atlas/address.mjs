@@ -75,6 +75,16 @@ export function goneBack() {
   setStore(PARTS.address, location.search);
 }
 
+/**
+ * Open another view, as a link to it would, without loading the page again; the pins stay.
+ * @param {string} address
+ */
+export function openView(address) {
+  visited.hasArrived = true;
+  history.pushState(null, "", withPins(address, state.pins));
+  setStore(PARTS.address, location.search);
+}
+
 /** Copy a link to this view, which names the model and the pins. */
 export async function copyLink() {
   const query = state.heads ? state.heads.named : location.search;

@@ -1,9 +1,10 @@
 // @ts-check
 // What the page's buttons and links do when they are clicked.
-import { copyLink, withPins } from "./address.mjs";
+import { copyLink, openView, withPins } from "./address.mjs";
 import { submitForm } from "./form.mjs";
 import { cancelJob, retryJob } from "./jobs.mjs";
-import { near, PARTS } from "./page.mjs";
+import { dash, near, PARTS } from "./page.mjs";
+import { showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
 import { exchange, pin, unpin } from "./pins.mjs";
 import { state } from "./state.mjs";
@@ -18,6 +19,8 @@ const ACTIONS = {
   instead: (_, names) => exchange(names.split(" ")[0], names.split(" ")[1]),
   picture: (button, format) => downloadPicture(button.dataset.figure || "", format),
   export: (link) => link.setAttribute("href", withPins(link.getAttribute("href") || "", state.pins)),
+  pairs: (button) => showPairs(button),
+  csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
 };
@@ -32,6 +35,7 @@ export function clickedButton(event) {
   closeMenus(event);
   if (near(event, `#${PARTS.copy}`)) copyLink();
   if (near(event, `#${PARTS.submit}`)) submitForm();
+  followLink(event);
   const button = near(event, SELECTOR);
   if (!button) return;
   for (const [name, action] of Object.entries(ACTIONS)) {
@@ -41,12 +45,28 @@ export function clickedButton(event) {
 }
 
 /**
+ * Open the view that a link leads to in this page; with a modifier the browser opens it elsewhere.
+ * @param {Event} event
+ */
+function followLink(event) {
+  const link = near(event, "a[data-view]");
+  if (!link || !(event instanceof MouseEvent) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  openView(link.getAttribute("href") || "");
+}
+
+/**
  * Close the menus that are open, but for one that was clicked beside its links.
  * @param {Event} [event]
+ * @returns {boolean} whether there was one to close
  */
 export function closeMenus(event) {
+  let hasClosed = false;
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     const isInside = event && event.target instanceof Node && menu.contains(event.target);
-    if (!isInside || near(event, "a, button")) menu.removeAttribute("open");
+    if (isInside && !near(event, "a, button")) continue;
+    menu.removeAttribute("open");
+    hasClosed = true;
   }
+  return hasClosed;
 }

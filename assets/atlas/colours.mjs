@@ -3,6 +3,8 @@
 
 /** @typedef {import("./graph.mjs").Trace} Trace */
 
+const NOTHING = "rgba(0,0,0,0)"; // leaves a square as it is
+
 /**
  * From a value of a map to its colour; null for a square that is left out. Bytes are codes of single colours, other
  * numbers lie between two colours.
@@ -10,7 +12,7 @@
  * @returns {(value: number) => string | null}
  */
 export function colouring({ z, colorscale }) {
-  if (z.dtype === "u1") return (code) => colorscale[2 * code][1];
+  if (z.dtype === "u1") return (code) => (colorscale[2 * code][1] === NOTHING ? null : colorscale[2 * code][1]);
   const low = channels(colorscale[0][1]);
   const high = channels(colorscale[1][1]);
   return (value) => (Number.isNaN(value) ? null : `rgb(${mixed(low, high, value).join()})`);

@@ -1,7 +1,7 @@
 // @ts-check
 // Drawing the maps. Plotly takes a tenth of a second for five big maps: when only colours change they are painted at
 // once, and plotly follows when nothing has changed for a moment.
-import { graph, mapsIn, plotly, whenDrawn } from "./graph.mjs";
+import { graph, insidesIn, mapsIn, plotly, whenDrawn } from "./graph.mjs";
 import { drawCursor, drawPins } from "./outlines.mjs";
 import { dash, PARTS } from "./page.mjs";
 import { paint, unpaint } from "./painting.mjs";
@@ -126,8 +126,9 @@ export function afterPlot() {
  * @param {Figure} figure
  */
 function hasDrawn(drawn, figure) {
-  const maps = mapsIn(drawn.data || []);
-  return maps.length > 0 && mapsIn(figure.data).every((map, i) => maps[i] && sameNumbers(maps[i], map));
+  const maps = [...mapsIn(drawn.data || []), ...insidesIn(drawn.data || [])];
+  const wanted = [...mapsIn(figure.data), ...insidesIn(figure.data)];
+  return maps.length > 0 && wanted.every((map, i) => maps[i] && sameNumbers(maps[i], map));
 }
 
 /**

@@ -12,6 +12,7 @@
  * @property {[at: number, colour: string][]} colorscale
  * @property {number} xgap pixels between squares
  * @property {string} [meta] the colour between them, when it is not the page's
+ * @property {string} [legendgroup] "inside" of a map that is drawn over the middles of another's squares
  */
 
 /**
@@ -37,6 +38,7 @@
 /**
  * @typedef {object} Plotly
  * @property {(graph: Element, changes: Record<string, unknown>) => void} relayout
+ * @property {(graph: Element, changes: Record<string, unknown>, traces: number[]) => void} restyle
  * @property {(holder: Element, data: unknown, layout: unknown, config: unknown) => Promise<unknown>} newPlot
  * @property {(holder: Element, options: unknown) => Promise<unknown>} downloadImage
  * @property {(holder: Element) => void} purge
@@ -71,11 +73,19 @@ export function whenDrawn(work, patience = 600) {
 }
 
 /**
- * The traces of a figure that are maps; the others are profiles beside them.
+ * The traces of a figure that are maps; the others are drawn over them, or are profiles beside them.
  * @param {Trace[]} data
  */
 export function mapsIn(data) {
-  return data.filter((trace) => trace.type === "heatmap");
+  return data.filter((trace) => trace.type === "heatmap" && trace.legendgroup !== "inside");
+}
+
+/**
+ * The traces that are drawn over the middles of the maps' squares, one for each map, or none.
+ * @param {Trace[]} data
+ */
+export function insidesIn(data) {
+  return data.filter((trace) => trace.type === "heatmap" && trace.legendgroup === "inside");
 }
 
 /**

@@ -13,6 +13,7 @@
  * @property {number} step
  * @property {number} digits decimals to show
  * @property {boolean} ranked whether a head's rank is shown
+ * @property {[low: string, high: string] | null} interval of every number, in hundredths
  * @property {string} value
  */
 
@@ -38,6 +39,7 @@
  * @property {number} step
  * @property {number} digits
  * @property {boolean} ranked
+ * @property {[low: () => Numbers, high: () => Numbers] | null} interval
  * @property {() => Numbers} values
  */
 
@@ -126,8 +128,11 @@ export function unpack(packed) {
  * @param {PackedMeasure} measure
  * @returns {Measure}
  */
-function unpackMeasure({ value, type, ...facts }) {
-  return { ...facts, values: lazily(value, type) };
+function unpackMeasure({ value, type, interval, ...facts }) {
+  const [low, high] = interval || [];
+  /** @type {Measure["interval"]} */
+  const ends = low && high ? [lazily(low, "u1"), lazily(high, "u1")] : null;
+  return { ...facts, interval: ends, values: lazily(value, type) };
 }
 
 /**

@@ -120,11 +120,11 @@ function anywhere(event) {
 }
 
 /**
- * Leave a field, or else clear the pins.
+ * Close a menu, leave a field, or else clear the pins.
  * @param {HTMLElement | null} field
  */
 function escaped(field) {
-  closeMenus();
+  if (closeMenus()) return;
   leave();
   if (field) field.blur();
   else if (state.pins.length) {

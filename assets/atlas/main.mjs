@@ -12,6 +12,7 @@ import { keyed } from "./keyboard.mjs";
 import { drawPins } from "./outlines.mjs";
 import { byId, dash, PARTS } from "./page.mjs";
 import { listenTo } from "./pointer.mjs";
+import { listenToPoints, markPoints } from "./points.mjs";
 import { chooseTheme, watchScreen } from "./screen.mjs";
 import { state } from "./state.mjs";
 import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
@@ -49,6 +50,7 @@ function write(query, pins) {
 function pin(pins) {
   state.pins = pins || [];
   drawPins();
+  markPoints();
 }
 
 /**
@@ -86,6 +88,7 @@ dash().atlas = {
   pick: pickRow,
   told: jobsTold,
   poll: pollJobs,
+  points: listenToPoints,
   help: () => true,
 };
 

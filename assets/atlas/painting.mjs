@@ -2,7 +2,7 @@
 // Quick painting: new colours on canvases above the maps, and new remarks in their titles, until plotly has drawn them.
 import { byColour, colouring, remarkIn } from "./colours.mjs";
 import { element } from "./elements.mjs";
-import { axesOf, mapsIn } from "./graph.mjs";
+import { axesOf, insidesIn, mapsIn } from "./graph.mjs";
 import { numbers } from "./heads.mjs";
 import { overlay } from "./outlines.mjs";
 import { byId, PARTS } from "./page.mjs";
@@ -21,9 +21,10 @@ import { byId, PARTS } from "./page.mjs";
 export function paint(drawn, figure) {
   const paper = getComputedStyle(byId(PARTS.frame)).backgroundColor;
   const traces = mapsIn(figure.data);
+  const insides = insidesIn(figure.data);
   const canvases = [];
   for (const [map, axes] of axesOf(drawn, traces.length).entries()) {
-    const canvas = painted(traces[map], axes, paper);
+    const canvas = painted(traces[map], insides[map], axes, paper);
     canvas.style.left = `${axes[0]._offset + drawn.offsetLeft}px`;
     canvas.style.top = `${axes[1]._offset + drawn.offsetTop}px`;
     canvases.push(canvas);
@@ -52,10 +53,11 @@ function writeRemarks(drawn, figure) {
 /**
  * A canvas of a map's squares.
  * @param {Trace} trace
+ * @param {Trace | undefined} inside what is drawn over their middles
  * @param {Axes} axes
  * @param {string} paper
  */
-function painted(trace, [xAxis, yAxis], paper) {
+function painted(trace, inside, [xAxis, yAxis], paper) {
   const scale = window.devicePixelRatio || 1;
   const canvas = sized([xAxis, yAxis], scale);
   const pen = canvas.getContext("2d");
@@ -63,7 +65,8 @@ function painted(trace, [xAxis, yAxis], paper) {
   pen.scale(scale, scale);
   pen.fillStyle = trace.meta || paper;
   pen.fillRect(0, 0, xAxis._length, yAxis._length);
-  fillSquares(pen, trace, [xAxis, yAxis], scale);
+  fillSquares(pen, trace, [xAxis, yAxis], scale, 0);
+  if (inside) fillSquares(pen, inside, [xAxis, yAxis], scale, (inside.xgap - trace.xgap) / 2);
   return canvas;
 }
 
@@ -87,8 +90,9 @@ function sized([xAxis, yAxis], scale) {
  * @param {Trace} trace
  * @param {Axes} axes
  * @param {number} scale
+ * @param {number} margin pixels that are left out at the start of each square
  */
-function fillSquares(pen, trace, [xAxis, yAxis], scale) {
+function fillSquares(pen, trace, [xAxis, yAxis], scale, margin) {
   const [rows, columns] = trace.z.shape.split(", ").map(Number);
   const values = numbers(trace.z.bdata, trace.z.dtype);
   const xs = edges(xAxis, columns, scale);
@@ -100,7 +104,7 @@ function fillSquares(pen, trace, [xAxis, yAxis], scale) {
       const row = Math.floor(i / columns);
       const top = Math.min(ys[row], ys[row + 1]); // rows go up or down
       const [width, height] = [xs[column + 1] - xs[column], Math.abs(ys[row + 1] - ys[row])];
-      pen.fillRect(xs[column], top, width - trace.xgap, height - trace.xgap);
+      pen.fillRect(xs[column] + margin, top + margin, width - trace.xgap, height - trace.xgap);
     }
   }
 }

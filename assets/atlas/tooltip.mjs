@@ -14,10 +14,11 @@ import { bestLines, labelText, scoreLines } from "./words.mjs";
  * @param {Cell} cell
  * @param {number} map
  * @param {{x: number, y: number}} point
+ * @param {string[]} [more] lines below the scores
  */
-export function showTooltip(heads, cell, map, point) {
+export function showTooltip(heads, cell, map, point, more = []) {
   const tooltip = part();
-  tooltip.replaceChildren(...content(heads, cell, map));
+  tooltip.replaceChildren(...content(heads, cell, map, more));
   tooltip.style.display = "block";
   const size = { width: tooltip.offsetWidth, height: tooltip.offsetHeight };
   const [left, top] = beside(point, size, { width: innerWidth, height: innerHeight });
@@ -40,14 +41,16 @@ function part() {
  * @param {Heads} heads
  * @param {Cell} cell
  * @param {number} map
+ * @param {string[]} more
  * @returns {HTMLElement[]}
  */
-function content(heads, cell, map) {
+function content(heads, cell, map, more) {
   const index = indexOf(heads, cell);
   const panel = heads.panels[map] || heads.panels[0];
   const heading = element("div", "tip-head");
   heading.append(element("b", "", nameOf(heads, cell)), element("span", "", labelText(panel, index)));
-  const scores = scoreLines(heads, panel, index).map((line) => element("div", "tip-score", line));
+  const lines = [...scoreLines(heads, panel, index), ...more];
+  const scores = lines.map((line) => element("div", "tip-score", line));
   const list = element("ul");
   for (const { words, score } of bestLines(heads, index)) {
     const item = element("li");

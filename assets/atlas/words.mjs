@@ -21,7 +21,7 @@ export function rankOf(values, index) {
 }
 
 /**
- * A measure of a head with its rank, such as `F 0.42, rank 3 of 270`.
+ * A measure of a head with its interval and its rank, such as `F 0.42 (0.30–0.55), rank 3 of 270`.
  * @param {Measure} measure
  * @param {number} index
  */
@@ -30,7 +30,18 @@ export function measureText(measure, index) {
   const number = measure.low + measure.step * values[index];
   const name = measure.name ? `${measure.name} ` : "";
   const rank = measure.ranked && number > 0 ? `, rank ${rankOf(values, index)} of ${values.length}` : "";
-  return `${name}${number.toFixed(measure.digits)}${rank}`;
+  return `${name}${number.toFixed(measure.digits)}${number > 0 ? intervalText(measure, index) : ""}${rank}`;
+}
+
+/**
+ * The interval of a measure, such as ` (0.30–0.55)`; empty when it has none.
+ * @param {Measure} measure
+ * @param {number} index
+ */
+function intervalText({ interval }, index) {
+  if (!interval) return "";
+  const [low, high] = interval.map((ends) => (ends()[index] / 100).toFixed(2));
+  return ` (${low}–${high})`;
 }
 
 /**

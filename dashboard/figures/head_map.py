@@ -10,6 +10,7 @@ from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel
 from dashboard.palette import Colours
 
+INSIDE = "inside"  # the group of the maps that are drawn over others (scripts)
 _TICK = 22  # pixels between tick labels, at least
 
 
@@ -27,17 +28,28 @@ class Sheet:
 def head_maps(panels: Sequence[Panel], looks: Sequence[Look], sheet: Sheet) -> Figure:
     """All panels in one figure, so that they zoom together and leave the page as one picture."""
     layout: Properties = _page(sheet)
-    traces = []
+    traces, insides = [], []
     for number, (panel, look, box) in enumerate(zip(panels, looks, sheet.place.boxes, strict=True), start=1):
         mark = "" if number == 1 else str(number)
         traces.append(_trace(panel, look, sheet.lies, mark))
+        if look.inside is not None:
+            insides.append(_inside(panel, look.inside, sheet.lies, box, mark))
         x, y = _axes(sheet, panel.value.shape[1], box, mark)
         framed = {"showline": True, "mirror": True, "linecolor": look.ground} if look.ground else {}
         layout[f"xaxis{mark}"], layout[f"yaxis{mark}"] = {**x, **framed}, {**y, **framed}
         layout["annotations"].append(_title(panel, box, sheet))
         if look.ground:
             layout["shapes"].append(_ground(look.ground, mark))
-    return {"data": traces, "layout": layout}
+    return {"data": [*traces, *insides], "layout": layout}
+
+
+def _inside(panel: Panel, look: Look, lies: Orientation, box: Box, mark: str) -> Properties:
+    """Another map over the middles of the cells: only their outlines keep the colour of the first."""
+    trace = _trace(panel, look, lies, mark)
+    across = panel.value.shape[1 if lies.across else 0]
+    outline = min(max(round(box.width / across / 8), 1), 3)  # whole pixels: plotly rounds half of a gap
+    gap = trace["xgap"] + 2 * outline
+    return {**trace, "xgap": gap, "ygap": gap, "legendgroup": INSIDE, "hoverinfo": "skip"}
 
 
 def _trace(panel: Panel, look: Look, lies: Orientation, mark: str) -> Properties:

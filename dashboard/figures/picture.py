@@ -7,9 +7,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.models.card import HeadId, ModelCard
+from dashboard.figures.head_map import INSIDE
 from dashboard.figures.numbers import plain
 from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel
+from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 
 _ABOVE, _BELOW = 64, 52  # pixels for title and legend, and for the provenance
@@ -22,7 +24,7 @@ class Caption:
 
     heading: str  # with markup: texts of others in it are `plain`
     source: str
-    swatches: Sequence[tuple[str, str]]  # colour and words
+    swatches: Sequence[Swatch]
 
 
 def picture(
@@ -52,12 +54,12 @@ def picture(
             "bgcolor": "rgba(0,0,0,0)",
         },
     )
-    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    maps = [trace for trace in figure.data if trace.type == "heatmap" and trace.legendgroup != INSIDE]
     for trace, panel in zip(maps, panels, strict=True):
         _add_hover(trace, panel, card, lies)
     for head in pins:
         _add_pin(figure, head, len(panels), card, lies, palette, _PAPER[dark])
-    figure.add_traces([_swatch(colour, plain(name)) for colour, name in caption.swatches])
+    figure.add_traces([_swatch(each) for each in caption.swatches])
     for text, y, anchor, size in (
         (caption.heading, 1 + 34 / height, "bottom", 15),
         (caption.source, -12 / height, "top", 10),
@@ -97,7 +99,9 @@ def _add_pin(
     )  # fmt: skip
 
 
-def _swatch(colour: str, name: str) -> go.Scatter:
+def _swatch(swatch: Swatch) -> go.Scatter:
     """A legend entry; it draws nothing."""
-    marker = {"color": colour, "symbol": "square", "size": 11, "line": {"color": "#868e96", "width": 0.5}}
-    return go.Scatter(x=[None], y=[None], mode="markers", name=name, marker=marker, xaxis="x", yaxis="y")
+    line = {"color": swatch.colour, "width": 2} if swatch.inside else {"color": "#868e96", "width": 0.5}
+    marker = {"color": swatch.inside or swatch.colour, "symbol": "square", "size": 11, "line": line}
+    words = plain(swatch.words)
+    return go.Scatter(x=[None], y=[None], mode="markers", name=words, marker=marker, xaxis="x", yaxis="y")

@@ -10,6 +10,7 @@ from dashboard.figures.numbers import Figure, plain
 from dashboard.figures.picture import Caption, picture
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel, reasons
+from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours, colours
 from dashboard.view import View
 
@@ -58,7 +59,7 @@ def _source(view: View) -> str:
     facts, each, card = view.shown.result.provenance, view.map, view.card
     parts = [
         f"Head Atlas {facts.atlas}",
-        f"{each.origin or each.title.lower()}, version {facts.version}",
+        f"{each.origin(facts)}, version {facts.version}",
         f"fingerprint {card.fingerprint[:16]}",
         *each.source(facts),
         card.note or card.dtype,
@@ -67,11 +68,12 @@ def _source(view: View) -> str:
     return " · ".join(plain(part) for part in parts)
 
 
-def _swatches(view: View, palette: Colours) -> list[tuple[str, str]]:
+def _swatches(view: View, palette: Colours) -> list[Swatch]:
     """The colours of the maps, then the reasons for missing scores."""
-    shown, swatches = view.shown, []
+    shown = view.shown
+    swatches: list[Swatch] = []
     if shown is not None and not all(panel.is_empty for panel in view.panels):
         swatches += shown.map.swatches(shown, palette)
     for reason in reasons(view.panels):
-        swatches.append((palette.missing[reason], reason.words))
+        swatches.append(Swatch(palette.missing[reason], reason.words))
     return swatches

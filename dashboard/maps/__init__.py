@@ -28,6 +28,14 @@ def register(added: Map[Any]) -> None:
     MAPS.append(added)
 
 
+def map_of_method(method: str) -> Map[Any] | None:
+    """The map that shows the results of a method, if there is one."""
+    for each in MAPS:
+        if method in each.methods():
+            return each
+    return None
+
+
 def map_of(name: str) -> Map[Any] | None:
     """The map of that name, if there is one."""
     for each in MAPS:

@@ -20,6 +20,7 @@ class Control:
     is_picker: bool = False  # what it offers comes with the model on the page
     has_number: bool = False  # its value stands beside its name
     decides_choices: bool = False  # what pickers offer depends on its value
+    conditional: bool = False  # hidden where it would change nothing
 
 
 def segments(key: str, value: str, **labels: str) -> dmc.SegmentedControl:

@@ -8,9 +8,10 @@ from dashboard.maps.map import MapView, missing_words
 from dashboard.maps.panel import reasons
 
 
-def entry(colour: str, words: str, name: str = "swatch") -> html.Span:
-    """A colour and what it means."""
-    return html.Span([html.I(className=name, style={"background": colour}), words], className="legend-entry")
+def entry(colour: str, words: str, name: str = "swatch", inside: str = "") -> html.Span:
+    """A colour and what it means; with another colour inside, it is a frame around that."""
+    style = {"background": inside, "borderColor": colour} if inside else {"background": colour}
+    return html.Span([html.I(className=name, style=style), words], className="legend-entry")
 
 
 def ramp(shades: list[str], words: str, ends: tuple[str, str] | None = None) -> html.Span:

@@ -11,6 +11,8 @@ from analysis.results.scores import Floats
 from dashboard.maps.panel import Codes, Panel
 from dashboard.palette import Colours
 
+NOTHING = "rgba(0,0,0,0)"  # a colour that leaves what is below as it is (scripts)
+
 
 @dataclass(frozen=True, eq=False)
 class Look:
@@ -21,6 +23,7 @@ class Look:
     low: float
     high: float
     ground: str = ""  # the colour between cells of light; empty: the page's own
+    inside: "Look | None" = None  # drawn over the middle of each cell, of which an outline remains
 
     @classmethod
     def of_codes(cls, codes: Codes, shades: Sequence[str], ground: str = "") -> "Look":

@@ -1,11 +1,11 @@
 """What a map is: all that the page, the exports and the API ask of it, with a default for every question.
 
-A map belongs to the analysis method of the same name and shows its result. `dashboard.maps.register` adds one; nothing
-else in `dashboard` knows a map by its name.
+A map belongs to the analysis method of the same name and shows its result, or the result of another method that
+answers the same question. `dashboard.maps.register` adds one; nothing else in `dashboard` knows a map by its name.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
@@ -27,6 +27,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
 from dashboard.maps.script import Constant, script
 from dashboard.maps.section import Content, Section
+from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
 from dashboard.setting import Part, settings_of
@@ -53,11 +54,12 @@ class MapView(Generic[State]):
     """One map of a view that has a result: what all that it says and draws is made of."""
 
     map: "Map[State]"
-    whole: Scores  # its result
+    whole: Scores  # the result that is shown
     result: Scores  # the part of it that the state asks for
     state: State  # the map's own part
     common: ViewState  # without pins, on which nothing here depends
     failure: str = ""  # why the scores that a job could not compute are missing
+    by_method: tuple[tuple[str, Scores], ...] = ()  # all results that the map could show, by the name of their method
 
     @property
     def card(self) -> ModelCard:
@@ -79,6 +81,11 @@ class MapView(Generic[State]):
         """How it lies."""
         return self.map.orientation(self.common)
 
+    @property
+    def named(self) -> ViewState:
+        """The state of the view with the checkpoint's fingerprint: what links to other views are made of."""
+        return replace(self.common, fingerprint=self.card.fingerprint[:8])
+
     def palette(self, dark: bool) -> Colours:
         """The colours of its page."""
         return colours(self.common.palette, dark)
@@ -98,17 +105,24 @@ class Map(Generic[State]):
     own_view: bool = True  # it has panels; else it is only a part of a head's card
     part: type[State] = cast("type[State]", Part)  # what it adds to the state of a view
     heads_across: bool = False  # its maps lie with heads across and layer 0 at the bottom, unless transposed
-    origin: str = ""  # what its picture's source line calls it; the title when empty
     help: str = ""  # how to read it, in the page's help
 
     # ---- The state ----------------------------------------------------------------------------------------------
+
+    def methods(self) -> Sequence[str]:
+        """The methods whose results it can show, by their names."""
+        return (self.name,)
+
+    def method(self, state: State, results: Mapping[str, Scores]) -> str:
+        """The one of them that the state asks for, given those results that the model has."""
+        return self.name
 
     def choice(self, state: State) -> str:
         """Which of several results the state asks for; none goes first when empty."""
         return ""
 
     def repaired(
-        self, state: State, result: Scores | None, choices: Mapping[str, str], card: ModelCard
+        self, state: State, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
     ) -> tuple[State, list[str]]:
         """The state without what the model does not have, and a notice for each thing that is left out."""
         return state, []
@@ -121,8 +135,8 @@ class Map(Generic[State]):
         """The state that shows one result of several."""
         return self.part()
 
-    def state_of_job(self, asked: Asked) -> State:
-        """The state that shows what a job was asked for."""
+    def state_of_job(self, asked: Mapping[str, Asked]) -> State:
+        """The state that shows what a job was asked for, by the names of the map's methods."""
         return self.part()
 
     # ---- Controls -----------------------------------------------------------------------------------------------
@@ -138,6 +152,10 @@ class Map(Generic[State]):
     def control_values(self, shown: "MapView[State] | None", state: State) -> dict[str, Any]:
         """What its controls say, by their keys."""
         return {key: getattr(state, one.name) for key, one in settings_of(type(state)).items()}
+
+    def needless(self, shown: "MapView[State] | None", state: State) -> set[str]:
+        """The keys of those controls that would change nothing on the page; they are hidden."""
+        return set()
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
@@ -179,6 +197,10 @@ class Map(Generic[State]):
         """How to read what is on the page, in one sentence that follows the controls."""
         return [f"Each square is one attention head of {shown.card.id}."]
 
+    def warning(self, shown: MapView[State]) -> list[Any]:
+        """What one must know before believing the map; it stands above all else."""
+        return []
+
     def legend(self, shown: MapView[State], palette: Colours) -> list[Any]:
         """What the colours mean; reasons for missing scores are added by the page."""
         return []
@@ -195,8 +217,8 @@ class Map(Generic[State]):
         """What computes it on the command line."""
         return methods.method(self.name).command_line(model)
 
-    def absent(self, card: ModelCard) -> list[Any]:
-        """What the page says when the model has no result of it."""
+    def absent(self, card: ModelCard, state: State) -> list[Any]:
+        """What the page says when the model has no result of what the state asks for."""
         return [
             html.H2(f"No {self.title.lower()} of {card.id} yet"),
             html.P(["Ask for it under ", html.B("Models and jobs"), ", or run"]),
@@ -227,12 +249,16 @@ class Map(Generic[State]):
 
     # ---- What is taken away -------------------------------------------------------------------------------------
 
-    def swatches(self, shown: MapView[State], palette: Colours) -> list[tuple[str, str]]:
+    def swatches(self, shown: MapView[State], palette: Colours) -> list[Swatch]:
         """Colours and words of a picture's legend; reasons for missing scores are added by the picture."""
-        return [(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown.panels]
+        return [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown.panels]
 
     def heading(self, shown: MapView[State]) -> str:
         """What a picture says of itself after the model's name."""
+        return self.title.lower()
+
+    def origin(self, provenance: Provenance) -> str:
+        """What a picture's source line calls it."""
         return self.title.lower()
 
     def source(self, provenance: Provenance) -> list[str]:
@@ -253,6 +279,10 @@ class Map(Generic[State]):
             }
             frames.append(pd.DataFrame(rows))
         return with_source(with_model(pd.concat(frames, ignore_index=True), shown.result), shown.result)
+
+    def everything(self, shown: MapView[State]) -> Scores:
+        """What is taken away as *all scores*."""
+        return shown.result
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
         """All scores of a result in long format."""

@@ -44,6 +44,7 @@ class Measure:
     digits: int = 2
     ranked: bool = True  # the head's rank is told, too
     ends: tuple[float, float] | None = None  # sent in two bytes between these, else as it is
+    interval: tuple[Floats, Floats] | None = None  # of each number, from 0 to 1; sent in hundredths
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,8 @@ class Panel:
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
     measures: tuple[Measure, ...] = ()
     label: Label | None = None
+    hollow: Bools | None = None  # members that are drawn as an outline
+    pale: Bools | None = None  # members whose inside is lighter
     row: str = ""  # of panels that stand in a grid: what its row is about
     column: str = ""
     remark: str = ""  # after the title, instead of how many belong

@@ -16,6 +16,7 @@ class Section:
     is_figure: bool = False  # its content is a plotly figure, else pieces of the page
     beside: bool = False  # it shares its row with a neighbour that does, too
     folded: bool = False  # a person opens it
+    has_heads: bool = False  # of a figure: its points are heads, named by their customdata
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,21 @@ from dashboard.page.markup import as_data
 from dashboard.page.sections import all_sections, drawn_sections, section_output, section_parts
 from dashboard.page.table import columns, rows
 from dashboard.page.workshop import job_list, model_list
-from dashboard.setting import settings_of
+from dashboard.setting import Setting, settings_of
 from dashboard.state import MODELS, TABLE, ReadState, ViewState
 from dashboard.view import View, open_view, opened, view_of_controls
 
 _NOT_ASKED = {f"{ids.SCREEN}.data", f"{ids.FRESH}.data"}  # changes that nobody asked for leave notices alone
 EMBEDDED = "embedded"  # the page's class without what surrounds the maps
 _LARGEST_BESIDE_TABLE = 14  # pixels of a cell
-_HIDDEN = (ids.EMPTY, ids.FRAME, ids.TABLE_FRAME, ids.WORKSHOP, ids.ATLAS)  # parts that some views do not show
+_HIDDEN = (
+    ids.WARNING,
+    ids.EMPTY,
+    ids.FRAME,
+    ids.TABLE_FRAME,
+    ids.WORKSHOP,
+    ids.ATLAS,
+)  # parts that some views do not show
 
 Values = dict[str, Any]  # of a callback's inputs or outputs, by their names
 
@@ -43,6 +51,7 @@ def painting() -> Values:
             "controls": {key: Output(*where) for key, where in props.items()},
             "choices": {key: Output(key, "data") for key in _pickers()},
             "hidden_groups": {each.name: Output(ids.group(each.name), "hidden") for each in MAPS},
+            "hidden_controls": {key: Output(ids.control(key), "hidden") for key in _conditional()},
             "pins": Output(ids.PINS, "data"),
             "notices": Output(ids.NOTICES, "children"),
             "page": Output(ids.PAGE, "className"),
@@ -64,6 +73,7 @@ def describing() -> Values:
     return {
         "output": {
             "title": Output(ids.TITLE, "data"),
+            "warning": Output(ids.WARNING, "children"),
             "sentence": Output(ids.SENTENCE, "children"),
             "legend": Output(ids.LEGEND, "children"),
             "empty": Output(ids.EMPTY, "children"),
@@ -128,9 +138,11 @@ def paint(
     if address is None or screen is None:
         raise PreventUpdate
     from_address = f"{ids.ADDRESS}.data" in changed
-    asked = {**controls, "embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
-    view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, asked)
     another_model = from_address or f"{ids.MODEL}.value" in changed
+    asked = {**controls, "embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
+    if another_model:
+        asked |= dict.fromkeys(_keys(lambda setting: setting.starts_anew))
+    view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, asked)
     other_choices = another_model or bool(changed & _deciding_choices())
     return {
         "heads": {**hover.packed(view), "figure": _figure(view, *read_screen(screen))},
@@ -138,6 +150,7 @@ def paint(
         "controls": _controls(view, from_address, another_model),
         "choices": choices(catalogue, view) if other_choices else dict.fromkeys(_pickers(), no_update),
         "hidden_groups": {each.name: each is not view.map for each in MAPS},
+        "hidden_controls": _hidden_controls(view),
         "pins": [str(head) for head in view.state.pins] if another_model else no_update,
         "notices": no_update if changed <= _NOT_ASKED else _notices(view),
         "page": (EMBEDDED if view.state.embed else "") if from_address else no_update,
@@ -158,6 +171,18 @@ def _notices(view: View) -> list[Any]:
 def _pickers() -> list[str]:
     """The keys of the controls whose choices come with the view."""
     return [ids.MODEL, *(control.key for control in all_controls() if control.is_picker)]
+
+
+def _conditional() -> list[str]:
+    """The keys of the controls that are hidden where they would change nothing."""
+    return [control.key for control in all_controls() if control.conditional]
+
+
+def _hidden_controls(view: View) -> dict[str, bool]:
+    needless: set[str] = set()
+    for each in MAPS:
+        needless |= each.needless(view.of(each), view.state.of(each.part))
+    return {key: key in needless for key in _conditional()}
 
 
 def _deciding_choices() -> set[str]:
@@ -184,18 +209,18 @@ def control_values(view: View) -> Values:
 def _controls(view: View, from_address: bool, another_model: bool) -> Values:
     """The controls that are to say something else: all for an address, those of the model for another model."""
     values = control_values(view) if another_model else {}
-    written = set(values) if from_address else _keys_of_model()
+    written = set(values) if from_address else _keys(lambda setting: setting.of_model)
     changes = {}
     for key in control_props():
         changes[key] = values[key] if key in written and key in values else no_update
     return changes
 
 
-def _keys_of_model() -> set[str]:
-    """The keys of settings that mean something for one model only."""
+def _keys(wanted: Callable[[Setting], bool]) -> set[str]:
+    """The keys of some of the maps' settings."""
     keys: set[str] = set()
     for each in MAPS:
-        keys |= {key for key, setting in settings_of(each.part).items() if setting.of_model}
+        keys |= {key for key, setting in settings_of(each.part).items() if wanted(setting)}
     return keys
 
 
@@ -220,8 +245,10 @@ def describe(catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: An
 def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
     """Title, sentence, legend, sections, downloads, table, and which parts of the page are hidden."""
     shown, in_table = view.shown, view.state.view == TABLE
+    warning = view.map.warning(shown) if shown is not None else []
     below = drawn_sections(view, width, dark, sent)
     hidden = {
+        ids.WARNING: not warning,
         ids.EMPTY: shown is not None,
         ids.FRAME: shown is None,
         ids.TABLE_FRAME: not in_table,
@@ -231,9 +258,10 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
     }
     return {
         "title": view.title,
+        "warning": warning,
         "sentence": view.map.sentence(shown) if shown is not None else [],
         "legend": legend(shown, dark) if shown is not None else [],
-        "empty": view.map.absent(view.card) if shown is None else [],
+        "empty": view.map.absent(view.card, view.state.of(view.map.part)) if shown is None else [],
         "sections": below.contents,
         "open": below.open,
         "sent": below.sent,
@@ -297,6 +325,9 @@ def _register_scripts(app: Dash) -> None:
     for control in all_controls():
         if control.has_number:
             script("number", Output(ids.number(control.key), "children"), Input(control.key, control.prop))
+    for section in all_sections():
+        if section.has_heads:
+            script("points", Input(section.key, "figure"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("title", Input(ids.TITLE, "data"))
     script("draw", Input(ids.HEADS, "data"))

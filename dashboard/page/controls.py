@@ -59,11 +59,12 @@ def controls() -> html.Div:
 
 def _labelled(control: Control) -> html.Div:
     """A control under its name; hovering explains it."""
+    named = {"id": ids.control(control.key), "title": control.explained}
     if not control.has_number:
         name = html.Span(control.label, className="label")
-        return html.Div([name, control.component], className="control", title=control.explained)
+        return html.Div([name, control.component], className="control", **named)
     name = html.Span([f"{control.label} = ", html.Output(id=ids.number(control.key))], className="label")
-    return html.Div([name, control.component], className="control wide", title=control.explained)
+    return html.Div([name, control.component], className="control wide", **named)
 
 
 def model_choices(cards: list[ModelCard]) -> list[Choice]:

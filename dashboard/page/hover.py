@@ -47,7 +47,10 @@ def _panel(panel: Panel, labels: list[Label]) -> Packed:
 
 def _measure(measure: Measure) -> Packed:
     """The numbers as they are, or in two bytes each, from `low` in steps of `step`."""
-    told = {"name": measure.name, "digits": measure.digits, "ranked": measure.ranked}
+    told = {"name": measure.name, "digits": measure.digits, "ranked": measure.ranked, "interval": None}
+    if measure.interval is not None:
+        hundredths = [np.rint(100 * np.nan_to_num(ends)).astype("u1") for ends in measure.interval]
+        told["interval"] = [_bytes(ends) for ends in hundredths]
     if measure.ends is None:
         return {**told, "type": "f4", "low": 0, "step": 1, "value": _bytes(measure.value.astype("<f4"))}
     low, high = measure.ends

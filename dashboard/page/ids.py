@@ -29,6 +29,11 @@ def card(section_key: str) -> str:
     return f"{section_key}-card"
 
 
+def control(key: str) -> str:
+    """A control with its name."""
+    return f"{key}-control"
+
+
 def number(key: str) -> str:
     """The value of a control beside its name."""
     return f"{key}-shown"
@@ -39,6 +44,7 @@ PROVIDER = "provider"  # (scripts)
 PAGE = "page"
 NOTICES = "notices"
 SENTENCE = "sentence"
+WARNING = "warning"  # above the maps: what one must know before believing them
 MAPS = "maps"  # (scripts)
 FRAME = "frame"  # around the maps: the scripts draw outlines in it and it takes the keyboard (scripts)
 HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard
@@ -69,4 +75,7 @@ COPY = "copy"  # (scripts)
 HELP = "help"  # (scripts)
 HELP_OPEN = "help-open"
 DOWNLOADS = "downloads"
+PAIRS = "pairs"  # the pairs behind a score: a dialog, which the scripts fill (scripts)
+PAIRS_ABOUT = "pairs-about"  # (scripts)
+PAIRS_TABLE = "pairs-table"  # (scripts)
 LIVE = "live"  # announcements for screen readers (scripts)

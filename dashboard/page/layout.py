@@ -9,6 +9,7 @@ from dash import dcc, html
 from dashboard.maps import MAPS
 from dashboard.page import ids
 from dashboard.page.controls import all_controls, controls
+from dashboard.page.pairs import pairs_dialog
 from dashboard.page.sections import sections
 from dashboard.page.table import table
 from dashboard.page.workshop import workshop
@@ -49,6 +50,7 @@ def page(read_only: bool = False) -> dmc.MantineProvider:
             html.A("Skip to the maps", href=f"#{ids.FRAME}", className="skip"),
             html.Div([_header(), _main(read_only)], id=ids.PAGE),
             _help(),
+            pairs_dialog(),
             html.Div(id=ids.LIVE, className="unseen", role="status", **{"aria-live": "polite"}),
         ],
         id=ids.PROVIDER,
@@ -109,6 +111,7 @@ def _main(read_only: bool) -> html.Main:
 
 def _atlas() -> list[Any]:
     return [
+        html.Div(id=ids.WARNING, className="notice", role="note", hidden=True),
         html.Div(id=ids.SENTENCE, className="sentence"),
         controls(),
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),

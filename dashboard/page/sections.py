@@ -12,6 +12,7 @@ from dashboard.page import ids
 from dashboard.view import View
 
 _QUIET = {"displayModeBar": False}
+HEAD_POINTS = "head-points"  # the class of figures whose points are heads (scripts)
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,11 @@ def _card(section: Section) -> Any:
 
 def _graph(section: Section) -> dcc.Graph:
     """A figure of its own size, or one that follows its card: drawn while hidden, it cannot know how wide that is."""
+    name = HEAD_POINTS if section.has_heads else ""
     if not section.height:
-        return dcc.Graph(id=section.key, config=_QUIET)
-    return dcc.Graph(id=section.key, config=_QUIET, responsive=True, style={"height": f"{section.height}px"})
+        return dcc.Graph(id=section.key, config=_QUIET, className=name)
+    size = {"height": f"{section.height}px"}
+    return dcc.Graph(id=section.key, config=_QUIET, responsive=True, style=size, className=name)
 
 
 def drawn_sections(view: View, width: int, dark: bool, sent: Any) -> Drawn:

@@ -9,7 +9,7 @@ from dash import html
 from analysis import methods
 from analysis.results.catalogue import Listed
 from dashboard.jobs import JobState
-from dashboard.maps import map_of
+from dashboard.maps import map_of_method
 from dashboard.page import ids
 from dashboard.page.form import form
 from dashboard.state import ViewState
@@ -112,7 +112,7 @@ def model_list(results: list[Listed], folders: list[str]) -> list[Any]:
 
 def _result(entry: Listed) -> html.Tr:
     facts = entry.provenance
-    card, shown_by = facts.model, map_of(facts.method)
+    card, shown_by = facts.model, map_of_method(facts.method)
     state = ViewState(model=card.id, fingerprint=card.fingerprint[:8])
     if shown_by is not None and shown_by.own_view:
         state = replace(state, view=shown_by.name).with_part(shown_by.state_of_result(facts))

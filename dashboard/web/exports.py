@@ -16,7 +16,7 @@ from analysis.results.scores import Scores
 from dashboard.cache import cached
 from dashboard.figures.numbers import plain
 from dashboard.figures.view_figure import view_picture
-from dashboard.maps import map_of
+from dashboard.maps import map_of_method
 from dashboard.maps.map import MapView
 from dashboard.state import ViewState
 from dashboard.view import View, open_view, opened
@@ -44,6 +44,10 @@ def _shown(view: View) -> MapView[Any]:
     return view.shown
 
 
+def _everything(view: View) -> Scores:
+    return view.map.everything(_shown(view))
+
+
 def view_frame(view: View) -> pd.DataFrame:
     """The view in long format."""
     return view.map.frame(_shown(view))
@@ -52,7 +56,7 @@ def view_frame(view: View) -> pd.DataFrame:
 @cached(8)
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
-    each = map_of(scores.provenance.method)
+    each = map_of_method(scores.provenance.method)
     return each.scores_frame(scores) if each is not None else scores.to_frame()
 
 
@@ -99,9 +103,9 @@ def _page(view: View) -> bytes:
 
 EXPORTS = (
     Export("view.csv", _CSV, lambda view: _view_csv(_without_pins(view))),
-    Export("scores.csv", _CSV, lambda view: _csv(scores_frame(_shown(view).result))),
+    Export("scores.csv", _CSV, lambda view: _csv(scores_frame(_everything(view)))),
     Export("view.parquet", _PARQUET, _view_parquet),
-    Export("scores.parquet", _PARQUET, lambda view: _shown(view).result.to_parquet()),
+    Export("scores.parquet", _PARQUET, lambda view: _everything(view).to_parquet()),
     Export("page.html", "text/html; charset=utf-8", _page),
     Export("reproduce.py", "text/x-python; charset=utf-8", lambda view: reproduce(view).encode()),
 )

@@ -131,6 +131,15 @@ def drawn(page: Page) -> None:
         page.wait_for_selector("#frame > .pinned", state="attached", timeout=20_000)
 
 
+MAPS = """document.querySelector("#maps .js-plotly-plot").data
+    .filter((trace) => trace.type === "heatmap" && trace.legendgroup !== "inside").length"""
+
+
+def maps(page: Page) -> int:
+    """How many maps are drawn; what lies over their squares is not counted."""
+    return int(page.evaluate(MAPS))
+
+
 def field(page: Page, name: str) -> Locator:
     """The control of a field in the form for an analysis."""
     return page.locator(f"#new-form [data-field={name}] input")

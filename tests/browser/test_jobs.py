@@ -111,8 +111,8 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     page = visit("/?view=models")
     field(page, "model").fill("built")
     page.locator("[data-field=methods]").get_by_label("Causal map").check()
-    for other in ("Function map", "Salient tokens"):
-        page.locator("[data-field=methods]").get_by_label(other).uncheck()
+    for other in ("Function map", "Function map, running model", "Salient tokens"):
+        page.locator("[data-field=methods]").get_by_label(other, exact=True).uncheck()
     field(page, "files").set_input_files(file)
     page.get_by_text("Settings of the causal map").click()
     for name, value in {"seeds": "3", "updates": "100 300", "batch": "8", "rates": "1 0.1 0.5 0.1"}.items():

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from analysis.data.relations import builtin
 from analysis.results.shipped import shipped, shipped_scores
-from tests.browser.harness import cell, drawn, field
+from tests.browser.harness import MAPS, cell, drawn, field, maps
 from tests.synthetic import BIG, HOSTILE, ODD
 
 
@@ -40,7 +40,7 @@ def wait_for_query(page, key, value):
 def test_first_screen_is_a_finished_map(visit):
     """No form, no computation: the default model's panels, a sentence, a legend, counts."""
     page = visit()
-    assert page.locator("#maps .heatmaplayer image").count() == 5
+    assert maps(page) == 5
     expect(page.locator("#sentence")).to_contain_text("Each square is one attention head")
     expect(page.locator("#legend")).to_contain_text("Knowledge")
     expect(page.locator("#counts")).to_contain_text("of 270")
@@ -64,7 +64,7 @@ def test_hover_outlines_the_head_in_every_panel(visit):
     page.on("request", lambda request: requests.append(request.url))
     page.mouse.move(*cell(page, 23, 4, panel=2))
     expect(page.locator("#tooltip")).to_contain_text("L23H4")
-    expect(page.locator("#tooltip")).to_contain_text("Knowledge: 0.65, rank 1 of 270")
+    expect(page.locator("#tooltip")).to_contain_text("Knowledge: 0.65 (0.50–0.78), rank 1 of 270")
     expect(page.locator("#tooltip")).to_contain_text("promotes country → capital")
     assert outlines(page, "cursor") == 5
     assert requests == []
@@ -122,7 +122,7 @@ def test_controls_change_map_counts_and_address(visit):
     page.locator("#relation").click()
     page.get_by_role("option", name="country → capital").click()
     wait_for_query(page, "relation", "country_capital")
-    page.wait_for_function("document.querySelectorAll('#maps .heatmaplayer image').length === 1")
+    page.wait_for_function(f"{MAPS} === 1")
     expect(page.locator("#sentence")).to_contain_text("country → capital")
 
 
@@ -192,7 +192,7 @@ def test_what_an_address_gets_wrong_is_said(visit, path, said):
     """A visible notice and a sane view."""
     page = visit(path)
     expect(page.locator(".notice").first).to_contain_text(said)
-    assert page.locator("#maps .heatmaplayer image").count() == 5
+    assert maps(page) == 5
 
 
 def test_keyboard_only(visit):
@@ -209,7 +209,7 @@ def test_keyboard_only(visit):
     page.keyboard.type("23.4")
     page.keyboard.press("Enter")
     expect(page.locator(".head-card h2")).to_have_text("L23H4")
-    expect(page.locator("#live")).to_contain_text("L23H4, Algorithmic · Knowledge, 0.65, rank")
+    expect(page.locator("#live")).to_contain_text("L23H4, Algorithmic · Knowledge, 0.65 (0.50–0.78), rank")
     page.keyboard.press("t")
     wait_for_query(page, "transpose", "1")
     page.keyboard.press("?")
@@ -424,7 +424,8 @@ def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     (tmp_path / "opposites.csv").write_text(pairs)
     page = visit("/?view=models")
     field(page, "model").fill("smollm2-135m-instruct")
-    page.locator(".workshop").get_by_label("Salient tokens").uncheck()
+    for method in ("Salient tokens", "Function map, running model"):
+        page.locator(".workshop").get_by_label(method).uncheck()
     field(page, "files").set_input_files(tmp_path / "opposites.csv")
     page.locator("#new-submit").click()
     job = page.locator("[data-job]").first
@@ -437,7 +438,7 @@ def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     link = job.get_by_role("link", name="Open the map").get_attribute("href")
     other = visit(link + "&relation=opposites")
     expect(other.locator("#sentence")).to_contain_text("opposites")
-    assert other.locator("#maps .heatmaplayer image").count() == 1
+    assert maps(other) == 1
 
 
 def test_a_wrong_submission_is_said(visit, tmp_path):
@@ -465,11 +466,11 @@ def test_a_form_that_cannot_be_sent_is_said(visit, tmp_path):
     expect(page.locator("#note")).to_contain_text("Which model?")
     field(page, "model").fill("smollm2-135m-instruct")
     methods = page.locator("[data-field=methods]")
-    for name in ("Function map", "Salient tokens"):
-        methods.get_by_label(name).uncheck()
+    for name in ("Function map", "Function map, running model", "Salient tokens"):
+        methods.get_by_label(name, exact=True).uncheck()
     page.locator("#new-submit").click()
     expect(page.locator("#note")).to_contain_text("Which method?")
-    methods.get_by_label("Function map").check()
+    methods.get_by_label("Function map", exact=True).check()
     (tmp_path / "large.csv").write_bytes(b"a" * 5_000_001)
     field(page, "files").set_input_files(tmp_path / "large.csv")
     page.locator("#new-submit").click()
@@ -495,9 +496,9 @@ def test_settings_are_sent_only_with_their_method(visit):
     page.locator("#new-submit").click()
     page.wait_for_timeout(300)
     first, second = (body for body in sent if body)
-    assert first == {"model": "org/name", "methods": ["function", "salience"]}
+    assert first == {"model": "org/name", "methods": ["function", "running", "salience"]}
     assert second == {
-        "model": "org/name", "methods": ["function", "salience", "causal"], "tasks": ["math"], "seeds": 2,
+        "model": "org/name", "methods": ["function", "running", "salience", "causal"], "tasks": ["math"], "seeds": 2,
         "updates": [120, 260], "rates": [1, 0.1, 0.5, "often"], "push": 0.5, "published": True,
     }  # fmt: skip
 

@@ -17,6 +17,11 @@ test("a code has the colour of its step", () => {
   assert.deepEqual([0, 1].map(colourOf), ["#000000", "#ff0000"]);
 });
 
+test("a code may leave a square as it is", () => {
+  const colourOf = colouring(trace("u1", [[0, "rgba(0,0,0,0)"], [0.5, "rgba(0,0,0,0)"], [0.5, "#ff0000"], [1, "#ff0000"]]));
+  assert.deepEqual([...byColour(Uint8Array.of(0, 1, 0), colourOf)], [["#ff0000", [1]]]);
+});
+
 test("a number lies between the two colours of its scale", () => {
   const colourOf = colouring(trace("f4", [[0, "#000000"], [1, "#ff8001"]]));
   assert.equal(colourOf(0), "rgb(0,0,0)");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axisNames, isAlike, zoomed } from "../../assets/atlas/drawing.mjs";
-import { axesOf, mapsIn } from "../../assets/atlas/graph.mjs";
+import { axesOf, insidesIn, mapsIn } from "../../assets/atlas/graph.mjs";
 import { axis } from "./samples.mjs";
 
 /** @typedef {import("../../assets/atlas/graph.mjs").Figure} Figure */
@@ -36,6 +36,10 @@ test("a figure keeps the ranges that were zoomed to, but for axes that are fixed
 test("the maps of a figure come before the profiles beside them, and have the first axes", () => {
   const data = /** @type {any[]} */ ([{ type: "heatmap" }, { type: "heatmap" }, { type: "bar" }]);
   assert.equal(mapsIn(data).length, 2);
+  assert.deepEqual(insidesIn(data), []);
+  const inside = /** @type {any} */ ({ type: "heatmap", legendgroup: "inside" });
+  assert.equal(mapsIn([...data, inside]).length, 2);
+  assert.deepEqual(insidesIn([...data, inside]), [inside]);
   const layout = { xaxis: axis(3, 0), yaxis: axis(3, 0), xaxis2: axis(3, 50), yaxis2: axis(3, 0) };
   const drawn = /** @type {any} */ ({ _fullLayout: layout });
   assert.deepEqual(axesOf(drawn, 3).map(([x]) => x._offset), [0, 50]);

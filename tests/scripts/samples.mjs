@@ -26,9 +26,9 @@ const figure = {
   layout: { width: 100, height: 50, uirevision: "a", font: { color: "#000000" }, annotations: [] },
 };
 
-const exact = { type: /** @type {const} */ ("f4"), low: 0, step: 1, digits: 2, ranked: true };
-const rounded = { type: /** @type {const} */ ("u2"), low: 0, step: 1 / 65535, digits: 2, ranked: true };
-const signed = { type: /** @type {const} */ ("u2"), low: -0.5, step: 1 / 65535, digits: 4, ranked: false };
+const exact = { type: /** @type {const} */ ("f4"), low: 0, step: 1, digits: 2, ranked: true, interval: null };
+const rounded = { type: /** @type {const} */ ("u2"), low: 0, step: 1 / 65535, digits: 2, ranked: true, interval: null };
+const signed = { type: /** @type {const} */ ("u2"), low: -0.5, step: 1 / 65535, digits: 4, ranked: false, interval: null };
 
 /**
  * Two layers of two heads with three panels: one nameless measure; two named ones; none.

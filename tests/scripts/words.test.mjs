@@ -23,6 +23,13 @@ test("a measure is its name, its number and its rank", () => {
   assert.equal(measureText(two.measures[0], 2), "F 0.50, rank 2 of 4");
 });
 
+test("a measure with an interval tells it in hundredths, but for a number of 0", () => {
+  const [low, high] = [Uint8Array.of(50, 4, 4, 0), Uint8Array.of(78, 20, 20, 5)];
+  const measure = { ...all.measures[0], interval: /** @type {any} */ ([() => low, () => high]) };
+  assert.equal(measureText(measure, 0), "0.65 (0.50–0.78), rank 1 of 4");
+  assert.equal(measureText(measure, 3), "0.00");
+});
+
 test("a number of 0 has no rank, nor has a measure that is not ranked", () => {
   assert.equal(measureText(all.measures[0], 3), "0.00");
   assert.equal(measureText(two.measures[1], 1), "g -0.5000");

@@ -11,6 +11,7 @@ from dashboard.maps.causal.gates import LETTERS, PREVIEW, fitted_seeds, is_runni
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.legend import entry, ramp
 from dashboard.maps.map import MapView
+from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 
 Shown = MapView[CausalState]
@@ -91,22 +92,22 @@ def _corners(palette: Colours) -> list[Any]:
     ]
 
 
-def swatches(shown: Shown, palette: Colours) -> list[tuple[str, str]]:
+def swatches(shown: Shown, palette: Colours) -> list[Swatch]:
     """The same for a picture."""
     gates = shown.state.gates
     if gates == PREVIEW:
         return [
-            (palette.slope(-1), "g below 0: helps"),
-            (palette.slope(0), "0"),
-            (palette.slope(1), f"g above 0: hurts; full colour at {scale_words(shown.panels)}"),
+            Swatch(palette.slope(-1), "g below 0: helps"),
+            Swatch(palette.slope(0), "0"),
+            Swatch(palette.slope(1), f"g above 0: hurts; full colour at {scale_words(shown.panels)}"),
         ]
     if gates in ROLES:
-        return [(palette.glow(gates, 1), f"{gates} 1"), (palette.glow(gates, 0), f"{gates} 0")]
+        return [Swatch(palette.glow(gates, 1), f"{gates} 1"), Swatch(palette.glow(gates, 0), f"{gates} 0")]
     return [
-        (palette.light(1, 0), "facilitating (F)"),
-        (palette.light(0, 1), "interfering (N)"),
-        (palette.light(1, 1), "both"),
-        (palette.light(0, 0), "neither"),
+        Swatch(palette.light(1, 0), "facilitating (F)"),
+        Swatch(palette.light(0, 1), "interfering (N)"),
+        Swatch(palette.light(1, 1), "both"),
+        Swatch(palette.light(0, 0), "neither"),
     ]
 
 

@@ -31,6 +31,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
 from dashboard.maps.section import Content, Section
+from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 
 Shown = MapView[CausalState]
@@ -43,7 +44,6 @@ class CausalMap(Map[CausalState]):
     title = CausalMethod.title
     part = CausalState
     heads_across = True
-    origin = "causal map by learned gates"
     help = (
         "In the causal map every head has a gate, fitted while the model does a task. Facilitation F: the task "
         "needs the head. Interference N: the head hurts it. Irrelevance R: it does not matter."
@@ -54,13 +54,14 @@ class CausalMap(Map[CausalState]):
         return state.fit
 
     def repaired(
-        self, state: CausalState, result: Scores | None, choices: Mapping[str, str], card: ModelCard
+        self, state: CausalState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
     ) -> tuple[CausalState, list[str]]:
         """Only a fit, tasks and seeds that the model has; the first tasks need not be named."""
         notices = []
         if state.fit and state.fit not in choices:
             notices.append(f"{card.id} has no fit {state.fit} here; the default one is shown.")
             state = replace(state, fit="")
+        result = results.get(self.name)
         if result is None:
             return state, notices
         there = task_names(result)
@@ -82,10 +83,11 @@ class CausalMap(Map[CausalState]):
         """Its own fit goes first."""
         return CausalState(fit=CausalMethod().choice(provenance))
 
-    def state_of_job(self, asked: Asked) -> CausalState:
+    def state_of_job(self, asked: Mapping[str, Asked]) -> CausalState:
         """The tasks that were asked for, from this very fit."""
-        tasks = () if asked.items[:FIRST_TASKS] == DEFAULT_TASKS else asked.items
-        return CausalState(tasks=tasks, gates="preview" if asked.variant == PREVIEW else "both", fit=asked.choice)
+        gates = asked[self.name]
+        tasks = () if gates.items[:FIRST_TASKS] == DEFAULT_TASKS else gates.items
+        return CausalState(tasks=tasks, gates="preview" if gates.variant == PREVIEW else "both", fit=gates.choice)
 
     def controls(self) -> Sequence[Control]:
         """Tasks, columns, scores, seeds, fit, threshold."""
@@ -135,7 +137,7 @@ class CausalMap(Map[CausalState]):
         """Of the tasks on the page."""
         return contents(shown, width, dark)
 
-    def absent(self, card: ModelCard) -> list[Any]:
+    def absent(self, card: ModelCard, state: CausalState) -> list[Any]:
         """What it would say, and how to get it."""
         return [
             html.H2(f"No causal map of {card.id} yet"),
@@ -163,13 +165,17 @@ class CausalMap(Map[CausalState]):
         """Their values."""
         return table.cells(shown.result, shown.state.threshold)
 
-    def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
+    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
         """The corners of the two channels, or the ends of a scale."""
         return legend.swatches(shown, palette)
 
     def heading(self, shown: Shown) -> str:
         """Which heads light up."""
         return legend.heading(shown.state)
+
+    def origin(self, provenance: Provenance) -> str:
+        """By what it was found."""
+        return "causal map by learned gates"
 
     def source(self, provenance: Provenance) -> list[str]:
         """Seeds and updates."""

@@ -1,12 +1,14 @@
 """The colours of the function map: a code for every cell and a colour for every code."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from analysis.results.scores import Floats
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.look import Look
+from dashboard.maps.look import NOTHING, Look
 from dashboard.maps.panel import Bools, Codes, Panel
-from dashboard.palette import TINTS, Colours
+from dashboard.palette import TINTS, Colours, blend
 
 _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
 
@@ -14,7 +16,8 @@ _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 fo
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
-        return Look.of_scores(panel.value, palette.empty, palette.of(panel.tone))
+        plain = Look.of_scores(panel.value, palette.empty, palette.of(panel.tone))
+        return replace(plain, inside=_inside(panel, np.zeros(panel.value.shape, np.uint8), [], palette, drawn=False))
     shades = [*palette.missing, *palette.several]
     for category in panel.categories or (panel.tone,):
         shades += [palette.tint(category, step) for step in range(TINTS)]
@@ -23,8 +26,21 @@ def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
         codes = _codes_of_several(panel, panel.belongs, panel.strengths, state.tau)
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
-    shown_codes = np.where(np.isnan(panel.value), panel.reason, codes)
-    return Look.of_codes(shown_codes.astype(np.uint8), shades)
+    shown_codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
+    return replace(Look.of_codes(shown_codes, shades), inside=_inside(panel, shown_codes, shades, palette))
+
+
+def _inside(panel: Panel, codes: Codes, shades: list[str], palette: Colours, drawn: bool = True) -> Look | None:
+    """Empty for hollow cells, a lighter shade of the cell's own for pale ones; None where no panel could have any."""
+    if panel.hollow is None and panel.pale is None:
+        return None
+    inside = np.zeros(codes.shape, np.uint8)
+    if drawn and panel.pale is not None:
+        inside[panel.pale] = codes[panel.pale] + 2
+    if drawn and panel.hollow is not None:
+        inside[panel.hollow] = 1
+    lighter = [blend(palette.empty, shade, 0.5) for shade in shades]
+    return Look.of_codes(inside, [NOTHING, palette.empty, *lighter])
 
 
 def _codes(value: Floats, member: Bools, tau: float, category: int) -> Codes:

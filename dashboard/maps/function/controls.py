@@ -2,16 +2,33 @@
 
 import dash_mantine_components as dmc
 
-from analysis.results.scores import Scores
+from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.control import Choice, Control, picker, segments, slider
+from dashboard.maps.function.basis import bases, has_carriers
 from dashboard.maps.function.state import FunctionState
 
 
 def controls() -> list[Control]:
-    """Rule, effect, colours, threshold, relation, how many."""
+    """What the scores are read from, then rule, effect, colours and threshold, then which labels."""
     default = FunctionState()
     kinds = {"both": "Both", "promote": "Promote", "suppress": "Suppress"}
     return [
+        Control(
+            "basis",
+            "Read from",
+            "Weights: a guess from the weights alone. Running model: what the head reads when the model runs.",
+            segments("basis", bases()[0].name, **{method.name: method.basis for method in bases()}),
+            decides_choices=True,
+        ),
+        Control(
+            "carriers",
+            "Carriers",
+            "The phrases before each word in the running model. A score is the mean over them, the lowest (every), the "
+            "highest (some), or that of one phrase.",
+            picker("carriers", "Carriers", 190),
+            is_picker=True,
+            conditional=True,
+        ),
         Control(
             "how",
             "Category rule",
@@ -37,7 +54,22 @@ def controls() -> list[Control]:
             slider("tau", "Threshold τ", default.tau),
             has_number=True,
         ),
+        Control(
+            "labels",
+            "Labels",
+            "Beyond copying: only labels whose targets outrank the source itself in at least half of the hits, and "
+            "that shuffled targets would not get. The others are drawn hollow.",
+            segments("labels", default.labels, all="All", beyond="Beyond copying"),
+            conditional=True,
+        ),
         Control("relation", "Relation", "One relation instead of the categories.", _relation_picker(), is_picker=True),
+        Control(
+            "uncertain",
+            "Uncertain",
+            "A label is uncertain when its 95 % interval, which depends on the number of pairs, contains τ.",
+            dmc.Switch(id="uncertain", checked=False, label="Show", size="sm"),
+            prop="checked",
+        ),
         Control("top", "Only the best", "The strongest heads of each category; empty shows all.", _only_the_best()),
     ]
 
@@ -54,6 +86,16 @@ def _only_the_best() -> dmc.NumberInput:
         id="top", value="", placeholder="all", min=0, max=999, allowDecimal=False, allowNegative=False,
         size="xs", w=70, debounce=300, **{"aria-label": "Only the best heads"},
     )  # fmt: skip
+
+
+def carrier_choices(scores: Scores | None) -> list[Choice]:
+    """The ways to take all carriers together, then each alone."""
+    words = {"mean": "Mean", "every": "Every: the lowest", "some": "Some: the highest"}
+    groups: list[Choice] = [{"value": how, "label": words[how]} for how in OVER_SAMPLES]
+    if scores is None or not has_carriers(scores):
+        return groups
+    groups.append({"group": "One", "items": [{"value": name, "label": name} for name in scores.samples]})
+    return groups
 
 
 def relation_choices(scores: Scores | None) -> list[Choice]:

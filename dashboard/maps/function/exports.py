@@ -1,17 +1,23 @@
 """What a person takes away of the function map: tables, and a script that computes it again."""
 
 import hashlib
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from analysis.data.relations import builtin
+from analysis.methods.relation_frame import relation_frame
 from analysis.results.scores import Scores
+from dashboard.maps.function.basis import basis_of, has_carriers
+from dashboard.maps.function.labels import deciding_labels
 from dashboard.maps.function.panels import ALL
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView, with_model, with_source
 from dashboard.maps.panel import Panel
 from dashboard.maps.script import Constant, script
+
+_OVER = {"mean": "mean", "every": "min", "some": "max"}  # by the state's word
 
 
 def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
@@ -27,18 +33,33 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
             "score": panel.value.ravel(),
             "rank": panel.strongest.ravel(),
             "member": panel.member.ravel(),
+            **_behind(panel, shown),
         }
         frames.append(pd.DataFrame(rows))
     table = with_model(pd.concat(frames, ignore_index=True), shown.result)
     table["tau"] = state.tau
+    if has_carriers(shown.whole):
+        table["carriers"] = state.carriers
     relations = {panel.key: _relations_of(panel, shown) for panel in shown.panels}
     return _with_pairs(table, shown.result, relations)
 
 
 def scores_frame(scores: Scores) -> pd.DataFrame:
-    """A row for each score."""
+    """A row for each score, with its interval and what it is compared with."""
     names = [item.name for item in scores.provenance.items]
-    return _with_pairs(scores.to_frame(), scores, {name: [name] for name in names})
+    return _with_pairs(relation_frame(scores), scores, {name: [name] for name in names})
+
+
+def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, Any]:
+    """What stands behind the number that decides: its interval, β and control, and whether the label is poor."""
+    items = tuple(_relations_of(panel, shown))
+    if not items:
+        return {}
+    label = deciding_labels(shown.result, items, shown.state.how, shown.state.kinds)
+    columns: dict[str, Any] = {"low": label.low.ravel(), "high": label.high.ravel()}
+    if panel.hollow is not None:
+        columns |= {"beyond": label.beyond.ravel(), "control": label.control.ravel(), "hollow": panel.hollow.ravel()}
+    return columns
 
 
 def _relations_of(panel: Panel, shown: MapView[FunctionState]) -> list[str]:
@@ -68,11 +89,9 @@ def _hash(scores: Scores, items: list[str]) -> str:
 
 def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
     """A script that computes the view again from the weights, and says whether they are the same ones."""
-    state, scores = shown.state, shown.result
-    own = [f"{item.name}.csv" for item in scores.provenance.items if item.name not in builtin()]
-    panels = {category: scores.items(category) for category in scores.categories()}
-    if state.relation:
-        panels = {state.relation: [state.relation]}
+    state = shown.state
+    panels = {panel.key: _relations_of(panel, shown) for panel in shown.panels if panel.key != ALL}
+    own = [f"{name}.csv" for name in _shown_relations(shown) if name not in builtin()]
     constants = [
         Constant("TITLE", title),
         Constant("ADDRESS", address),
@@ -80,6 +99,8 @@ def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
         Constant("COMMAND", _command(shown)),
         Constant("OWN_RELATIONS", own, "files that must be here"),
         Constant("PANELS", panels, "the relations of each"),
+        Constant("SAMPLES", _samples(shown), "carriers, or the only sample of a map without any"),
+        Constant("OVER_SAMPLES", _OVER.get(state.carriers, "max")),
         Constant("KINDS", list(state.kinds)),
         Constant("RULE", "min" if state.how == "always" else "max", "over the relations of a panel"),
         Constant("TAU", state.tau),
@@ -90,19 +111,35 @@ def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
 
 
 def _command(shown: MapView[FunctionState]) -> list[str]:
-    """What computes the scores again, as they were computed."""
-    card, settings = shown.card, shown.result.provenance.settings
-    names = [item.name for item in shown.result.provenance.items]
-    command = ["map", card.id, "--k", str(settings["k_standard"]), "--k-copying", str(settings["k_copying"])]
+    """What computes the scores that are shown again, as they were computed."""
+    card, facts = shown.card, shown.result.provenance
+    settings, name = facts.settings, basis_of(facts).commands[0].name
+    command = [name, card.id, "--k", str(settings["k_standard"]), "--k-copying", str(settings["k_copying"])]
     if len(card.revision) == 40:
         command += ["--revision", card.revision]
-    if not settings["first_mlp"]:
+    if settings.get("first_mlp") is False:
         command.append("--no-first-mlp")
+    if "sources" in settings:
+        command += ["--sources", settings["sources"]]
+    if has_carriers(shown.whole):
+        command += ["--carriers", *_samples(shown)]
     command += ["--out", "scores.parquet"]
-    if set(names) != set(builtin()):
+    names, useless = _shown_relations(shown), {item.name for item in facts.items if not item.applicable}
+    if set(names) != set(builtin()) - useless:
         command.append("--relations")
         command += [name if name in builtin() else f"{name}.csv" for name in names]
     return command
+
+
+def _shown_relations(shown: MapView[FunctionState]) -> list[str]:
+    """The relations that the view is made of."""
+    return [shown.state.relation] if shown.state.relation else shown.result.items()
+
+
+def _samples(shown: MapView[FunctionState]) -> list[str]:
+    """The samples that the view is made of: a carrier alone needs no other."""
+    samples = shown.whole.samples
+    return [shown.state.carriers] if shown.state.carriers in samples else samples
 
 
 _PROGRAM = """
@@ -118,7 +155,8 @@ made_from = json.loads(pq.read_schema("scores.parquet").metadata[b"head-atlas"])
 print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")
 scores = pd.read_parquet("scores.parquet")
 for panel, items in PANELS.items():
-    chosen = scores[scores["item"].isin(items) & scores["kind"].isin(KINDS)]
+    asked = scores[scores["item"].isin(items) & scores["kind"].isin(KINDS) & scores["sample"].isin(SAMPLES)]
+    chosen = asked.groupby(["item", "kind", "layer", "head"])["score"].agg(OVER_SAMPLES).reset_index()
     best = chosen.groupby(["item", "layer", "head"])["score"].max()  # the larger of the kinds
     value = best.groupby(["layer", "head"]).agg(RULE)
     above = value[value > TAU].sort_values(ascending=False)

@@ -1,18 +1,14 @@
-"""One head in the function map: its scores for every relation, on the card and for scripts."""
+"""One head in the function map: its scores for every relation."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from dash import html
 
 from analysis.models.card import HeadId
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores, ranks
 from dashboard.cache import cached
-from dashboard.maps.function.state import FunctionState
-from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
-from dashboard.maps.map import MapView
-from dashboard.palette import Colours
+from dashboard.maps.function.labels import labels_of, words
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,11 @@ class RelationRow:
     promote_rank: int
     suppress_rank: int
     best: float  # the larger of both, NaN without a score
+    low: float  # of its 95 % interval
+    high: float
+    beyond: float  # β: of its hits the share whose target outranks the source; NaN where it was not measured
+    copied: float  # the share of pairs whose source itself is among the k
+    control: float  # the score with shuffled targets
     missing: str  # why there is none
 
     @property
@@ -42,6 +43,10 @@ class RelationRow:
     def rank(self) -> int:
         """Of the stronger of both effects."""
         return self.suppress_rank if self.suppress > self.promote else self.promote_rank
+
+    def remarks(self, tau: float) -> list[str]:
+        """What is to be said against the stronger of both effects."""
+        return words(self.best, self.low, self.high, self.beyond, self.control, tau)
 
 
 @cached(16)
@@ -59,11 +64,13 @@ def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:
         array.sel(sample=ONLY_SAMPLE).values[:, :, at, head.head]
         for array in (scores.score, scores.hits, scores.missing)
     )
-    standing = _ranks(scores)[:, :, at, head.head]
+    standing, labels = _ranks(scores)[:, :, at, head.head], labels_of(scores)
     kinds = scores.score.kind.values.tolist()
     promote, suppress = kinds.index("promote"), kinds.index("suppress")
     rows = []
     for i, item in enumerate(scores.provenance.items):
+        stronger = suppress if score[i, suppress] > score[i, promote] else promote
+        place = (i, stronger, at, head.head)
         row = RelationRow(
             name=item.name,
             title=item.title,
@@ -77,90 +84,12 @@ def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:
             promote_rank=int(standing[i, promote]),
             suppress_rank=int(standing[i, suppress]),
             best=float(score[i].max()),
+            low=float(labels.low[place]),
+            high=float(labels.high[place]),
+            beyond=float(labels.beyond[place]),
+            copied=float(labels.copied[place]),
+            control=float(labels.control[place]),
             missing=Missing(missing[i].max()).words,
         )
         rows.append(row)
     return sorted(rows, key=lambda row: -row.order)
-
-
-def head_part(asked: AskedHead, shown: MapView[FunctionState] | None, command: str) -> HeadPart:
-    """The relations of a head; with several heads they stand in the same order in all cards."""
-    heading = [] if asked.on_page else [html.H3("Function map")]
-    rows = {row.name: row for row in head_scores(shown.result, asked.head)} if shown is not None else {}
-    if shown is None or not rows:
-        return HeadPart([*heading, html.P(["No function map yet: ", html.Code(command)], className="hint")])
-    ordered = [rows[name] for name in _order(shown.result, asked.pinned)]
-    table = _relations(ordered, shown.state.tau, shown.total, asked.palette)
-    return HeadPart([*heading, table], [_provenance(shown.result)])
-
-
-def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
-    """Relations by the best score that any of the heads has."""
-    best: dict[str, float] = {}
-    for head in heads:
-        for row in head_scores(scores, head):
-            best[row.name] = max(best.get(row.name, -1.0), row.order)
-    return sorted(best, key=lambda name: -best[name])
-
-
-def _relations(rows: list[RelationRow], tau: float, total: int, palette: Colours) -> html.Table:
-    """Bars to the right for what the head promotes, to the left for what it suppresses."""
-    body = [_relation_row(row, tau, palette) for row in rows if row.applicable]
-    header = html.Tr(
-        [
-            html.Th("Relation", scope="col"),
-            html.Th("suppresses", scope="col", className="left"),
-            html.Th("promotes", scope="col"),
-            html.Th("hits / pairs", scope="col", className="num"),
-            html.Th(f"rank of {total:,}", scope="col", className="num"),
-        ]
-    )
-    return html.Table([html.Thead(header), html.Tbody(body)], className="relations")
-
-
-def _relation_row(row: RelationRow, tau: float, palette: Colours) -> html.Tr:
-    colour = palette.of(row.category)
-    return html.Tr(
-        [
-            html.Th(row.title, scope="row"),
-            html.Td(_bar(row.suppress, colour), className="left"),
-            html.Td(_bar(row.promote, colour)),
-            html.Td(_hits(row), className="num"),
-            html.Td(str(row.rank) if row.best > 0 else "", className="num"),
-        ],
-        className="strong" if row.best > tau else "",
-    )
-
-
-def _hits(row: RelationRow) -> str:
-    """Hits of both kinds; one alone when the other has none."""
-    if np.isnan(row.best):
-        return row.missing
-    promoted, suppressed = int(row.promote_hits), int(row.suppress_hits)
-    counts = [f"{promoted}"] if promoted or not suppressed else []
-    counts += [f"−{suppressed}"] if suppressed else []
-    return f"{', '.join(counts)} / {row.kept}"
-
-
-def _bar(score: float, colour: str) -> html.Span:
-    share = 0.0 if np.isnan(score) else score
-    text = f"{share:.2f}" if share else ""
-    bar = html.I(style={"width": f"{100 * share:.1f}%", "background": colour})
-    return html.Span([bar, html.Span(text)], className="bar")
-
-
-def _provenance(scores: Scores) -> html.Details:
-    """Where the numbers come from."""
-    facts = scores.provenance
-    card, settings = facts.model, facts.settings
-    first_mlp = "on" if settings["first_mlp"] else "off"
-    rows = {
-        "model": f"{card.id} ({card.family}, {len(card.layers)} × {card.heads} heads)",
-        "fingerprint": card.fingerprint[:16],
-        "weights": card.note or card.dtype,
-        "method": f"{facts.method} map, version {facts.version}",
-        "settings": f"k = {settings['k_standard']}, copying {settings['k_copying']}; first MLP {first_mlp}",
-        "computed": f"{facts.date} on {facts.device}",
-        "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
-    }
-    return provenance_table("Provenance of the function map", rows)

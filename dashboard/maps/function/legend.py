@@ -6,12 +6,16 @@ from typing import Any
 from dash import html
 
 from analysis.results.scores import Scores
+from dashboard.maps.function import comparison
+from dashboard.maps.function.basis import address, bases, basis_of, better, carrier_words, has_carriers
+from dashboard.maps.function.labels import COPY_LIKE, UNCERTAIN, UNSPECIFIC
 from dashboard.maps.function.profile import HEIGHT, profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import entry, ramp
 from dashboard.maps.map import MapView
 from dashboard.maps.section import Content, Section
-from dashboard.palette import TINTS, Colours
+from dashboard.maps.swatch import Swatch
+from dashboard.palette import TINTS, Colours, blend
 
 _DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
 
@@ -19,13 +23,44 @@ _DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "s
 def sentence(shown: MapView[FunctionState]) -> list[Any]:
     """How to read what is on the page, in one sentence that follows the controls."""
     state, does = shown.state, _DOES[shown.state.kind]
-    start = f"Each square is one attention head of {shown.card.id}; "
+    start = f"Each square is one attention head of {shown.card.id}, {basis_of(shown.whole.provenance).about}; "
     what = _what(shown)
+    carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
     if state.colour == "scores":
-        return [start, f"the stronger its colour, the more often it, by its weights alone, {does} ", *what, "."]
+        return [start, f"the stronger its colour, the more often it {does} ", *what, f"{carriers}.", *_not_yet(shown)]
     best = f" Only the best {state.top} of each category are." if state.top else ""
-    end = f" for more than {100 * state.tau:g} % of the word pairs.{best}"
-    return [start, f"it is coloured when, by its weights alone, it {does} ", *what, end]
+    end = f" for more than {100 * state.tau:g} % of the word pairs{carriers}.{best}"
+    return [start, f"it is coloured when it {does} ", *what, end, *_not_yet(shown)]
+
+
+def _not_yet(shown: MapView[FunctionState]) -> list[Any]:
+    """How to get the map that reads what heads really read, where the model has none."""
+    last = bases()[-1]
+    if last.name in dict(shown.by_method):
+        return []
+    command = html.Code(last.command_line(shown.card.id))
+    return [
+        f" There is no map of it by the {last.basis.lower()} yet: compute it under Models and jobs, or run ",
+        command,
+        ".",
+    ]
+
+
+def warning(shown: MapView[FunctionState]) -> list[Any]:
+    """That the map does not hold, by how much, and the way to the one that does."""
+    found = better(shown)
+    if found is None:
+        return []
+    method, agreement = found
+    mine = basis_of(shown.whole.provenance).basis.lower()
+    words = (
+        f"For this model the {mine}-only map does not hold: over all heads its scores agree with the "
+        f"{method.basis.lower()}'s only at r = {agreement.overall:.2f}. "
+    )
+    link = html.A(
+        f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **comparison.VIEW_LINK
+    )
+    return [words, link, "."]
 
 
 def _what(shown: MapView[FunctionState]) -> list[Any]:
@@ -49,10 +84,23 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[Any]:
         for i, words in enumerate(("2 categories", "3 categories", "4 or more")):
             if i + 2 <= min(most, len(singles)):
                 entries.append(entry(palette.several[i], words))
+    entries += [entry(each.colour, each.words, "swatch framed", each.inside) for each in insides(shown, palette)]
     tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
     entries.append(ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
     entries.append(entry(palette.empty, "score 0"))
     return entries
+
+
+def insides(shown: MapView[FunctionState], palette: Colours) -> list[Swatch]:
+    """What cells that are not filled mean, where there are any."""
+    panel, swatches = shown.panels[0], []
+    if panel.hollow is not None and panel.hollow.any():
+        words = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets do as well)"
+        swatches.append(Swatch(palette.faint, words, palette.empty))
+    if panel.pale is not None and panel.pale.any():
+        words = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
+        swatches.append(Swatch(palette.faint, words, blend(palette.empty, palette.faint, 0.5)))
+    return swatches
 
 
 SECTIONS = (
@@ -65,12 +113,13 @@ SECTIONS = (
         beside=True,
     ),
     Section("counts", "Counts", beside=True),
+    *comparison.sections(),
     Section("absent"),
 )
 
 
 def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
-    """Layer profile, counts, and the relations that say nothing about the model."""
+    """Layer profile, counts, a comparison of two results, and the relations that say nothing about the model."""
     counted = [[panel.key, panel.title, panel.count] for panel in shown.panels]
     facts = [shown.card.fingerprint, shown.common.palette, dark]
     layers = profile(shown.panels[0], shown.common, shown.card.layers, dark)
@@ -78,6 +127,7 @@ def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
         "profile": Content(json.dumps([*facts, layers["data"]]), lambda: layers),
         "counts": Content(json.dumps([*facts, counted, shown.state.top]), lambda: _counts(shown, dark)),
     }
+    below |= comparison.contents(shown, dark)
     words = _not_applicable(shown.result)
     if words:
         below["absent"] = Content(words, lambda: [html.B("Not applicable to this model: "), words])

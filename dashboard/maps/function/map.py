@@ -1,21 +1,26 @@
-"""The function map: what a head does, read from its weights."""
+"""The function map: what a head does, read from its weights or in the running model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+from dash import html
 
 from analysis.methods.function.method import FunctionMethod
+from analysis.methods.method import Asked
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Provenance
-from analysis.results.scores import Scores
+from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
-from dashboard.maps.function import exports, head, legend, table
+from dashboard.maps.function import card as card_part
+from dashboard.maps.function import exports, legend, table
+from dashboard.maps.function.basis import bases, basis_of, carrier_words, default_basis, has_carriers, over_carriers
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
-from dashboard.maps.function.controls import controls, relation_choices
+from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
+from dashboard.maps.function.labels import is_measured
 from dashboard.maps.function.panels import panels
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
@@ -23,6 +28,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
 from dashboard.maps.section import Content, Section
+from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours
 
@@ -37,34 +43,77 @@ class FunctionMap(Map[FunctionState]):
     name = FunctionMethod.name
     title = FunctionMethod.title
     part = FunctionState
-    origin = "function map from the weights"
     help = (
         "Every square is one attention head. Its score for a relation, such as country → capital, is the share "
-        "of word pairs for which the head's weights alone lift the right word to the top of the vocabulary "
-        "(promote), or push it to the bottom (suppress). A head belongs to a category when a score is above τ."
+        "of word pairs for which the head lifts the right word to the top of the vocabulary (promote), or pushes it to "
+        "the bottom (suppress). From the weights alone it is a guess, computed in seconds; in the running model the "
+        "head reads what it would really read, after several carrier phrases such as “The story of”. A head belongs "
+        "to a category when a score is above τ."
     )
 
+    def methods(self) -> Sequence[str]:
+        """All that score heads for relations."""
+        return [method.name for method in bases()]
+
+    def method(self, state: FunctionState, results: Mapping[str, Scores]) -> str:
+        """The basis that was asked for, or the one by which the model is shown."""
+        return state.basis or default_basis(results)
+
     def repaired(
-        self, state: FunctionState, result: Scores | None, choices: Mapping[str, str], card: ModelCard
+        self, state: FunctionState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
     ) -> tuple[FunctionState, list[str]]:
-        """Only a relation that the model has scores for."""
+        """Only a basis, carriers and a relation that the model has; its own basis need not be named."""
+        notices = []
+        if state.basis and state.basis not in self.methods():
+            notices.append(f"No function map is read from {state.basis!r}; the model's own basis is shown.")
+            state = replace(state, basis="")
+        if state.basis == default_basis(results):
+            state = replace(state, basis="")
+        result = results.get(self.method(state, results))
+        samples = result.samples if result is not None else []
+        if state.carriers not in (*OVER_SAMPLES, *samples):
+            if has_carriers(result):
+                notices.append(f"{card.id} was not run with the carrier {state.carriers!r}; the mean is shown.")
+            state = replace(state, carriers=FunctionState().carriers)
+        if state.labels != "all" and not is_measured(result):
+            notices.append(f"How {card.id} copies was not measured; all labels are shown.")
+            state = replace(state, labels="all")
         relations = result.items() if result is not None else []
-        if not state.relation or state.relation in relations:
-            return state, []
-        notice = f"{card.id} has no scores for {state.relation!r}; all categories are shown."
-        return replace(state, relation=""), [notice]
+        if state.relation and state.relation not in relations:
+            notices.append(f"{card.id} has no scores for {state.relation!r}; all categories are shown.")
+            state = replace(state, relation="")
+        return state, notices
+
+    def narrowed(self, result: Scores, state: FunctionState) -> Scores:
+        """One score in place of those after each carrier."""
+        return over_carriers(result, state.carriers)
+
+    def state_of_result(self, provenance: Provenance) -> FunctionState:
+        """Its own basis, whichever the model is shown by."""
+        return FunctionState(basis=provenance.method)
+
+    def state_of_job(self, asked: Mapping[str, Asked]) -> FunctionState:
+        """The only basis that was asked for; of several the one by which the model is shown."""
+        return FunctionState(basis=next(iter(asked)) if len(asked) == 1 else "")
 
     def controls(self) -> Sequence[Control]:
-        """Rule, effect, colours, threshold, relation, how many."""
+        """Basis, carriers, rule, effect, colours, threshold, relation, how many."""
         return controls()
 
     def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
-        """The relations of the model."""
-        return {"relation": relation_choices(shown.whole if shown is not None else None)}
+        """The relations of the model, and the carriers that it was run with."""
+        whole = shown.whole if shown is not None else None
+        return {"relation": relation_choices(whole), "carriers": carrier_choices(whole)}
 
     def control_values(self, shown: Shown | None, state: FunctionState) -> dict[str, Any]:
-        """An empty field stands for all heads."""
-        return {**super().control_values(shown, state), "top": state.top or ""}
+        """The basis that is shown, chosen or not; an empty field stands for all heads."""
+        basis = shown.whole.provenance.method if shown is not None else state.basis or self.name
+        return {**super().control_values(shown, state), "basis": basis, "top": state.top or ""}
+
+    def needless(self, shown: Shown | None, state: FunctionState) -> set[str]:
+        """Carriers, of a map that has none; copying, where it was not measured."""
+        keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
+        return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """All categories first, then each; one when a relation is asked for."""
@@ -79,8 +128,28 @@ class FunctionMap(Map[FunctionState]):
         return best_relations(shown.result, shown.state.kinds)
 
     def subject(self, shown: Shown) -> str:
-        """The relation that is shown alone."""
-        return shown.panels[0].title if shown.state.relation else ""
+        """The basis when it is not the map's own, and the relation that is shown alone."""
+        parts = [basis_of(shown.whole.provenance).basis] if shown.whole.provenance.method != self.name else []
+        parts += [shown.panels[0].title] if shown.state.relation else []
+        return " · ".join(parts)
+
+    def warning(self, shown: Shown) -> list[Any]:
+        """That a map which was only read from the weights does not hold."""
+        return legend.warning(shown)
+
+    def command(self, model: str) -> str:
+        """What computes it in the quickest way."""
+        return bases()[0].command_line(model)
+
+    def absent(self, card: ModelCard, state: FunctionState) -> list[Any]:
+        """What the page says when the model has no result of what the state asks for."""
+        method = next((method for method in bases() if method.name == state.basis), bases()[0])
+        return [
+            html.H2(f"No {self.title.lower()} of {card.id} yet: {method.basis.lower()}"),
+            html.P(method.sentence),
+            html.P(["Ask for it under ", html.B("Models and jobs"), f" ({method.title}), or run"]),
+            html.P(html.Code(method.command_line(card.id))),
+        ]
 
     def sentence(self, shown: Shown) -> list[Any]:
         """When a square is coloured."""
@@ -100,7 +169,7 @@ class FunctionMap(Map[FunctionState]):
 
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
         """All relations of the head."""
-        return head.head_part(asked, shown, self.command(asked.card.id))
+        return card_part.head_part(asked, shown, self.command(asked.card.id))
 
     def columns(self, shown: Shown) -> list[Column]:
         """What the head does, panels and relations."""
@@ -110,23 +179,29 @@ class FunctionMap(Map[FunctionState]):
         """Their values."""
         return table.cells(shown)
 
-    def swatches(self, shown: Shown, palette: Colours) -> list[tuple[str, str]]:
+    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
         """Categories and several of them, or the ends of the scores."""
         singles = [panel for panel in shown.panels if panel.belongs is None]
-        categories = [(palette.of(panel.tone), panel.title) for panel in singles]
         whole = shown.panels[0]
         if shown.state.colour == "scores":
-            first = [(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
-            return [*first, *((colour, f"{name}: score 1") for colour, name in categories), (palette.empty, "score 0")]
-        several = [(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
-        return [*categories, *several, (palette.empty, "Unclassified")]
+            first = [Swatch(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
+            ends = [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in singles]
+            return [*first, *ends, Swatch(palette.empty, "score 0")]
+        categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
+        several = [Swatch(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
+        return [*categories, *several, *legend.insides(shown, palette), Swatch(palette.empty, "Unclassified")]
 
     def heading(self, shown: Shown) -> str:
         """Which heads are coloured."""
         state = shown.state
         rule = "any relation" if state.how == "any" else "always: every relation"
         rule += f", the best {state.top} of each category" if state.top else ""
+        rule += f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
         return f"heads that {_DO[state.kind]} ({rule}, τ = {state.tau:g})"
+
+    def origin(self, provenance: Provenance) -> str:
+        """What the scores are read from."""
+        return f"{self.title.lower()}, {basis_of(provenance).basis.lower()}"
 
     def source(self, provenance: Provenance) -> list[str]:
         """The k of its top-k test."""
@@ -136,6 +211,10 @@ class FunctionMap(Map[FunctionState]):
     def frame(self, shown: Shown) -> pd.DataFrame:
         """A row for each head and panel."""
         return exports.frame(shown)
+
+    def everything(self, shown: Shown) -> Scores:
+        """The scores after each carrier, too."""
+        return shown.whole
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
         """A row for each score."""

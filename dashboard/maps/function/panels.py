@@ -7,32 +7,46 @@ import numpy.typing as npt
 
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
 from dashboard.cache import cached
+from dashboard.maps.function.labels import COPY_LIKE, UNSPECIFIC, chosen_labels, deciding_labels, is_measured, quality
 from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools, Label, Measure, Panel, without_scores
 
 ALL = "all"  # the panel that shows every category at once
 UNCLASSIFIED = "Unclassified"
+_HOW = ("", f" ({COPY_LIKE} or {UNSPECIFIC})", "")  # after a category, by what a head is in it
 
 
 def panels(scores: Scores, state: FunctionState) -> tuple[Panel, ...]:
     """All categories first, then a panel for each category; a single panel when one relation is asked for."""
     if state.relation in scores.items():
-        value, reason = _value(scores, (state.relation,), state.how, state.kinds)
         item = scores.item(state.relation)
-        return _labelled([_panel(item.name, item.title, item.category, value, reason, state)])
+        return _labelled([_panel(item.name, item.title, item.category, scores, (item.name,), state)])
     names = tuple(scores.categories())
     if not names:
         why = Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
         return (without_scores(ALL, "All categories", scores.provenance.model, why),)
     single = []
     for name in names:
-        value, reason = _value(scores, tuple(scores.items(name)), state.how, state.kinds)
-        single.append(_panel(name, name.capitalize(), name, value, reason, state))
+        single.append(_panel(name, name.capitalize(), name, scores, tuple(scores.items(name)), state))
     return _labelled([_all_categories(single), *single])
 
 
-def _panel(key: str, title: str, tone: str, value: Floats, reason: npt.NDArray[np.int8], state: FunctionState) -> Panel:
-    return Panel(key, title, value, _member(value, state), reason, tone, measures=(Measure("", value),))
+def _panel(key: str, title: str, tone: str, scores: Scores, items: tuple[str, ...], state: FunctionState) -> Panel:
+    value, reason = _value(scores, items, state.how, state.kinds)
+    decides = deciding_labels(scores, items, state.how, state.kinds)
+    worth = quality(chosen_labels(scores, items, state.kinds), state)
+    member = _member(value, worth.counts, state)
+    return Panel(
+        key=key,
+        title=title,
+        value=value,
+        member=member,
+        reason=reason,
+        tone=tone,
+        measures=(Measure("", value, interval=(decides.low, decides.high)),),
+        hollow=member & ~worth.is_good if is_measured(scores) else None,
+        pale=member & ~worth.is_certain if state.uncertain else None,
+    )
 
 
 def _all_categories(single: list[Panel]) -> Panel:
@@ -40,6 +54,9 @@ def _all_categories(single: list[Panel]) -> Panel:
     best = np.fmax.reduce([panel.value for panel in single])
     worst = np.maximum.reduce([panel.reason for panel in single])
     members = [panel.member for panel in single]
+    strongest = np.nan_to_num([panel.value for panel in single], nan=-1.0).argmax(axis=0)
+    intervals = [measure.interval for panel in single for measure in panel.measures if measure.interval is not None]
+    low, high = (np.choose(strongest, ends) for ends in zip(*intervals, strict=True))
     return Panel(
         key=ALL,
         title="All categories",
@@ -49,20 +66,34 @@ def _all_categories(single: list[Panel]) -> Panel:
         categories=tuple(panel.key for panel in single),
         belongs=np.stack(members),
         strengths=np.stack([panel.value for panel in single]),
-        measures=(Measure("", best),),
+        measures=(Measure("", best, interval=(low, high)),),
+        hollow=_without(single, "hollow"),
+        pale=_without(single, "pale"),
     )
 
 
+def _without(single: list[Panel], name: str) -> Bools | None:
+    """Members of one category or more that are hollow, or pale, in all of these."""
+    marks = [getattr(panel, name) for panel in single]
+    if marks[0] is None:
+        return None
+    members = [panel.member for panel in single]
+    plain = [member & ~mark for member, mark in zip(members, marks, strict=True)]
+    return np.asarray(np.logical_or.reduce(members) & ~np.logical_or.reduce(plain))
+
+
 def _labelled(panels: list[Panel]) -> tuple[Panel, ...]:
-    """The same panels; each head is called by the categories that it belongs to."""
+    """The same panels; each head is called by the categories that it belongs to, and how."""
     single = [panel for panel in panels if panel.belongs is None]
-    combinations = np.zeros(panels[0].value.shape, np.int64)  # a bit for each panel
-    for bit, panel in enumerate(single):
-        combinations |= panel.member.astype(np.int64) << bit
+    combinations = np.zeros(panels[0].value.shape, np.int64)  # a digit for each panel: no member, hollow, member
+    for place, panel in enumerate(single):
+        digit = 2 * panel.member - (0 if panel.hollow is None else panel.hollow)
+        combinations += digit * 3**place
     distinct, codes = np.unique(combinations, return_inverse=True)
     words = []
     for combination in distinct.tolist():
-        titles = [panel.title for bit, panel in enumerate(single) if combination >> bit & 1]
+        digits = [combination // 3**place % 3 for place in range(len(single))]
+        titles = [panel.title + _HOW[digit] for panel, digit in zip(single, digits, strict=True) if digit]
         words.append(" · ".join(titles) or UNCLASSIFIED)
     label = Label(tuple(words), codes.reshape(panels[0].value.shape).astype(np.uint8))
     return tuple(replace(panel, label=label) for panel in panels)
@@ -87,9 +118,9 @@ def _value(
     return value, np.where(np.isnan(value), worst, Missing.PRESENT).astype(np.int8)
 
 
-def _member(value: Floats, state: FunctionState) -> Bools:
+def _member(value: Floats, counts: Bools, state: FunctionState) -> Bools:
     with np.errstate(invalid="ignore"):
-        above = value > state.tau
+        above = (value > state.tau) & counts
     if state.top and state.top < above.sum():
         least = np.sort(value[above])[-state.top]
         above &= value >= least

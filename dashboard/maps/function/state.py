@@ -3,24 +3,29 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.results.scores import KINDS, TAU
-from dashboard.setting import COUNT, NAME, SHARE, Part, setting
+from analysis.results.scores import KINDS, OVER_SAMPLES, TAU
+from dashboard.setting import COUNT, FLAG, NAME, SHARE, Part, setting
 
 How = Literal["any", "always"]
 Kind = Literal["both", "promote", "suppress"]
 Colour = Literal["categories", "scores"]
+Counted = Literal["all", "beyond"]
 
 
 @dataclass(frozen=True)
 class FunctionState(Part):
-    """Which relations count, and when a head belongs to a category."""
+    """What the scores are read from, which relations count, and when a head belongs to a category."""
 
+    basis: str = setting("", NAME, starts_anew=True)  # the name of a method; empty: the one that the model is shown by
+    carriers: str = setting(OVER_SAMPLES[0], NAME, of_model=True)  # how a score is made of those after each carrier
     how: How = setting("any", How)
     kind: Kind = setting("both", Kind)
     colour: Colour = setting("categories", Colour)
     relation: str = setting("", NAME, of_model=True)  # one relation instead of the categories
     tau: float = setting(TAU, SHARE)
     top: int = setting(0, COUNT)  # only the best heads of each panel; 0 shows all
+    labels: Counted = setting("all", Counted)  # which labels make a head a member
+    uncertain: bool = setting(False, FLAG)  # labels whose interval contains τ look so
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -6,9 +6,13 @@ import numpy as np
 
 from analysis.results.scores import ONLY_SAMPLE
 from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Column, numbers
+from dashboard.maps.function.labels import deciding_labels, is_measured
 from dashboard.maps.function.panels import titles_of_heads
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
+from dashboard.maps.panel import Bools
+
+_BEHIND = {"low": "95 % low", "high": "95 % high", "beyond": "β", "control": "Control"}
 
 
 def columns(shown: MapView[FunctionState]) -> list[Column]:
@@ -18,6 +22,8 @@ def columns(shown: MapView[FunctionState]) -> list[Column]:
         {"field": "best", "headerName": "Best relation", **TEXT, "width": 200},
         {"field": "best_kind", "headerName": "Kind", **TEXT, "width": 110},
     ]
+    for name in _known(shown):
+        definitions.append({"field": f"best_{name}", "headerName": _BEHIND[name], **NUMBER, **TWO_DIGITS, "width": 116})
     for i, panel in enumerate(shown.panels):
         sort = None if i else "desc"
         definitions.append(
@@ -39,12 +45,28 @@ def cells(shown: MapView[FunctionState]) -> dict[str, list[Any]]:
     missing = scores.missing.sel(chosen).max("kind").values.reshape(len(items), shown.total)
     if items:
         values |= _best(scored, [scores.item(name).title for name in items], kinds)
+        values |= _behind(shown, np.array(values["best"]) != "")
     for n, panel in enumerate(shown.panels):
         values[f"panel_{n}"] = numbers(panel.value.ravel(), panel.reason.ravel())
     for n, (of_kinds, reasons) in enumerate(zip(scored, missing, strict=True)):
         larger = of_kinds.max(axis=0)
         values[f"item_{n}"] = numbers(np.where(larger < 0, np.nan, larger), reasons)
     return values
+
+
+def _known(shown: MapView[FunctionState]) -> list[str]:
+    """What is known of the best relation's score beside the number itself."""
+    return list(_BEHIND) if is_measured(shown.result) else ["low", "high"]
+
+
+def _behind(shown: MapView[FunctionState], some: Bools) -> dict[str, list[Any]]:
+    """Interval, β and control of the best relation; nothing where the head does nothing."""
+    label = deciding_labels(shown.result, tuple(shown.result.items()), "any", shown.state.kinds)
+    columns: dict[str, list[Any]] = {}
+    for name in _known(shown):
+        numbers_of_heads = np.where(some, getattr(label, name).ravel(), np.nan).round(4).tolist()
+        columns[f"best_{name}"] = [None if number != number else number for number in numbers_of_heads]
+    return columns
 
 
 def _best(scored: Any, titles: list[str], kinds: list[str]) -> dict[str, list[Any]]:

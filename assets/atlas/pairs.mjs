@@ -1,0 +1,138 @@
+// @ts-check
+// The pairs behind a score: asked for when a number of hits is clicked, and shown in a dialog.
+import { refusalText } from "./jobs.mjs";
+import { dash, PARTS } from "./page.mjs";
+import { state } from "./state.mjs";
+
+/**
+ * @typedef {object} Question
+ * @property {string} relation
+ * @property {string} head
+ * @property {string} kind
+ * @property {string} method
+ * @property {string} sample a carrier phrase; empty when there are none
+ * @property {string[]} samples all of them
+ */
+
+/** @typedef {{source: string, target: string, hit: boolean, rank: number, source_rank: number, top: string[]}} Pair */
+/** @typedef {{head: string, kind: string, title: string, k: number, hits: number, kept: number, pairs: Pair[]}} Answer */
+
+/** @type {{last: Question | null}} */
+const asked = { last: null }; // an answer to an earlier question comes too late
+
+/** @type {Record<string, string>} */
+const SIGNS = { " ": "␣", "\n": "⏎", "\t": "⇥", "\u007f": "␡", "\u00a0": "⍽" };
+
+/**
+ * A token as it can be shown: nothing in it is invisible or turns what follows around.
+ * @param {string} text
+ */
+export function printable(text) {
+  const shown = text.replace(/[\p{C}\p{Z}]/gu, (character) => SIGNS[character] || numbered(character));
+  return shown || "∅";
+}
+
+/**
+ * @param {string} character
+ */
+function numbered(character) {
+  const code = character.codePointAt(0) || 0;
+  return code < 32 ? String.fromCodePoint(0x2400 + code) : `⟨${code.toString(16)}⟩`;
+}
+
+/**
+ * The question that a button carries.
+ * @param {DOMStringMap} data
+ * @returns {Question}
+ */
+export function questionOf({ pairs = "", head = "", kind = "", method = "", sample = "", samples = "" }) {
+  return { relation: pairs, head, kind, method, sample, samples: samples.split("\n").filter(Boolean) };
+}
+
+/**
+ * Where its answer is.
+ * @param {Question} question
+ * @param {string} model its id and fingerprint
+ */
+export function addressOf({ relation, head, kind, method, sample }, model) {
+  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
+  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, sample });
+  return `/api/pairs?${parts}`;
+}
+
+/**
+ * The rows of the table.
+ * @param {Pair[]} pairs
+ */
+export function rowsOf(pairs) {
+  return pairs.map((pair) => ({
+    ...pair,
+    source: printable(pair.source),
+    target: printable(pair.target),
+    hit: pair.hit ? "hit" : "miss",
+    top: pair.top.map(printable).join("  "),
+  }));
+}
+
+/**
+ * Open the dialog for the score that a button stands for.
+ * @param {HTMLElement} button
+ */
+export async function showPairs(button) {
+  const question = questionOf(button.dataset);
+  asked.last = question;
+  const verb = question.kind === "suppress" ? "suppresses" : "promotes";
+  dash().set_props(PARTS.pairs, { opened: true, title: `${question.head} ${verb}` });
+  tell(question, "Computing …", []);
+  const answer = await fetch(addressOf(question, state.heads ? state.heads.model : "")).catch(() => null);
+  const told = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
+  if (asked.last !== question) return;
+  if (!answer || !answer.ok) return tell(question, refusalText(told) || `The server answered ${answer?.status}.`, []);
+  show(question, told, verb);
+}
+
+/**
+ * @param {Question} question
+ * @param {Answer} answer
+ * @param {string} verb
+ */
+function show(question, answer, verb) {
+  const place = question.kind === "suppress" ? "lowest" : "highest";
+  dash().set_props(PARTS.pairs, { title: `${answer.head} ${verb} ${answer.title}` });
+  const words = `${answer.hits} of ${answer.kept} pairs are hits: their target is among the ${answer.k} tokens that the head ranks ${place}.`;
+  tell(question, words, rowsOf(answer.pairs));
+  const fileName = `${question.head}-${question.relation}-${question.kind}.csv`.replace(/[^\w.-]+/g, "-");
+  dash().set_props(PARTS.pairsTable, { csvExportParams: { fileName } });
+}
+
+/**
+ * Say something above the table, and fill it.
+ * @param {Question} question
+ * @param {string} words
+ * @param {unknown[]} rows
+ */
+function tell(question, words, rows) {
+  const carriers = question.samples.map((sample) => carrierButton(question, sample));
+  const choice = carriers.length ? [html("P", { children: ["After the carrier ", ...carriers] })] : [];
+  dash().set_props(PARTS.pairsAbout, { children: [...choice, html("P", { children: words })] });
+  dash().set_props(PARTS.pairsTable, { rowData: rows });
+}
+
+/**
+ * @param {Question} question
+ * @param {string} sample
+ */
+function carrierButton({ relation, head, kind, method, sample: chosen, samples }, sample) {
+  const data = { "data-pairs": relation, "data-head": head, "data-kind": kind, "data-method": method };
+  const which = { "data-sample": sample, "data-samples": samples.join("\n"), "aria-pressed": String(sample === chosen) };
+  return html("Button", { children: `“${sample}”`, className: "pairs", ...data, ...which });
+}
+
+/**
+ * A component of Dash, whose text becomes text nodes only.
+ * @param {string} type
+ * @param {Record<string, unknown>} props
+ */
+function html(type, props) {
+  return { namespace: "dash_html_components", type, props };
+}

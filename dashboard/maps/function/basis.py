@@ -1,0 +1,89 @@
+"""What the scores of a function map are read from: one method of several that score the same relations."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from analysis import methods
+from analysis.methods.relation_agreement import Agreement, agreement, is_whole
+from analysis.methods.relation_method import RelationMethod
+from analysis.results.provenance import Provenance
+from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores
+from dashboard.cache import cached
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.map import MapView
+
+Shown = MapView[FunctionState]
+
+
+def bases() -> list[RelationMethod]:
+    """The methods, the quickest first."""
+    return [method for method in methods.METHODS if isinstance(method, RelationMethod)]
+
+
+def basis_of(provenance: Provenance) -> RelationMethod:
+    """The method of a result."""
+    return next(method for method in bases() if method.name == provenance.method)
+
+
+def default_basis(results: Mapping[str, Scores]) -> str:
+    """The method whose map holds: the first that the model has, unless a later one, computed in full, disagrees."""
+    there = [method.name for method in bases() if method.name in results]
+    if not there:
+        return bases()[0].name
+    for later in there[1:]:
+        if is_whole(results[later]) and agreed(results[there[0]], results[later]).fails:
+            return later
+    return there[0]
+
+
+@cached(32)
+def agreed(one: Scores, other: Scores) -> Agreement:
+    """How far two results agree; every change of the page asks."""
+    return agreement(one, other)
+
+
+@cached(32)
+def over_carriers(scores: Scores, how: str) -> Scores:
+    """One score in place of one for each carrier; the same one for the same question."""
+    return scores.over_samples(how)
+
+
+def has_carriers(scores: Scores | None) -> bool:
+    """Whether the result has a score for each of several carriers."""
+    return scores is not None and scores.samples != [ONLY_SAMPLE]
+
+
+def carrier_words(shown: Shown) -> str:
+    """How the carriers are taken together, as the end of a sentence; empty without any."""
+    if not has_carriers(shown.whole):
+        return ""
+    count = len(shown.whole.samples)
+    if count == 1 or shown.state.carriers not in OVER_SAMPLES:
+        carrier = shown.whole.samples[0] if count == 1 else shown.state.carriers
+        return f"after “{carrier}”"
+    words = {"mean": "on average over", "every": "after every one of", "some": "after at least one of"}
+    return f"{words[shown.state.carriers]} {count} carrier phrases"
+
+
+def compared(shown: Shown) -> tuple[Scores, Scores] | None:
+    """The first two results of a model that can be compared, the quicker one first."""
+    results = dict(shown.by_method)
+    there = [results[method.name] for method in bases() if method.name in results]
+    return (there[0], there[1]) if len(there) > 1 else None
+
+
+def better(shown: Shown) -> tuple[RelationMethod, Agreement] | None:
+    """The method whose map holds where the one that is shown does not."""
+    pair = compared(shown)
+    if pair is None or shown.whole is not pair[0] or not is_whole(pair[1]):
+        return None
+    found = agreed(*pair)
+    return (basis_of(pair[1].provenance), found) if found.fails else None
+
+
+def address(shown: Shown, **changes: Any) -> str:
+    """A link to another view of the map; the basis that the model is shown by is not named."""
+    results = dict(shown.by_method)
+    if changes.get("basis") == default_basis(results):
+        changes["basis"] = ""
+    return "/" + shown.named.changed(**changes).to_query()

@@ -1,0 +1,152 @@
+"""The function map's part of a head's card: a row for each relation, and where the numbers come from."""
+
+from typing import Any
+
+import numpy as np
+from dash import html
+
+from analysis.models.card import HeadId
+from analysis.results.scores import Scores
+from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
+from dashboard.maps.function.head import RelationRow, head_scores
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
+from dashboard.maps.map import MapView
+
+Shown = MapView[FunctionState]
+
+_TITLES = {"beyond": "β", "control": "control"}
+_EXPLAINED = {
+    "beyond": "of the hits, the share whose target outranks the source itself; below 0.5 a label is copy-like",
+    "control": "the score with the targets shuffled among the pairs; above τ a label is unspecific",
+}
+
+
+def head_part(asked: AskedHead, shown: Shown | None, command: str) -> HeadPart:
+    """The relations of a head; with several heads they stand in the same order in all cards."""
+    title = basis_of(shown.whole.provenance).title if shown is not None else "Function map"
+    heading = [] if asked.on_page else [html.H3(title)]
+    rows = {row.name: row for row in head_scores(shown.result, asked.head)} if shown is not None else {}
+    if shown is None or not rows:
+        return HeadPart([*heading, html.P(["No function map yet: ", html.Code(command)], className="hint")])
+    ordered = [rows[name] for name in _order(shown.result, asked.pinned)]
+    table = _relations(ordered, asked, shown)
+    return HeadPart([*heading, table], [_provenance(shown)])
+
+
+def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
+    """Relations by the best score that any of the heads has."""
+    best: dict[str, float] = {}
+    for head in heads:
+        for row in head_scores(scores, head):
+            best[row.name] = max(best.get(row.name, -1.0), row.order)
+    return sorted(best, key=lambda name: -best[name])
+
+
+def _relations(rows: list[RelationRow], asked: AskedHead, shown: Shown) -> html.Div:
+    """Bars to the right for what the head promotes, to the left for what it suppresses."""
+    columns = _measured_columns(rows)
+    body = [_relation_row(row, columns, asked, shown) for row in rows if row.applicable]
+    header = [
+        html.Th("Relation", scope="col"),
+        html.Th("suppresses", scope="col", className="left"),
+        html.Th("promotes", scope="col"),
+        html.Th("95 % interval, hits / pairs", scope="col", className="num", title="the interval of the larger score"),
+        *(html.Th(_TITLES[name], scope="col", className="num", title=_EXPLAINED[name]) for name in columns),
+        html.Th(f"rank of {shown.total:,}", scope="col", className="num"),
+    ]
+    table = html.Table([html.Thead(html.Tr(header)), html.Tbody(body)], className="relations")
+    return html.Div(table, className="wide")
+
+
+def _measured_columns(rows: list[RelationRow]) -> list[str]:
+    """Those of β and control that are known of any relation."""
+    return [name for name in _TITLES if not all(np.isnan(getattr(row, name)) for row in rows)]
+
+
+def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: Shown) -> html.Tr:
+    colour, tau = asked.palette.of(row.category), shown.state.tau
+    remarks = [html.Small(remark, className="remark") for remark in row.remarks(tau)]
+    below = [html.Span(remarks, className="remarks")] if remarks else []
+    return html.Tr(
+        [
+            html.Th([row.title, *below], scope="row"),
+            html.Td(_bar(row.suppress, colour), className="left"),
+            html.Td(_bar(row.promote, colour)),
+            html.Td(_hits(row, asked.head, shown), className="num"),
+            *(html.Td(_share(getattr(row, name)), className="num") for name in columns),
+            html.Td(str(row.rank) if row.best > 0 else "", className="num"),
+        ],
+        className="strong" if row.best > tau else "",
+    )
+
+
+def _share(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2f}"
+
+
+def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
+    """Hits of both kinds, each leading to the pairs behind it; one alone when the other has none."""
+    if np.isnan(row.best):
+        return [row.missing]
+    if not row.best > 0:
+        return [f"0 / {row.kept}"]
+    promoted, suppressed = row.promote_hits, row.suppress_hits
+    pieces: list[Any] = [html.Span(f"{row.low:.2f}–{row.high:.2f}", className="interval")]
+    if suppressed:
+        pairs = "," if promoted else f" / {row.kept}"
+        pieces.append(_pairs_button(f"−{_count(suppressed)}{pairs}", row, "suppress", head, shown))
+    if promoted:
+        pieces.append(_pairs_button(f"{_count(promoted)} / {row.kept}", row, "promote", head, shown))
+    return pieces
+
+
+def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: Shown) -> html.Button:
+    """A number of hits that opens the list of its pairs (scripts); of several carriers one at a time."""
+    samples = shown.whole.samples if has_carriers(shown.whole) else []
+    first = [shown.state.carriers] if shown.state.carriers in samples else samples[:1]
+    asked = {
+        "data-pairs": row.name,
+        "data-head": str(head),
+        "data-kind": kind,
+        "data-method": shown.whole.provenance.method,
+        "data-sample": "".join(first),
+        "data-samples": "\n".join(samples),
+    }
+    return html.Button(text, className="pairs", title="The pairs behind this score", **asked)
+
+
+def _count(hits: float) -> str:
+    """A whole number; the mean over several carriers may have a decimal."""
+    return f"{hits:.0f}" if hits == round(hits) else f"{hits:.1f}"
+
+
+def _bar(score: float, colour: str) -> html.Span:
+    share = 0.0 if np.isnan(score) else score
+    text = f"{share:.2f}" if share else ""
+    bar = html.I(style={"width": f"{100 * share:.1f}%", "background": colour})
+    return html.Span([bar, html.Span(text)], className="bar")
+
+
+def _own_settings(shown: Shown) -> str:
+    """The carriers, or what else the basis depends on."""
+    if has_carriers(shown.whole):
+        phrases = ", ".join(f"“{carrier}”" for carrier in shown.whole.samples)
+        return f"carriers {phrases}; shown {carrier_words(shown)}"
+    return basis_of(shown.whole.provenance).report_settings(shown.whole.provenance)
+
+
+def _provenance(shown: Shown) -> html.Details:
+    """Where the numbers come from."""
+    facts = shown.result.provenance
+    card, settings, method = facts.model, facts.settings, basis_of(facts)
+    rows = {
+        "model": f"{card.id} ({card.family}, {len(card.layers)} × {card.heads} heads)",
+        "fingerprint": card.fingerprint[:16],
+        "weights": card.note or card.dtype,
+        "method": f"{method.title.lower()}, version {facts.version}",
+        "settings": f"k = {settings['k_standard']}, copying {settings['k_copying']}; {_own_settings(shown)}",
+        "computed": f"{facts.date} on {facts.device}",
+        "with": ", ".join(f"{name} {version}" for name, version in facts.libraries.items()),
+    }
+    return provenance_table("Provenance of the function map", rows)

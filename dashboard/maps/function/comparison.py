@@ -1,0 +1,83 @@
+"""Where a model has two results for the same relations: how far they agree, relation by relation and head by head."""
+
+import json
+from typing import Any
+
+from dash import html
+
+from analysis.methods.relation_agreement import HOLDS, Agreement, shared_relations
+from analysis.results.scores import Scores
+from dashboard.maps.function.basis import address, agreed, bases, basis_of, compared, over_carriers
+from dashboard.maps.function.scatter import HEIGHT, best_scores, scatter
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.map import MapView
+from dashboard.maps.section import Content, Section
+from dashboard.palette import Colours
+
+Shown = MapView[FunctionState]
+
+VIEW_LINK = {"data-view": "1"}  # opened without loading the page again (scripts)
+_HINT = (
+    "One point per head: its score for the relation on the page, else its highest for any. Dashed: equal scores; "
+    "dotted: τ. Heads with 0 by both are left out. Hover to find a head on the maps, click to pin it."
+)
+
+
+def sections() -> tuple[Section, ...]:
+    """Heads as points, and the relations as a list."""
+    title = " and ".join(method.basis.lower() for method in bases()[:2])
+    return (
+        Section("scatter", title.capitalize(), _HINT, is_figure=True, height=HEIGHT, beside=True, has_heads=True),
+        Section("agreement", "Agreement", beside=True),
+    )
+
+
+def contents(shown: Shown, dark: bool) -> dict[str, Content]:
+    """Both, where there is something to compare."""
+    pair = compared(shown)
+    if pair is None:
+        return {}
+    found, palette = agreed(*pair), shown.palette(dark)
+    if not found.relations:
+        return {}
+    figure = _figure(shown, pair, palette)
+    facts = [shown.named.to_query(), dark, found.overall, list(found.relations.values())]
+    return {
+        "scatter": Content(json.dumps([figure["data"], figure["layout"]]), lambda: figure),
+        "agreement": Content(json.dumps(facts), lambda: _list(shown, pair, found, palette)),
+    }
+
+
+def _figure(shown: Shown, pair: tuple[Scores, Scores], palette: Colours) -> dict[str, Any]:
+    """The relation on the page, or the best of all."""
+    state = shown.state
+    items = [state.relation] if state.relation else shared_relations(*pair)
+    colour = palette.of(pair[0].item(state.relation).category) if state.relation in pair[0].items() else palette.accent
+    numbers = [best_scores(over_carriers(scores, state.carriers), items, state.kinds) for scores in pair]
+    names = [basis_of(scores.provenance).basis for scores in pair]
+    return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, colour, palette)
+
+
+def _list(shown: Shown, pair: tuple[Scores, Scores], found: Agreement, palette: Colours) -> list[Any]:
+    """The relations, those that agree best first; each leads to its own map."""
+    ordered = sorted(found.relations, key=lambda name: -found.relations[name])
+    rows = [_row(shown, pair[0], name, found.relations[name], palette) for name in ordered]
+    first = basis_of(pair[0].provenance).basis.lower()
+    words = (
+        f"Pearson's r over all heads is {found.overall:.2f}, the mean of {len(rows)} relations. "
+        f"From {HOLDS:g} on the {first}-only map is taken to hold."
+    )
+    return [
+        html.P(words, className="hint"),
+        html.Div(html.Table(html.Tbody(rows), className="counts agreed"), className="tall"),
+    ]
+
+
+def _row(shown: Shown, scores: Scores, name: str, r: float, palette: Colours) -> html.Tr:
+    item = scores.item(name)
+    chosen = shown.state.relation == name
+    link = html.A(item.title, href=address(shown, relation="" if chosen else name), **VIEW_LINK)
+    share = {"width": f"{100 * max(r, 0):.0f}%", "background": palette.of(item.category)}
+    bar = html.Span(html.I(style=share), className="bar")
+    number = html.Td(f"{r:.2f}".replace("-", "−"), className="num")
+    return html.Tr([html.Th(link, scope="row"), html.Td(bar), number], className="strong" if chosen else "")

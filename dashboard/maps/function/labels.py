@@ -1,0 +1,132 @@
+"""How far a label can be trusted: its interval, whether it goes beyond copying, whether it is specific.
+
+A label is a head's score for one relation and kind, when it is above τ.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.methods.relation_labels import copy_like, unspecific
+from analysis.methods.relation_layer import part_name
+from analysis.results.intervals import wilson
+from analysis.results.scores import KINDS, ONLY_SAMPLE, Floats, Scores
+from dashboard.cache import cached
+from dashboard.maps.function.state import FunctionState, How
+from dashboard.maps.panel import Bools
+
+COPY_LIKE, UNSPECIFIC, UNCERTAIN = "copy-like", "unspecific", "uncertain"
+
+
+def uncertain(low: Floats, high: Floats, tau: float) -> Bools:
+    """Where the interval contains τ; never where there is none."""
+    return np.asarray((low <= tau) & (tau <= high))
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Numbers behind scores: [item, kind, layer, head] of all relations, or [layer, head] of one label a head."""
+
+    score: Floats
+    low: Floats  # of the 95 % interval
+    high: Floats
+    beyond: Floats  # of the hits the share whose target outranks the source; NaN where it was not measured
+    copied: Floats  # the share of pairs whose source itself is among the k
+    control: Floats  # the score with shuffled targets
+
+    def at(self, *place: npt.NDArray[np.intp]) -> "Labels":
+        """Some of the numbers, by their places."""
+        return Labels(*(values[place] for values in self._arrays))
+
+    def poor(self, tau: float) -> Bools:
+        """Copy-like or unspecific."""
+        return copy_like(self.beyond) | unspecific(self.control, tau)
+
+    @property
+    def _arrays(self) -> tuple[Floats, ...]:
+        return self.score, self.low, self.high, self.beyond, self.copied, self.control
+
+
+def is_measured(scores: Scores | None) -> bool:
+    """Whether a result says more of its labels than their scores."""
+    wanted = {part_name(name, kind) for name in ("beyond", "control") for kind in KINDS}
+    return scores is not None and bool(wanted & set(scores.parts))
+
+
+@cached(32)
+def labels_of(scores: Scores) -> Labels:
+    """All labels of a result, whose items and kinds stand in its own order."""
+    score, hits = (np.asarray(array.sel(sample=ONLY_SAMPLE).values) for array in (scores.score, scores.hits))
+    pairs = np.array([item.kept for item in scores.provenance.items])
+    low, high = wilson(hits, pairs[:, None, None, None])
+    parts = [_part(scores, name) for name in ("beyond", "copied", "control")]
+    return Labels(score, low, high, *parts)
+
+
+def _part(scores: Scores, name: str) -> Floats:
+    """A part of every kind; NaN where the result has none."""
+    of_kinds = []
+    for kind in scores.score.kind.values.tolist():
+        array = scores.parts.get(part_name(name, kind))
+        nothing = np.full_like(scores.score.isel(kind=0, sample=0).values, np.nan)
+        of_kinds.append(nothing if array is None else array.sel(sample=ONLY_SAMPLE).values)
+    return np.stack(of_kinds, axis=1)
+
+
+@cached(128)
+def chosen_labels(scores: Scores, items: tuple[str, ...], kinds: tuple[str, ...]) -> Labels:
+    """The labels of some relations and kinds."""
+    names = [item.name for item in scores.provenance.items]
+    all_kinds = scores.score.kind.values.tolist()
+    rows, columns = np.ix_([names.index(item) for item in items], [all_kinds.index(kind) for kind in kinds])
+    return labels_of(scores).at(rows, columns)
+
+
+@cached(128)
+def deciding_labels(scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]) -> Labels:
+    """Of each head the one label that decides: the highest score, or with `always` the lowest of the relations."""
+    chosen = chosen_labels(scores, items, kinds)
+    filled = np.nan_to_num(chosen.score, nan=-1.0)
+    kind = filled.argmax(axis=1)  # [item, layer, head]
+    best = filled.max(axis=1)
+    item = best.argmin(axis=0) if how == "always" else best.argmax(axis=0)  # [layer, head]
+    layer, head = np.indices(item.shape)
+    return chosen.at(item, kind[item, layer, head], layer, head)
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """What the labels of a panel's heads are worth; arrays [layer, head]."""
+
+    counts: Bools  # the labels that the state lets count make the head a member
+    is_good: Bools  # a label goes beyond copying and is specific
+    is_certain: Bools  # the interval of what decides lies above τ
+
+
+def quality(labels: Labels, state: FunctionState) -> Quality:
+    """Of labels [item, kind, layer, head]."""
+    with np.errstate(invalid="ignore"):
+        above = labels.score > state.tau
+    good = above & ~labels.poor(state.tau)
+    certain = above & ~uncertain(labels.low, labels.high, state.tau)
+    counted = good if state.labels == "beyond" else above
+    return Quality(
+        counts=_holds(counted, state.how),
+        is_good=np.asarray(good.any(axis=(0, 1))),
+        is_certain=_holds(certain, state.how),
+    )
+
+
+def _holds(flags: Bools, how: How) -> Bools:
+    """Whether a flag [item, kind, layer, head] is true of any relation, or of all, in any kind."""
+    of_items = flags.any(axis=1)
+    return np.asarray(of_items.all(axis=0) if how == "always" else of_items.any(axis=0))
+
+
+def words(score: float, low: float, high: float, beyond: float, control: float, tau: float) -> list[str]:
+    """What is to be said against a score; nothing for one that is no label."""
+    if not score > tau:
+        return []
+    flags = {COPY_LIKE: copy_like(beyond), UNSPECIFIC: unspecific(control, tau), UNCERTAIN: low <= tau <= high}
+    return [word for word, flag in flags.items() if flag]

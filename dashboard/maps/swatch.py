@@ -1,0 +1,11 @@
+"""An entry in the legend of a picture."""
+
+from typing import NamedTuple
+
+
+class Swatch(NamedTuple):
+    """A colour and what it means."""
+
+    colour: str
+    words: str
+    inside: str = ""  # another colour inside an outline

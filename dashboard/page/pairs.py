@@ -1,0 +1,51 @@
+"""The pairs behind a score: a dialog with a table, which the scripts fill when somebody asks."""
+
+from typing import Any
+
+import dash_ag_grid as dag
+import dash_mantine_components as dmc
+from dash import html
+
+from dashboard.maps.columns import TEXT
+from dashboard.page import ids
+
+_RANK = {"type": "numericColumn", "filter": False}
+_COLUMNS: list[dict[str, Any]] = [
+    {"field": "source", "headerName": "Source", **TEXT, "width": 130},
+    {"field": "target", "headerName": "Target", **TEXT, "width": 130},
+    {"field": "hit", "headerName": "Hit", **TEXT, "width": 90},
+    {"field": "rank", "headerName": "Its rank", **_RANK, "initialSort": "asc", "width": 110},
+    {"field": "source_rank", "headerName": "Source's rank", **_RANK, "width": 130},
+    {"field": "top", "headerName": "First five tokens", **TEXT, "flex": 1, "minWidth": 300},
+]
+
+
+def pairs_dialog() -> dmc.Modal:
+    """Empty until it is opened."""
+    grid = dag.AgGrid(
+        id=ids.PAIRS_TABLE,
+        rowData=[],
+        columnDefs=_COLUMNS,
+        defaultColDef={"sortable": True, "resizable": True, "filter": True},
+        dashGridOptions={
+            "enableCellTextSelection": True,
+            "ensureDomOrder": True,
+            "rowHeight": 28,
+            "headerHeight": 34,
+            "animateRows": False,
+            "suppressNoRowsOverlay": True,
+        },
+        className="ag-theme-quartz",
+        style={"height": "min(60vh, 640px)", "width": "100%"},
+    )
+    return dmc.Modal(
+        [
+            html.Div(id=ids.PAIRS_ABOUT, className="pairs-about", role="status"),
+            grid,
+            html.P(html.Button("Download as CSV", className="button", **{"data-csv": ids.PAIRS_TABLE})),
+        ],
+        id=ids.PAIRS,
+        title="",
+        size=1040,
+        closeButtonProps={"aria-label": "Close"},
+    )

@@ -1,0 +1,221 @@
+"""How far labels can be trusted: hollow and uncertain ones, intervals, β and control wherever a score is shown."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+from starlette.testclient import TestClient
+
+from analysis.models.card import HeadId
+from analysis.results.intervals import wilson
+from analysis.results.scores import part_array
+from dashboard.figures.head_map import INSIDE
+from dashboard.figures.view_figure import view_picture
+from dashboard.maps.function.head import head_scores
+from dashboard.maps.function.labels import chosen_labels, deciding_labels, quality, words
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.look import NOTHING
+from dashboard.page import callbacks
+from dashboard.page.hover import packed
+from dashboard.page.inspector import inspector
+from dashboard.palette import blend, colours
+from dashboard.view import open_view
+from tests.dashboard.made import figure_of, map_view, state, view_of
+from tests.dashboard.test_callbacks import SCREEN, painted, text
+from tests.dashboard.test_function_figures import unpacked
+from tests.dashboard.test_hover import numbers
+from tests.synthetic import ODD
+from tests.test_scores import HITS, make_scores
+
+
+@pytest.fixture
+def client(server):
+    return TestClient(server, base_url="http://localhost")
+
+
+def with_parts(beyond=np.nan, control=np.nan):
+    """copying 0.5 0 | 0 0.1, country_capital 0.1 0.2 | 0 0 in layer 0, with one β and one control for all."""
+    scores = make_scores(HITS)
+    shape = scores.score.isel(kind=0).shape
+    parts = {}
+    for name, value in (("beyond", beyond), ("control", control)):
+        for kind in ("promote", "suppress"):
+            parts[f"{name} {kind}"] = part_array(scores.provenance, scores.samples, np.full(shape, value))
+    return replace(scores, parts=parts)
+
+
+def panels_of(scores, **fields):
+    return {panel.key: panel for panel in map_view(scores, state(**fields)).panels}
+
+
+@pytest.mark.parametrize(
+    ("beyond", "control", "poor"),
+    [(0.49, 0, True), (0.5, 0, False), (1, 0.16, True), (1, 0.15, False), (np.nan, np.nan, False)],
+)
+def test_copy_like_and_unspecific_labels_are_hollow(beyond, control, poor):
+    """β below a half, or a control above τ; what was not measured speaks against nothing."""
+    found = panels_of(with_parts(beyond, control))
+    assert found["algorithmic"].member[0].tolist() == [True, False]
+    assert found["algorithmic"].hollow[0].tolist() == [poor, False]
+    assert found["all"].hollow[0].tolist() == [poor, poor]
+
+
+def test_without_measures_nothing_is_hollow():
+    """A result of scores alone has no such panels, and no filter."""
+    scores = make_scores(HITS)
+    assert all(panel.hollow is None for panel in map_view(scores).panels)
+    assert not any(trace.get("legendgroup") == INSIDE for trace in figure_of(scores)["data"])
+
+
+def test_one_good_label_fills_a_head():
+    """At τ = 0.05 head 0 does both relations: copying is copy-like, the other is not."""
+    scores = with_parts(0.2, 0)
+    for name, part in scores.parts.items():
+        if name.startswith("beyond"):
+            part.loc[{"item": "country_capital"}] = 0.9
+    found = panels_of(scores, tau=0.05)
+    assert found["algorithmic"].hollow[0, 0]
+    assert not found["knowledge"].hollow[0, 0]
+    assert found["all"].belongs[:, 0, 0].tolist() == [True, True]
+    assert not found["all"].hollow[0, 0]
+
+
+def test_only_labels_beyond_copying():
+    """The others are left out of counts and members; scores stay as they are."""
+    poor, good = with_parts(0.2, 0), with_parts(0.8, 0)
+    assert panels_of(poor, labels="beyond")["all"].count == 0
+    assert panels_of(good, labels="beyond")["all"].count == panels_of(good)["all"].count > 0
+    before, after = panels_of(poor)["algorithmic"], panels_of(poor, labels="beyond")["algorithmic"]
+    assert np.array_equal(before.value, after.value, equal_nan=True)
+
+
+def test_always_asks_for_a_good_label_of_every_relation():
+    """With the filter one copy-like relation is enough to fail; without it the head belongs."""
+    scores = with_parts(0.9, 0)
+    for name in ("beyond promote", "beyond suppress"):
+        scores.parts[name].loc[{"item": "copying"}] = 0.1
+    labels = chosen_labels(scores, ("copying", "country_capital"), ("promote", "suppress"))
+    always = FunctionState(how="always", tau=0.05)
+    assert quality(labels, always).counts[0, 0]
+    assert not quality(labels, replace(always, labels="beyond")).counts[0, 0]
+    assert quality(labels, replace(always, labels="beyond", how="any")).counts[0, 0]
+
+
+def test_the_filter_needs_measures(catalogue):
+    """A model without them shows all labels, and says why; the control is hidden."""
+    view = open_view(catalogue, f"?model={ODD}&labels=beyond")
+    assert "was not measured" in view.notices[0]
+    assert view.state.of(FunctionState).labels == "all"
+    assert painted(catalogue, f"?model={ODD}")["hidden_controls"]["labels"]
+    assert not painted(catalogue, "")["hidden_controls"]["labels"]
+
+
+def test_uncertain_labels_are_pale_on_request():
+    """0.2 of 40 pairs may as well be 0.15; 0.5 may not."""
+    found = panels_of(with_parts(0.9, 0), uncertain=True)
+    low, high = wilson(8, 40)
+    assert low < 0.15 < high
+    assert found["knowledge"].pale[0].tolist() == [False, True]
+    assert found["algorithmic"].pale[0].tolist() == [False, False]
+    assert panels_of(with_parts(0.9, 0))["knowledge"].pale is None
+
+
+def test_hollow_and_pale_cells_keep_an_outline():
+    """Over the maps lie others with larger gaps, transparent but for such cells; plotly knows every property."""
+    scores, palette = with_parts(0.2, 0), colours("okabe-ito", False)
+    figure = figure_of(scores)
+    go.Figure(figure)
+    maps, insides = figure["data"][:3], figure["data"][3:]
+    assert [trace["legendgroup"] for trace in insides] == [INSIDE] * 3
+    for trace, inside, panel in zip(maps, insides, map_view(scores).panels, strict=True):
+        assert inside["xgap"] >= trace["xgap"] + 2
+        assert np.array_equal(unpacked(inside["z"]).T == 1, panel.hollow)
+        shades = [shade for _, shade in inside["colorscale"]][::2]
+        assert shades[:2] == [NOTHING, palette.empty]
+    pale = figure_of(with_parts(0.9, 0), state(uncertain=True))
+    inside = next(trace for trace in pale["data"][3:] if trace["name"] == "knowledge")
+    code = int(unpacked(inside["z"])[1, 0])
+    assert inside["colorscale"][2 * code][1] == blend(palette.empty, palette.of("knowledge"), 0.5)
+    scored = figure_of(scores, state(colour="scores"))
+    assert not any(unpacked(trace["z"]).any() for trace in scored["data"][3:])
+
+
+def test_a_picture_explains_what_is_not_filled(catalogue):
+    """In its legend, as a frame; its squares still tell their names."""
+    picture = view_picture(open_view(catalogue, ""))
+    (swatch,) = [trace for trace in picture.data if (trace.name or "").startswith("hollow")]
+    assert swatch.marker.line.width == 2
+    named = [trace for trace in picture.data if trace.type == "heatmap" and trace.text is not None]
+    assert len(named) == 5
+
+
+def test_the_legend_explains_hollow_and_uncertain(catalogue):
+    """Where there are any, and only there."""
+    legend = text(callbacks.describe(catalogue, "?uncertain=1", SCREEN, None)["legend"])
+    assert "hollow: copy-like" in legend
+    assert "lighter inside: uncertain" in legend
+    assert "hollow" not in text(callbacks.describe(catalogue, "?labels=beyond", SCREEN, None)["legend"])
+
+
+def test_the_browser_gets_intervals(catalogue):
+    """Of the label that decides, in hundredths; a hollow head is called so."""
+    view = open_view(catalogue, "?relation=country_capital")
+    sent = packed(view)
+    (measure,) = sent["panels"][0]["measures"]
+    low, high = (numbers(ends, "u1", (30, 9)) for ends in measure["interval"])
+    assert [low[23, 4], high[23, 4]] == [round(100 * float(end)) for end in wilson(26, 40)]
+    hollow = view.panels[0].hollow
+    label = view.panels[0].label
+    for cell in np.argwhere(hollow):
+        assert "copy-like or unspecific" in label.at(tuple(cell))
+
+
+def test_the_deciding_label():
+    """The highest score of any relation and kind; with always the lowest of the relations' best."""
+    scores = with_parts(0.9, 0)
+    items, kinds = ("copying", "country_capital"), ("promote", "suppress")
+    some, every = (deciding_labels(scores, items, how, kinds) for how in ("any", "always"))
+    assert some.score[0].tolist() == [0.5, 0.2]
+    assert every.score[0].tolist() == [0.1, 0.1]
+    assert some.low[0, 0] == pytest.approx(wilson(20, 40)[0])
+
+
+def test_a_heads_rows_have_intervals_and_remarks():
+    """Of the stronger effect; remarks are of labels alone."""
+    row = head_scores(with_parts(0.2, 0.3), HeadId(0, 0))[0]
+    assert (row.name, row.beyond, row.control) == ("copying", 0.2, 0.3)
+    assert (row.low, row.high) == pytest.approx([float(end) for end in wilson(20, 40)])
+    assert row.remarks(0.15) == ["copy-like", "unspecific"]
+    assert row.remarks(0.5) == []
+    assert words(0.2, 0.1, 0.35, 0.9, 0, 0.15) == ["uncertain"]
+
+
+def test_the_card_shows_interval_pairs_and_remarks(catalogue, running_scores):
+    """`0.50–0.78 26 / 40` as a button that asks for the pairs; the mean over carriers has a decimal."""
+    card = text(callbacks.inspect(catalogue, ["L23H4"], "", SCREEN))
+    for expected in ("0.50–0.78", "26 / 40", "β", "control", "copy-like", '"data-pairs": "country_capital"'):
+        assert expected in card
+    one = view_of(running_scores, state(basis="running", pins=(HeadId(23, 4),)))
+    hits = float(running_scores.over_samples("mean").hits.sel(item="country_capital", layer=23, head=4).max())
+    told = f"{hits:.0f}" if hits == int(hits) else f"{hits:.1f}"
+    card = text(inspector(one, False))
+    assert f"{told} / 40" in card
+    assert "\\n".join(running_scores.samples) in card
+
+
+def test_table_and_files_have_intervals(catalogue, client):
+    """The best relation's interval, β and control in the table; the deciding label's in the view's file."""
+    found = callbacks.describe(catalogue, "?view=table", SCREEN, None)
+    best = next(row for row in found["rows"] if row["name"] == "L23H4")
+    assert [best["best_low"], best["best_high"]] == pytest.approx([float(end) for end in wilson(26, 40)], abs=1e-4)
+    assert best["best_beyond"] == 0.5
+    assert {"95 % low", "95 % high", "β", "Control"} <= {column["headerName"] for column in found["columns"]}
+    frame = pd.read_csv(io.BytesIO(client.get("/export/view.csv?relation=country_capital").content))
+    row = frame[(frame["layer"] == 23) & (frame["head"] == 4)].iloc[0]
+    assert [row["low"], row["high"]] == pytest.approx([float(end) for end in wilson(26, 40)])
+    assert not row["hollow"]
+    scores = pd.read_csv(io.BytesIO(client.get("/export/scores.csv").content))
+    assert {"low", "high", "beyond", "copied", "control"} <= set(scores)

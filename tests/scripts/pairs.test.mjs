@@ -1,0 +1,38 @@
+// @ts-check
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { addressOf, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
+
+test("a button's question becomes an address, in which everything is escaped", () => {
+  const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", sample: "No", samples: "No\nThe story of" };
+  const question = questionOf(data);
+  assert.deepEqual(question.samples, ["No", "The story of"]);
+  const address = new URL(addressOf(question, "org/my@name@0123abcd"), "http://localhost");
+  assert.equal(address.pathname, "/api/pairs");
+  assert.deepEqual(Object.fromEntries(address.searchParams), {
+    model: "org/my@name",
+    fingerprint: "0123abcd",
+    head: "L1H2",
+    relation: "my rel & co",
+    kind: "promote",
+    method: "m",
+    sample: "No",
+  });
+  assert.deepEqual(questionOf({ pairs: "x" }).samples, []);
+});
+
+test("nothing in a token is invisible or turns the text around", () => {
+  assert.equal(printable(" a\nb\tc"), "␣a⏎b⇥c");
+  assert.equal(printable("\r\u0000"), "␍␀");
+  assert.equal(printable("x\u202ey\u200b"), "x⟨202e⟩y⟨200b⟩");
+  assert.equal(printable(""), "∅");
+  assert.equal(printable("<b>é</b>"), "<b>é</b>");
+});
+
+test("pairs become rows of plain text", () => {
+  const pair = { source: "France", target: "Paris", hit: true, rank: 2, source_rank: 1, top: [" France", " Paris"] };
+  assert.deepEqual(rowsOf([pair, { ...pair, hit: false }]).map(({ hit, top }) => [hit, top]), [
+    ["hit", "␣France  ␣Paris"],
+    ["miss", "␣France  ␣Paris"],
+  ]);
+});

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from analysis import methods
 from analysis.errors import ModelNotFound
-from analysis.methods.relation_agreement import agreement, label_counts
+from analysis.methods.relation_agreement import agreement, in_words, label_counts
 from analysis.methods.relation_method import RelationMethod
 from analysis.models.card import ModelCard
 from analysis.results.catalogue import Catalogue
@@ -72,7 +72,7 @@ def compared_text(rows: Sequence[Data]) -> str:
         quick, reference = row["labels"]
         right = f"{row['right']:.0%}" if quick else "–"
         lines.append(
-            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} | {row['r']:.2f} "
+            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} | {in_words(row['r'])} "
             f"| {row['shared']} ({row['found']:.0%}) | {quick} | {right} |"
         )
     return "\n".join(lines)

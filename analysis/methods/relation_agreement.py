@@ -65,6 +65,12 @@ def correlation(one: Floats, other: Floats) -> float:
     return float(np.corrcoef(first, second)[0, 1]) if all(vary) else 0.0
 
 
+def in_words(r: float) -> str:
+    """A correlation with two digits; what rounds to zero has no sign."""
+    rounded = round(r, 2) or 0.0
+    return f"{rounded:.2f}".replace("-", "−")
+
+
 def _numbers(scores: Scores, item: str) -> Floats:
     chosen = scores.score.sel(item=item, kind=list(KINDS), sample=ONLY_SAMPLE)
     return np.asarray(chosen.values, dtype=np.float64).ravel()

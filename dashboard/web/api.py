@@ -38,7 +38,7 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.scores import KINDS, Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
-from dashboard.maps import MAPS, map_of
+from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion
 from dashboard.web.exports import scores_frame
 
@@ -94,14 +94,15 @@ class Chosen(BaseModel):
         return frame[frame["score"] >= self.least] if self.least > 0 else frame
 
     def _scores(self, catalogue: Catalogue) -> Scores:
-        card, each = catalogue.card(self.model, self.fingerprint), map_of(self.method)
-        if each is None:
-            names = ", ".join(other.name for other in MAPS if catalogue.result(card, other.name) is not None)
-            raise SettingError(f"there is no method {self.method!r}", f"There are: {names}.")
-        scores = catalogue.result(card, each.name, self.fit)
+        card = catalogue.card(self.model, self.fingerprint)
+        if self.method not in methods.names():
+            there = [name for name in methods.names() if catalogue.result(card, name) is not None]
+            raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")
+        scores = catalogue.result(card, self.method, self.fit)
         if scores is None:
-            title = each.title.lower()
-            raise ModelNotFound(f"there is no {title} of {card.id} here", f"Compute it: {each.command(card.id)}")
+            one = methods.method(self.method)
+            title = one.title.lower()
+            raise ModelNotFound(f"there is no {title} of {card.id} here", f"Compute it: {one.command_line(card.id)}")
         return scores
 
 

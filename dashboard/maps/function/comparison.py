@@ -5,7 +5,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.methods.relation_agreement import HOLDS, Agreement, shared_relations
+from analysis.methods.relation_agreement import HOLDS, Agreement, in_words, shared_relations
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import address, agreed, bases, basis_of, compared, over_carriers
 from dashboard.maps.function.scatter import HEIGHT, best_scores, scatter
@@ -64,7 +64,7 @@ def _list(shown: Shown, pair: tuple[Scores, Scores], found: Agreement, palette: 
     rows = [_row(shown, pair[0], name, found.relations[name], palette) for name in ordered]
     first = basis_of(pair[0].provenance).basis.lower()
     words = (
-        f"Pearson's r over all heads is {found.overall:.2f}, the mean of {len(rows)} relations. "
+        f"Pearson's r over all heads is {in_words(found.overall)}, the mean of {len(rows)} relations. "
         f"From {HOLDS:g} on the {first}-only map is taken to hold."
     )
     return [
@@ -79,5 +79,5 @@ def _row(shown: Shown, scores: Scores, name: str, r: float, palette: Colours) ->
     link = html.A(item.title, href=address(shown, relation="" if chosen else name), **VIEW_LINK)
     share = {"width": f"{100 * max(r, 0):.0f}%", "background": palette.of(item.category)}
     bar = html.Span(html.I(style=share), className="bar")
-    number = html.Td(f"{r:.2f}".replace("-", "−"), className="num")
+    number = html.Td(in_words(r), className="num")
     return html.Tr([html.Th(link, scope="row"), html.Td(bar), number], className="strong" if chosen else "")

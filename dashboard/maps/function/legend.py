@@ -5,6 +5,7 @@ from typing import Any
 
 from dash import html
 
+from analysis.methods.relation_agreement import in_words
 from analysis.results.scores import Scores
 from dashboard.maps.function import comparison
 from dashboard.maps.function.basis import address, bases, basis_of, better, carrier_words, has_carriers
@@ -55,7 +56,7 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
     mine = basis_of(shown.whole.provenance).basis.lower()
     words = (
         f"For this model the {mine}-only map does not hold: over all heads its scores agree with the "
-        f"{method.basis.lower()}'s only at r = {agreement.overall:.2f}. "
+        f"{method.basis.lower()}'s only at r = {in_words(agreement.overall)}. "
     )
     link = html.A(
         f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **comparison.VIEW_LINK

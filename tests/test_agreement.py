@@ -70,7 +70,7 @@ def test_the_models_that_come_with_the_project_are_compared(tmp_path, monkeypatc
     rows = {row["model"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["smollm2-135m-instruct"]["r"] > 0.7
     assert rows["gemma-3-270m"]["r"] < 0.2
-    assert rows["qwen2.5-coder-1.5b-instruct"]["r"] < 0.3
+    assert rows["qwen2.5-coder-1.5b-instruct"]["r"] < 0.5
     for row in rows.values():
         assert row["labels"][1] >= row["solid"] > 0
     assert main(["compare"]) == 0

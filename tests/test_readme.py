@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli import _parser
+from analysis.cli import _parser, main
 from analysis.data.relations import CATEGORIES, builtin
 from analysis.methods.causal.report import causal_data
 from analysis.models.vocabulary import Vocabulary
@@ -29,6 +29,13 @@ def test_relation_counts_are_counted(default_checkpoint):
     """Pairs and kept pairs of every relation, as the default model's tokenizer keeps them."""
     table = "\n".join(relation_table(Vocabulary.open(default_checkpoint.folder)))
     assert table in README
+
+
+def test_the_table_of_three_models_is_what_compare_prints(tmp_path, monkeypatch, capsys):
+    """Labels, r and what the weights find, of the results that come with the project."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert main(["compare"]) == 0
+    assert capsys.readouterr().out.strip() in README
 
 
 def percent(share):

@@ -21,7 +21,7 @@ from typing import Any
 
 from analysis import __version__, compared, listings, methods
 from analysis.data import relations, tasks
-from analysis.errors import HeadAtlasError, SettingError, StoreError
+from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
@@ -271,14 +271,16 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
         settings |= chosen_settings(options, method, Command("head", "", fields))
     request = make_request({"model": options.model, "methods": [method.name for method in chosen], **settings})
     with closing(Store(cache_folder() / "store")) as store:
-        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
-        card = checkpoint.card
-        head = card.check(wanted)
-        results = {}
-        for method in chosen:
-            asked = method.for_head(request, head)
-            results[method], _ = _computed(method, asked, checkpoint, options.device, store, progress)
+        results = {} if settings or options.revision else _finished(options.model, wanted, chosen, store)
+        if not results:
+            checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+            head = checkpoint.card.check(wanted)
+            for method in chosen:
+                asked = method.for_head(request, head)
+                results[method], _ = _computed(method, asked, checkpoint, options.device, store, progress)
         progress.close()
+    card = results[chosen[0]].provenance.model
+    head = card.check(wanted)
     if not options.json:
         lines = [f"{head} of {card.id} {card.revision[:12]}"]
         for method, scores in results.items():
@@ -288,6 +290,22 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     for method, scores in results.items():
         data |= method.head(scores, head)
     return json.dumps(data)
+
+
+def _finished(model: str, head: HeadId, chosen: list[Method], store: Store) -> dict[Method, Scores]:
+    """What is known of a head of a model by its name, if that is all of it: it need not be computed again."""
+    catalogue = Catalogue(store)
+    try:
+        card = catalogue.card(model)
+    except ModelNotFound:
+        return {}
+    card.check(head)
+    results = {}
+    for method in chosen:
+        scores = catalogue.result(card, method.name)
+        if scores is not None and not scores.score.sel(layer=head.layer, head=head.head).isnull().all():
+            results[method] = scores
+    return results if len(results) == len(chosen) else {}
 
 
 def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:

@@ -119,7 +119,7 @@ def gallery_layer(entry, name, layer):
 def test_the_shipped_maps_of_the_gallery_can_be_computed_again(entry, name):
     """One layer, some relations: the same hits, but for a near tie that another machine may decide otherwise."""
     again, shipped = gallery_layer(entry, name, 12)
-    shipped = shipped.sel(item=again.item.values, sample=again.sample.values)
+    shipped = shipped.sel(item=again["item"].values, sample=again["sample"].values)
     assert abs(again - shipped).max() <= 1
     assert (again != shipped).mean() < 0.01
 

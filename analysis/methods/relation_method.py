@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.methods import relation_report
-from analysis.methods.method import Asked, Method
+from analysis.methods.method import Asked, Method, digest
 from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard
@@ -51,9 +51,9 @@ class RelationMethod(Method):
         return settings
 
     def rank(self, scores: Scores) -> Any:
-        """Any score at all, then the default settings, then more scores, then the newer result."""
+        """Any score at all, then the default settings, then one with controls, more scores, the newer result."""
         present = int((scores.missing == Missing.PRESENT).sum())
-        return present > 0, self.is_default(scores.provenance), present, scores.provenance.date
+        return present > 0, self.is_default(scores.provenance), bool(scores.parts), present, scores.provenance.date
 
     def is_default(self, provenance: Provenance) -> bool:
         """Whether k and all else are as a map is computed when nobody chose anything."""
@@ -65,6 +65,10 @@ class RelationMethod(Method):
     def mergeable(self, provenance: Provenance) -> Any:
         """The same k, and the same of all else that the scores depend on."""
         return [provenance.settings.get(name) for name in (*_KS, *self.depends_on)]
+
+    def choice(self, provenance: Provenance) -> str:
+        """How the API names a result with settings of its own; the default ones need no name."""
+        return "" if self.is_default(provenance) else digest(self.mergeable(provenance))[:8]
 
     def words(self, provenance: Provenance) -> str:
         """How many relations."""
@@ -98,7 +102,7 @@ class RelationMethod(Method):
 
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
-        return relation_report.head_lines(scores, head)
+        return [self.title, *relation_report.head_lines(scores, head)]
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """The CSV says of every score how sure it is and what it is compared with."""

@@ -92,13 +92,14 @@ def map_text(scores: Scores, own_settings: str) -> str:
         "",
     ]
     width = max(len("relation"), *(len(relation["title"]) for relation in data["relations"]))
-    lines.append(f"{'relation':{width}}  {'pairs':>9}  {'best heads: promote':42} suppress")
+    room = max(9, *(len(_pairs_text(relation)) for relation in data["relations"]))
+    lines.append(f"{'relation':{width}}  {'pairs':>{room}}  {'best heads: promote':42} suppress")
     for category in CATEGORIES:
         members = [relation for relation in data["relations"] if relation["category"] == category]
         if members:
             lines.append(category)
         for relation in members:
-            lines.append(_relation_line(relation, width))
+            lines.append(_relation_line(relation, width, room))
     counts = ", ".join(f"{name} {count['any']}" for name, count in data["categories"].items())
     return "\n".join([*lines, "", f"Heads above τ = {TAU}: {counts}"])
 
@@ -108,10 +109,14 @@ def _layers(scores: Scores) -> str:
     return f"{total} layers" if computed == total else f"{computed} of {total} layers"
 
 
-def _relation_line(relation: Data, width: int) -> str:
-    several = f" (+{relation['several']})" if relation["several"] else ""  # sources of several tokens among them
-    pairs = f"{relation['kept']}/{relation['pairs']}{several}"
-    start = f"{relation['title']:{width}}  {pairs:>9}  "
+def _pairs_text(relation: Data) -> str:
+    """Kept pairs of all; in brackets, how many of them have a source of several tokens."""
+    several = f" (+{relation['several']})" if relation["several"] else ""
+    return f"{relation['kept']}/{relation['pairs']}{several}"
+
+
+def _relation_line(relation: Data, width: int, room: int) -> str:
+    start = f"{relation['title']:{width}}  {_pairs_text(relation):>{room}}  "
     if not relation["applicable"]:
         return f"{start}not applicable: {relation['reason']}"
     best = {}

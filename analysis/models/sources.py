@@ -171,7 +171,7 @@ def _snapshot(name: str, revision: str | None) -> Path:
     except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
         raise ModelNotFound(
             f"{at} is neither a folder here nor in the local cache, and the hub cannot be reached",
-            f"Check the name and the network; the default model is {default_model.ID}.",
+            f"Check the name and the network; {default_model.ID} needs none, and make gallery fetches two more.",
         ) from error
     except (HfHubHTTPError, OSError) as error:
         raise ModelError(f"{at} could not be downloaded: {type(error).__name__}", "Try again later.") from error

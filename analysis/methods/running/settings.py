@@ -2,15 +2,18 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from analysis.methods.relation_settings import RelationSettings
+from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES
 from analysis.settings import hints
 
 CARRIERS = ("No", "The story of", "This is a document about", "When I think about")
 SINGLE, ANY = "single", "any"
 
-Carrier = Annotated[str, Field(min_length=1, max_length=200, pattern=r"\S")]
+RESERVED = (*OVER_SAMPLES, ONLY_SAMPLE)  # what a sample must not be called
+
+Carrier = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\r\n]*[^\s][^\r\n]*$")]
 
 
 class RunningSettings(RelationSettings):
@@ -20,7 +23,7 @@ class RunningSettings(RelationSettings):
         list(CARRIERS),
         title="Carriers",
         description="phrases before the source, each a sample of its own (default: four neutral ones)",
-        json_schema_extra=hints(metavar="TEXT", choices=[(carrier, carrier) for carrier in CARRIERS]),
+        json_schema_extra=hints(metavar="TEXT", form=False),
     )
     sources: Annotated[str, Field(pattern=f"^({SINGLE}|{ANY})$")] = Field(
         SINGLE,
@@ -28,6 +31,14 @@ class RunningSettings(RelationSettings):
         description=f"{SINGLE}: those of one token, as in the weights-only map (default); {ANY}: of several tokens too",
         json_schema_extra=hints(metavar=f"{SINGLE}|{ANY}", form=False),
     )
+
+    @field_validator("carriers")
+    @classmethod
+    def _no_reserved(cls, carriers: list[str]) -> list[str]:
+        for carrier in carriers:
+            if carrier.strip() in RESERVED:
+                raise ValueError(f"a carrier must not be {carrier.strip()!r}, which means something else here")
+        return carriers
 
     def chosen_carriers(self) -> tuple[str, ...]:
         """Each once, without spaces around it: one space stands between carrier and source."""

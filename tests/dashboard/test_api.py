@@ -93,7 +93,7 @@ def test_causal_scores_are_data_too(client):
     assert "There are: math, syntax" in unknown.json()["hint"]
     assert client.get("/api/scores?model=nobody&method=causal").status_code == 404
     nonsense = client.get(f"/api/scores?model={synthetic.ODD}&method=dancing")
-    assert (nonsense.status_code, nonsense.json()["hint"]) == (422, "There are: function, causal, salience.")
+    assert (nonsense.status_code, nonsense.json()["hint"]) == (422, "There are: function, salience, causal.")
     assert client.get(f"/api/scores?model={synthetic.ODD}&kind=facilitation").status_code == 422
 
 

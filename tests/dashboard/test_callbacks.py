@@ -187,10 +187,11 @@ def test_an_unchanged_section_is_not_sent_again(catalogue):
     """
     first = callbacks.describe(catalogue, "", SCREEN, None)
     again = callbacks.describe(catalogue, "?palette=okabe-ito&theme=dark", SCREEN, None, first["sent"])
-    assert all(content is callbacks.no_update for content in again["sections"].values())
+    sent = {key for key, content in again["sections"].items() if content is not callbacks.no_update}
+    assert sent <= {"agreement"}  # whose links name the view
     moved = callbacks.describe(catalogue, "?tau=0.5", SCREEN, None, first["sent"])
     sent = {key for key, content in moved["sections"].items() if content is not callbacks.no_update}
-    assert sent - {"scatter"} == {"profile", "counts"}
+    assert sent - {"scatter", "agreement"} == {"profile", "counts"}
     for nonsense in (7, "x", [None, 3], {"profile": [1]}, {}):
         assert callbacks.describe(catalogue, "", SCREEN, None, nonsense)["sections"]["profile"]["data"]
 

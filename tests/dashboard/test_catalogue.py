@@ -54,8 +54,8 @@ def test_shipped_salience_equals_a_fresh_computation(default_checkpoint, store):
 def test_the_default_model_is_there_without_any_computation(store):
     """An empty store still has a first screen."""
     catalogue = Catalogue(store)
-    (card,) = catalogue.models()
-    assert card.id == default_model.ID
+    assert [card.id for card in catalogue.models()] == ["gemma-3-270m", "qwen2.5-coder-1.5b-instruct", default_model.ID]
+    card = catalogue.card(default_model.ID)
     assert catalogue.result(card, "function").item("country_capital").kept == 40
     assert catalogue.result(card, "causal") is not None
     assert salient_tokens(catalogue.result(card, "salience"), HeadId(23, 4))
@@ -67,7 +67,7 @@ def test_the_fullest_result_of_a_model_is_shown(tiny_folder, store):
     function_scores(checkpoint, function_plan(checkpoint, (RELATION,), layers=[1]), store)
     function_scores(checkpoint, function_plan(checkpoint, (RELATION,)), store)
     catalogue = Catalogue(store)
-    assert len(catalogue.models()) == 2
+    assert len(catalogue.models()) == 1 + 3  # three come with the project
     card = catalogue.card(checkpoint.card.id, checkpoint.card.fingerprint[:8])
     assert catalogue.result(card, "function").provenance.settings["layers"] == [0, 1, 2]
     for model, fingerprint in (("nobody", ""), (card.id, "0" * 8)):

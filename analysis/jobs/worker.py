@@ -10,7 +10,7 @@ from analysis.models import builtin
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
-from analysis.models.sources import cached_models, listed_folder, open_listed
+from analysis.models.sources import cached_models, fetched_file, listed_file, listed_folder, open_listed
 from analysis.progress import silent
 from analysis.results.store import cache_folder
 
@@ -32,7 +32,12 @@ class Source:
 
     def is_here(self) -> bool:
         """Whether the weights are on this worker's host, so that nothing has to be downloaded."""
-        if self.model == builtin.ID or listed_folder(self.model, self._folder) is not None:
+        places = (
+            listed_folder(self.model, self._folder),
+            listed_file(self.model, self._folder),
+            fetched_file(self.model, cache_folder()),
+        )
+        if self.model == builtin.ID or any(place is not None for place in places):
             return True
         return self.model in cached_models()
 
@@ -74,7 +79,7 @@ def answer(source: Source, fingerprint: str, step: Step) -> Computed:
     if (fingerprint, source.device) not in _open and not source.is_here():
         raise ModelNotFound(
             f"the weights of {source.model} are not here",
-            "Put them where the worker finds them, or ask for a job first.",
+            "Put them where the worker finds them, or ask for a job first; make gallery fetches those of the gallery.",
         )
     return run_step(source, fingerprint, step)
 

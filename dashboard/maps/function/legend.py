@@ -92,14 +92,15 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[Any]:
     return entries
 
 
-def insides(shown: MapView[FunctionState], palette: Colours) -> list[Swatch]:
-    """What cells that are not filled mean, where there are any."""
+def insides(shown: MapView[FunctionState], palette: Colours, short: bool = False) -> list[Swatch]:
+    """What cells that are not filled mean, where there are any; short in a picture, whose legend is one line."""
     panel, swatches = shown.panels[0], []
     if panel.hollow is not None and panel.hollow.any():
         words = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets do as well)"
+        words = f"{COPY_LIKE} or {UNSPECIFIC}" if short else words
         swatches.append(Swatch(palette.faint, words, palette.empty))
     if panel.pale is not None and panel.pale.any():
-        words = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
+        words = UNCERTAIN if short else f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
         swatches.append(Swatch(palette.faint, words, blend(palette.empty, palette.faint, 0.5)))
     return swatches
 

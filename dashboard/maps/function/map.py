@@ -189,7 +189,12 @@ class FunctionMap(Map[FunctionState]):
             return [*first, *ends, Swatch(palette.empty, "score 0")]
         categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
         several = [Swatch(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
-        return [*categories, *several, *legend.insides(shown, palette), Swatch(palette.empty, "Unclassified")]
+        return [
+            *categories,
+            *several,
+            *legend.insides(shown, palette, short=True),
+            Swatch(palette.empty, "Unclassified"),
+        ]
 
     def heading(self, shown: Shown) -> str:
         """Which heads are coloured."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from analysis import __version__, compared, listings, methods
 from analysis.data import relations, tasks
-from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
+from analysis.errors import HeadAtlasError, ModelNotFound, RelationError, SettingError, StoreError
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
@@ -323,6 +323,9 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         step = HeadPairsStep.of(method.plan(checkpoint.card, request), head, kind, options.sample)
         found = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
         progress.close()
+    if not found.pairs:
+        hint = "`python -m analysis relations MODEL` says which relations have any."
+        raise RelationError(f"no pair of {found.title} is made of single tokens of this model", hint)
     if options.out:
         _write_files({options.out: found.to_frame().to_csv(index=False).encode()})
     return json.dumps(found.to_plain()) if options.json else found.to_text()

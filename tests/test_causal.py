@@ -290,6 +290,7 @@ def test_a_model_is_run_with_the_weights_that_were_analysed(checkpoint):
     assert torch.equal(gated.module.lm_head.weight, built_model().lm_head.weight)
 
 
+@pytest.mark.slow
 def test_the_shipped_map_is_of_todays_tasks_and_settings_and_its_facts_can_be_measured_again(default_checkpoint):
     """The gates took an hour and a half; what the untouched model does and the preview take seconds."""
     scores = shipped_scores("causal")

@@ -10,6 +10,7 @@ from tests.browser.harness import ROOT, cell, open_browser, open_page, serve
 from tests.synthetic import BIG, fill
 
 FOLDER = ROOT / "assets" / "pictures"
+PAIRS = ".head-card [data-pairs=country_capital]"  # what opens them
 FOUR_PANELS = "all categories, algorithmic, knowledge, linguistic"
 
 # name, address, width, height, dark, the head to hover over, the part to show when it is not all
@@ -23,6 +24,9 @@ PICTURES = (
     ("compare", "/?pin=L23H4.L24H5", 1280, 1500, False, None),
     ("causal-light", "/?view=causal", 1280, 860, False, None),
     ("causal-dark", "/?view=causal&palette=paper", 1280, 860, True, None),
+    ("gemma-weights", "/?model=gemma-3-270m&basis=function", 940, 640, False, None),
+    ("gemma-running", "/?model=gemma-3-270m&basis=running", 940, 640, False, None),
+    ("pairs", "/?pin=L23H4", 1280, 860, False, None, PAIRS),
     ("scores", "/?colour=scores&kind=promote", 1280, 620, False, (23, 4)),
     ("table", "/?view=table&pin=L23H4", 1280, 860, False, None),
     ("big", f"/?model={BIG}", 1280, 1000, False, (62, 18)),
@@ -54,6 +58,10 @@ def main() -> None:
                     page.mouse.move(*cell(page, *head))
                 if part == ["#losses-card"]:
                     page.locator("#losses-card summary").click()
+                if part == [PAIRS]:
+                    page.locator(PAIRS).first.click()
+                    page.locator("#pairs-table .ag-row").first.wait_for(timeout=120_000)
+                    part = []
                 page.wait_for_timeout(500)
                 if part == [FOUR_PANELS]:
                     page.screenshot(path=FOLDER / f"{name}.png", clip=_four_panels(page))

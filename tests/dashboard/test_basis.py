@@ -20,13 +20,15 @@ from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
 from dashboard.figures.view_figure import view_picture
 from dashboard.jobs import job_state
+from dashboard.maps import map_of
+from dashboard.maps.function import comparison
 from dashboard.maps.function.basis import default_basis
 from dashboard.maps.function.scatter import best_scores, scatter
 from dashboard.maps.function.state import FunctionState
 from dashboard.page import callbacks, ids
 from dashboard.palette import colours
 from dashboard.state import ViewState
-from dashboard.view import open_view
+from dashboard.view import View, open_view
 from dashboard.web.application import create_app
 from dashboard.web.exports import reproduce
 from tests.computing import asked
@@ -47,6 +49,15 @@ def both(store, running_scores):
 @pytest.fixture
 def client(both, store):
     return TestClient(create_app(both, Engine(store), Access(local=True)), base_url="http://localhost")
+
+
+def only(scores, *names, keep=True):
+    """A result of these relations alone, or of all others."""
+    items = tuple(item for item in scores.provenance.items if (item.name in names) == keep)
+    kept = {"item": [item.name for item in items]}
+    arrays = {name: getattr(scores, name).sel(kept) for name in ("score", "hits", "missing")}
+    parts = {name: part.sel(kept) for name, part in scores.parts.items()}
+    return replace(scores, **arrays, parts=parts, provenance=replace(scores.provenance, items=items))
 
 
 def basis(view):
@@ -258,6 +269,19 @@ def test_one_result_has_nothing_to_be_compared_with(both):
     assert hidden[ids.card("scatter")]
     assert hidden[ids.card("agreement")]
     assert not callbacks.describe(both, "", SCREEN, None)["hidden"][ids.card("scatter")]
+
+
+def test_a_relation_of_one_result_alone_has_no_points(running_scores):
+    """Whichever of the two has it, the page opens: the list of the shared relations stays."""
+    weights, name = shipped_scores("function"), "country_capital"
+    for pair in ((weights, only(running_scores, name, keep=False)), (only(weights, name, keep=False), running_scores)):
+        results = {scores.provenance.method: scores for scores in pair}
+        method = next(key for key, scores in results.items() if name in scores.items())
+        wanted = replace(state(basis=method, relation=name), model=weights.provenance.model.id)
+        view = View(wanted, weights.provenance.model, tuple(results.items()))
+        found = comparison.contents(view.of(map_of("function")), False)
+        assert set(found) == {"agreement"}
+        assert found["agreement"].draw()
 
 
 def test_reproduce_of_a_view_by_the_running_model_runs(both, tmp_path):

@@ -107,6 +107,17 @@ def test_an_unknown_basis_or_carrier_is_said(both, query, word):
     assert view.panels[0].count > 0
 
 
+def test_the_only_sample_of_the_weights_is_no_carrier(both, running_scores):
+    """A view from the weights says so and opens; a carrier of the other map is dropped in silence."""
+    view = open_view(both, "?carriers=all")
+    assert basis(view) == "function"
+    assert "'all'" in view.notices[0]
+    assert view.state.of(FunctionState).carriers == "mean"
+    assert callbacks.describe(both, "?carriers=all", SCREEN, None)["sections"]["scatter"]
+    known = open_view(both, f"?carriers={running_scores.samples[0]}")
+    assert (known.state.of(FunctionState).carriers, known.notices) == ("mean", ())
+
+
 def test_carriers_are_taken_together_or_alone(both, running_scores):
     """Mean, lowest, highest, or one carrier's scores; every number of the page is made of them."""
     capital = running_scores.score.sel(item="country_capital").max("kind")

@@ -70,9 +70,9 @@ class FunctionMap(Map[FunctionState]):
         if state.basis == default_basis(results):
             state = replace(state, basis="")
         result = results.get(self.method(state, results))
-        samples = result.samples if result is not None else []
+        samples = result.samples if result is not None and has_carriers(result) else []
         if state.carriers not in (*OVER_SAMPLES, *samples):
-            if has_carriers(result):
+            if samples or state.carriers not in self._carriers(results):
                 notices.append(f"{card.id} was not run with the carrier {state.carriers!r}; the mean is shown.")
             state = replace(state, carriers=FunctionState().carriers)
         if state.labels != "all" and not is_measured(result):
@@ -83,6 +83,11 @@ class FunctionMap(Map[FunctionState]):
             notices.append(f"{card.id} has no scores for {state.relation!r}; all categories are shown.")
             state = replace(state, relation="")
         return state, notices
+
+    def _carriers(self, results: Mapping[str, Scores]) -> set[str]:
+        """Every carrier of a model, whichever of its results is shown."""
+        mine = [results[name] for name in self.methods() if name in results]
+        return {sample for result in mine if has_carriers(result) for sample in result.samples}
 
     def narrowed(self, result: Scores, state: FunctionState) -> Scores:
         """One score in place of those after each carrier."""

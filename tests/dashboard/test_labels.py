@@ -14,6 +14,7 @@ from analysis.results.intervals import wilson
 from analysis.results.scores import part_array
 from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
+from dashboard.maps import map_of
 from dashboard.maps.function.head import head_scores
 from dashboard.maps.function.labels import chosen_labels, deciding_labels, quality, words
 from dashboard.maps.function.state import FunctionState
@@ -111,6 +112,24 @@ def test_the_filter_needs_measures(catalogue):
     assert view.state.of(FunctionState).labels == "all"
     assert painted(catalogue, f"?model={ODD}")["hidden_controls"]["labels"]
     assert not painted(catalogue, "")["hidden_controls"]["labels"]
+
+
+def test_whatever_names_the_view_names_the_filter(catalogue, client):
+    """Sentence, counts, the picture's title and the view's file say so with the filter, and only then."""
+    for query, said in (("", False), ("?labels=beyond", True), ("?labels=beyond&colour=scores", True)):
+        found = callbacks.describe(catalogue, query, SCREEN, None)
+        assert ("labels beyond copying" in text(found["sentence"])) == said
+        assert ("τ, beyond copying" in painted_counts(catalogue, query)) == said
+        titles = " ".join(note.text for note in view_picture(open_view(catalogue, query)).layout.annotations)
+        assert ("beyond copying" in titles) == said
+        frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}").content))
+        assert set(frame["labels"]) == {"beyond" if said else "all"}
+
+
+def painted_counts(catalogue, query):
+    """The text of the table of counts."""
+    shown = open_view(catalogue, query).of(map_of("function"))
+    return str(shown.map.contents(shown, 1240, False)["counts"].draw())
 
 
 def test_uncertain_labels_are_pale_on_request():

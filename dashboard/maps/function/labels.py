@@ -17,6 +17,7 @@ from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools
 
 COPY_LIKE, UNSPECIFIC, UNCERTAIN = "copy-like", "unspecific", "uncertain"
+BEYOND = "beyond copying"  # labels that are neither copy-like nor unspecific
 
 
 def uncertain(low: Floats, high: Floats, tau: float) -> Bools:

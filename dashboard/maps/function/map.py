@@ -20,7 +20,7 @@ from dashboard.maps.function.basis import bases, basis_of, carrier_words, defaul
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
-from dashboard.maps.function.labels import is_measured
+from dashboard.maps.function.labels import BEYOND, is_measured
 from dashboard.maps.function.panels import panels
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
@@ -202,6 +202,7 @@ class FunctionMap(Map[FunctionState]):
         rule = "any relation" if state.how == "any" else "always: every relation"
         rule += f", the best {state.top} of each category" if state.top else ""
         rule += f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
+        rule += f", {BEYOND}" if state.labels == "beyond" else ""
         return f"heads that {_DO[state.kind]} ({rule}, τ = {state.tau:g})"
 
     def origin(self, provenance: Provenance) -> str:

@@ -15,6 +15,7 @@ from analysis.results.scores import part_array
 from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of
+from dashboard.maps.function import exports
 from dashboard.maps.function.head import head_scores
 from dashboard.maps.function.labels import chosen_labels, deciding_labels, quality, words
 from dashboard.maps.function.state import FunctionState
@@ -112,6 +113,26 @@ def test_the_filter_needs_measures(catalogue):
     assert view.state.of(FunctionState).labels == "all"
     assert painted(catalogue, f"?model={ODD}")["hidden_controls"]["labels"]
     assert not painted(catalogue, "")["hidden_controls"]["labels"]
+
+
+def test_a_head_shows_the_numbers_of_a_label_that_counts():
+    """At τ = 0.05 head 0 copies with 0.5, copy-like, and does the other with 0.1: its value, interval and place."""
+    scores = with_parts(0.2, 0)
+    for name, part in scores.parts.items():
+        if name.startswith("beyond"):
+            part.loc[{"item": "country_capital"}] = 0.9
+    joined = tuple(replace(item, category="knowledge") for item in scores.provenance.items)
+    one = replace(scores, provenance=replace(scores.provenance, items=joined))
+    for of_categories in (scores, one):
+        before, after = (panels_of(of_categories, tau=0.05, labels=labels)["all"] for labels in ("all", "beyond"))
+        assert before.value[0].tolist() == [0.5, 0.2]
+        assert after.value[0].tolist() == [0.1, 0.2]
+        (low, high), ends = after.measures[0].interval, wilson(5, 50)
+        assert (low[0, 0], high[0, 0]) == pytest.approx([float(end) for end in ends])
+        frame = exports.frame(map_view(of_categories, state(tau=0.05, labels="beyond"))).iloc[0]
+        assert (frame["score"], frame["low"], frame["beyond"]) == pytest.approx((0.1, float(ends[0]), 0.9))
+    best = panels_of(one, tau=0.05, labels="beyond", top=1)["knowledge"]
+    assert np.argwhere(best.member).tolist() == [[1, 1]]
 
 
 def test_whatever_names_the_view_names_the_filter(catalogue, client):

@@ -11,8 +11,7 @@ from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_labels import LEAST_BEYOND
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, has_carriers
-from dashboard.maps.function.labels import deciding_labels
-from dashboard.maps.function.panels import ALL
+from dashboard.maps.function.panels import ALL, labels_behind
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView, with_model, with_source
 from dashboard.maps.panel import Panel
@@ -54,10 +53,9 @@ def scores_frame(scores: Scores) -> pd.DataFrame:
 
 def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, Any]:
     """What stands behind the number that decides: its interval, β and control, and whether the label is poor."""
-    items = tuple(_relations_of(panel, shown))
-    if not items:
+    if not _relations_of(panel, shown):
         return {}
-    label = deciding_labels(shown.result, items, shown.state.how, shown.state.kinds)
+    label = labels_behind(panel.key, shown.result, shown.state)
     columns: dict[str, Any] = {"low": label.low.ravel(), "high": label.high.ravel()}
     if panel.hollow is not None:
         columns |= {"beyond": label.beyond.ravel(), "control": label.control.ravel(), "hollow": panel.hollow.ravel()}

@@ -106,6 +106,19 @@ def test_always_asks_for_a_good_label_of_every_relation():
     assert quality(labels, replace(always, labels="beyond", how="any")).counts[0, 0]
 
 
+def test_always_fills_a_cell_only_by_good_labels_of_every_relation():
+    """Filled are the heads that the filter keeps, by either rule; one copy-like relation makes always hollow."""
+    scores = with_parts(0.9, 0)
+    for name in ("beyond promote", "beyond suppress"):
+        scores.parts[name].loc[{"item": "copying"}] = 0.1
+    items = tuple(replace(item, category="knowledge") for item in scores.provenance.items)
+    one = replace(scores, provenance=replace(scores.provenance, items=items))
+    for how, is_hollow in (("any", False), ("always", True)):
+        plain, kept = (panels_of(one, how=how, tau=0.05, labels=labels)["knowledge"] for labels in ("all", "beyond"))
+        assert plain.hollow[0, 0] == is_hollow
+        assert np.array_equal(plain.member & ~plain.hollow, kept.member)
+
+
 def test_the_filter_needs_measures(catalogue):
     """A model without them shows all labels, and says why; the control is hidden."""
     view = open_view(catalogue, f"?model={ODD}&labels=beyond")

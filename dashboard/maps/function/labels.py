@@ -145,7 +145,7 @@ class Quality:
     """What the labels of a panel's heads are worth; arrays [layer, head]."""
 
     counts: Bools  # the labels that the state lets count make the head a member
-    is_good: Bools  # a label goes beyond copying and is specific
+    is_good: Bools  # labels that go beyond copying and are specific would alone make it one
     is_certain: Bools  # the interval of what decides lies above τ
 
 
@@ -158,7 +158,7 @@ def quality(labels: Labels, state: FunctionState) -> Quality:
     counted = labels.counted(state)
     return Quality(
         counts=_holds(counted, state.how),
-        is_good=np.asarray(good.any(axis=(0, 1))),
+        is_good=_holds(good, state.how),
         is_certain=_holds(certain, state.how),
     )
 

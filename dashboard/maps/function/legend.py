@@ -164,5 +164,6 @@ def _not_applicable(scores: Scores) -> str:
     if not items:
         return ""
     least = scores.provenance.settings.get("min_pairs", 30)
-    names = ", ".join(f"{item.title} ({item.kept} of {item.pairs} pairs)" for item in items)
-    return f"{names}. At least {least} pairs must be single tokens of it."
+    plain = f"pairs are single tokens of it, and {least} are needed"  # of a result that was stored without reasons
+    reasons = [f"{item.title} ({item.reason or f'{item.kept} of {item.pairs} {plain}'})" for item in items]
+    return f"{', '.join(reasons)}."

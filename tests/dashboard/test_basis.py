@@ -22,7 +22,7 @@ from dashboard.figures.view_figure import view_picture
 from dashboard.jobs import job_state
 from dashboard.maps import map_of
 from dashboard.maps.function import comparison
-from dashboard.maps.function.basis import default_basis
+from dashboard.maps.function.basis import better, default_basis
 from dashboard.maps.function.scatter import best_scores, scatter
 from dashboard.maps.function.state import FunctionState
 from dashboard.page import callbacks, ids
@@ -83,6 +83,23 @@ def test_a_map_under_way_does_not_take_the_place_of_a_whole_one(both):
     missing[..., 3, :] = int(Missing.RUNNING)
     results["running"] = replace(results["running"], missing=missing)
     assert default_basis(results) == "function"
+
+
+def test_a_map_of_some_relations_does_not_take_the_place_of_one_of_all(both):
+    """Neither as the default nor by a warning; a relation of one's own need not be in both."""
+    view = open_view(both, f"?model={BLIND}")
+    weights, running = view.results["function"], view.results["running"]
+    few = only(running, "country_capital", "adjective_comparative")
+    assert default_basis({"function": weights, "running": few}) == "function"
+    shown = View(view.state, view.card, (("function", weights), ("running", few))).of(map_of("function"))
+    assert better(shown) is None
+    first, *others = weights.provenance.items
+    items = (replace(first, category="custom"), *others)
+    own = replace(weights, provenance=replace(weights.provenance, items=items))
+    rest = only(running, first.name, keep=False)
+    assert default_basis({"function": own, "running": rest}) == "running"
+    shown = View(state(basis="function"), view.card, (("function", own), ("running", rest))).of(map_of("function"))
+    assert better(shown)[0].name == "running"
 
 
 def test_the_address_names_a_basis_that_is_not_the_default(both):

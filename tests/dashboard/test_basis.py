@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
-from analysis.methods.relation_agreement import agreement
+from analysis.methods.relation_agreement import agreement, in_words
 from analysis.models import builtin as default_model
 from analysis.results.scores import OVER_SAMPLES, Missing, Scores
 from analysis.results.shipped import shipped_scores
@@ -178,7 +178,7 @@ def test_a_map_that_does_not_hold_says_so(both):
     assert r < 0.5
     words, link, _ = found["warning"]
     assert words.startswith("For this model the weights-only map does not hold")
-    assert f"only at r = {r:.2f}" in words
+    assert f"only at r = {in_words(r)}" in words
     assert basis(open_view(both, link.href.removeprefix("/"))) == "running"
     assert not found["hidden"][ids.WARNING]
     for query in (f"?model={BLIND}", "", "?basis=running", f"?model={ODD}"):
@@ -259,7 +259,7 @@ def test_relations_are_listed_by_their_agreement(both, running_scores):
     words, listed = found["agreement"]
     assert f"{np.mean(list(expected.values())):.2f}" in words.children
     rows = listed.children.children.children
-    assert [row.children[2].children for row in rows] == [f"{r:.2f}" for r in sorted(expected.values(), reverse=True)]
+    assert [row.children[2].children for row in rows] == [in_words(r) for r in sorted(expected.values(), reverse=True)]
     link = rows[0].children[0].children.href
     best = max(expected, key=lambda name: expected[name])
     assert open_view(both, link.removeprefix("/")).state.of(FunctionState).relation == best

@@ -20,13 +20,15 @@ from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
 from dashboard.figures.view_figure import view_picture
 from dashboard.jobs import job_state
-from dashboard.maps.function.basis import default_basis
+from dashboard.maps import map_of
+from dashboard.maps.function import comparison
+from dashboard.maps.function.basis import better, default_basis
 from dashboard.maps.function.scatter import best_scores, scatter
 from dashboard.maps.function.state import FunctionState
 from dashboard.page import callbacks, ids
 from dashboard.palette import colours
 from dashboard.state import ViewState
-from dashboard.view import open_view
+from dashboard.view import View, open_view
 from dashboard.web.application import create_app
 from dashboard.web.exports import reproduce
 from tests.computing import asked
@@ -47,6 +49,15 @@ def both(store, running_scores):
 @pytest.fixture
 def client(both, store):
     return TestClient(create_app(both, Engine(store), Access(local=True)), base_url="http://localhost")
+
+
+def only(scores, *names, keep=True):
+    """A result of these relations alone, or of all others."""
+    items = tuple(item for item in scores.provenance.items if (item.name in names) == keep)
+    kept = {"item": [item.name for item in items]}
+    arrays = {name: getattr(scores, name).sel(kept) for name in ("score", "hits", "missing")}
+    parts = {name: part.sel(kept) for name, part in scores.parts.items()}
+    return replace(scores, **arrays, parts=parts, provenance=replace(scores.provenance, items=items))
 
 
 def basis(view):
@@ -74,6 +85,23 @@ def test_a_map_under_way_does_not_take_the_place_of_a_whole_one(both):
     assert default_basis(results) == "function"
 
 
+def test_a_map_of_some_relations_does_not_take_the_place_of_one_of_all(both):
+    """Neither as the default nor by a warning; a relation of one's own need not be in both."""
+    view = open_view(both, f"?model={BLIND}")
+    weights, running = view.results["function"], view.results["running"]
+    few = only(running, "country_capital", "adjective_comparative")
+    assert default_basis({"function": weights, "running": few}) == "function"
+    shown = View(view.state, view.card, (("function", weights), ("running", few))).of(map_of("function"))
+    assert better(shown) is None
+    first, *others = weights.provenance.items
+    items = (replace(first, category="custom"), *others)
+    own = replace(weights, provenance=replace(weights.provenance, items=items))
+    rest = only(running, first.name, keep=False)
+    assert default_basis({"function": own, "running": rest}) == "running"
+    shown = View(state(basis="function"), view.card, (("function", own), ("running", rest))).of(map_of("function"))
+    assert better(shown)[0].name == "running"
+
+
 def test_the_address_names_a_basis_that_is_not_the_default(both):
     """A link with a basis always shows that basis; the default one is left out."""
     for model, default, other in ((default_model.ID, "function", "running"), (BLIND, "running", "function")):
@@ -94,6 +122,17 @@ def test_an_unknown_basis_or_carrier_is_said(both, query, word):
     assert word in view.notices[0]
     assert view.state.of(FunctionState).carriers == "mean"
     assert view.panels[0].count > 0
+
+
+def test_the_only_sample_of_the_weights_is_no_carrier(both, running_scores):
+    """A view from the weights says so and opens; a carrier of the other map is dropped in silence."""
+    view = open_view(both, "?carriers=all")
+    assert basis(view) == "function"
+    assert "'all'" in view.notices[0]
+    assert view.state.of(FunctionState).carriers == "mean"
+    assert callbacks.describe(both, "?carriers=all", SCREEN, None)["sections"]["scatter"]
+    known = open_view(both, f"?carriers={running_scores.samples[0]}")
+    assert (known.state.of(FunctionState).carriers, known.notices) == ("mean", ())
 
 
 def test_carriers_are_taken_together_or_alone(both, running_scores):
@@ -220,7 +259,7 @@ def test_relations_are_listed_by_their_agreement(both, running_scores):
     words, listed = found["agreement"]
     assert f"{np.mean(list(expected.values())):.2f}" in words.children
     rows = listed.children.children.children
-    assert [row.children[2].children for row in rows] == [f"{r:.2f}" for r in sorted(expected.values(), reverse=True)]
+    assert [row.children[2].children for row in rows] == [in_words(r) for r in sorted(expected.values(), reverse=True)]
     link = rows[0].children[0].children.href
     best = max(expected, key=lambda name: expected[name])
     assert open_view(both, link.removeprefix("/")).state.of(FunctionState).relation == best
@@ -258,6 +297,19 @@ def test_one_result_has_nothing_to_be_compared_with(both):
     assert hidden[ids.card("scatter")]
     assert hidden[ids.card("agreement")]
     assert not callbacks.describe(both, "", SCREEN, None)["hidden"][ids.card("scatter")]
+
+
+def test_a_relation_of_one_result_alone_has_no_points(running_scores):
+    """Whichever of the two has it, the page opens: the list of the shared relations stays."""
+    weights, name = shipped_scores("function"), "country_capital"
+    for pair in ((weights, only(running_scores, name, keep=False)), (only(weights, name, keep=False), running_scores)):
+        results = {scores.provenance.method: scores for scores in pair}
+        method = next(key for key, scores in results.items() if name in scores.items())
+        wanted = replace(state(basis=method, relation=name), model=weights.provenance.model.id)
+        view = View(wanted, weights.provenance.model, tuple(results.items()))
+        found = comparison.contents(view.of(map_of("function")), False)
+        assert set(found) == {"agreement"}
+        assert found["agreement"].draw()
 
 
 def test_reproduce_of_a_view_by_the_running_model_runs(both, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.results.scores import COLUMNS, Scores
+from dashboard.maps.function.state import FunctionState
 from dashboard.view import open_view
 from dashboard.web.exports import reproduce
 from tests.dashboard.made import view_of
@@ -101,6 +102,27 @@ def test_reproduce_computes_the_view_again(catalogue, tmp_path):
     )
     for panel in view.panels[1:]:
         assert f"{panel.key}: {panel.count} heads above 0.3" in done.stdout
+
+
+@pytest.mark.parametrize("wanted", ["labels=beyond&top=20", "how=always&labels=beyond&tau=0.02"])
+def test_reproduce_applies_the_filter(catalogue, tmp_path, wanted):
+    """On the stored scores the program finds the heads beyond copying that the view shows."""
+    view = open_view(catalogue, f"?basis=running&{wanted}")
+    (tmp_path / "scores.parquet").write_bytes(view.results["running"].to_parquet())
+    script = reproduce(view).replace("subprocess.run(", "print(")
+    (tmp_path / "reproduce.py").write_text(script.replace(", check=True", ""))
+    done = subprocess.run(
+        [sys.executable, "reproduce.py"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300
+    )
+    without = open_view(catalogue, f"?basis=running&{wanted.replace('labels=beyond', 'labels=all')}")
+    assert [panel.count for panel in view.panels] != [panel.count for panel in without.panels]
+    for panel in view.panels[1:]:
+        assert f"{panel.key}: {panel.count} heads above {panel_tau(view)}, beyond copying" in done.stdout
+
+
+def panel_tau(view):
+    """The τ of a view's function map."""
+    return view.state.of(FunctionState).tau
 
 
 @pytest.mark.parametrize("name", ["a\nimport os", "a'''b", 'a"""\r\u2028b', "{title}", "a\\"])

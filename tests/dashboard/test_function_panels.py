@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.models.card import HeadId
+from dashboard.maps.function import legend
 from dashboard.maps.function.head import head_scores
 from dashboard.maps.panel import Panel, layer_profile
 from tests.dashboard.made import map_view, state
@@ -71,6 +74,18 @@ def test_ranks_agree_with_counting(values):
     for value, rank in zip(values, panel.strongest[0], strict=True):
         larger = sum(v > (-1 if np.isnan(value) else value) for v in values)
         assert rank == larger + 1
+
+
+def test_a_relation_that_is_not_applicable_says_the_stored_reason(scores):
+    """A result without reasons counts the pairs."""
+    shown = map_view(scores)
+    plain = legend.contents(shown, False)["absent"].depends
+    assert plain == "<b>odd</b> (10 of 60 pairs are single tokens of it, and 30 are needed)."
+    *others, odd = scores.provenance.items
+    items = (*others, replace(odd, reason="10 of 60 pairs have a target of one token, and 30 are needed"))
+    told = replace(scores, provenance=replace(scores.provenance, items=items))
+    words = legend.contents(map_view(told), False)["absent"].depends
+    assert words == "<b>odd</b> (10 of 60 pairs have a target of one token, and 30 are needed)."
 
 
 def test_a_heads_scores_best_first(scores):

@@ -14,6 +14,8 @@ from analysis.results.intervals import wilson
 from analysis.results.scores import part_array
 from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
+from dashboard.maps import map_of
+from dashboard.maps.function import exports
 from dashboard.maps.function.head import head_scores
 from dashboard.maps.function.labels import chosen_labels, deciding_labels, quality, words
 from dashboard.maps.function.state import FunctionState
@@ -104,6 +106,19 @@ def test_always_asks_for_a_good_label_of_every_relation():
     assert quality(labels, replace(always, labels="beyond", how="any")).counts[0, 0]
 
 
+def test_always_fills_a_cell_only_by_good_labels_of_every_relation():
+    """Filled are the heads that the filter keeps, by either rule; one copy-like relation makes always hollow."""
+    scores = with_parts(0.9, 0)
+    for name in ("beyond promote", "beyond suppress"):
+        scores.parts[name].loc[{"item": "copying"}] = 0.1
+    items = tuple(replace(item, category="knowledge") for item in scores.provenance.items)
+    one = replace(scores, provenance=replace(scores.provenance, items=items))
+    for how, is_hollow in (("any", False), ("always", True)):
+        plain, kept = (panels_of(one, how=how, tau=0.05, labels=labels)["knowledge"] for labels in ("all", "beyond"))
+        assert plain.hollow[0, 0] == is_hollow
+        assert np.array_equal(plain.member & ~plain.hollow, kept.member)
+
+
 def test_the_filter_needs_measures(catalogue):
     """A model without them shows all labels, and says why; the control is hidden."""
     view = open_view(catalogue, f"?model={ODD}&labels=beyond")
@@ -111,6 +126,44 @@ def test_the_filter_needs_measures(catalogue):
     assert view.state.of(FunctionState).labels == "all"
     assert painted(catalogue, f"?model={ODD}")["hidden_controls"]["labels"]
     assert not painted(catalogue, "")["hidden_controls"]["labels"]
+
+
+def test_a_head_shows_the_numbers_of_a_label_that_counts():
+    """At τ = 0.05 head 0 copies with 0.5, copy-like, and does the other with 0.1: its value, interval and place."""
+    scores = with_parts(0.2, 0)
+    for name, part in scores.parts.items():
+        if name.startswith("beyond"):
+            part.loc[{"item": "country_capital"}] = 0.9
+    joined = tuple(replace(item, category="knowledge") for item in scores.provenance.items)
+    one = replace(scores, provenance=replace(scores.provenance, items=joined))
+    for of_categories in (scores, one):
+        before, after = (panels_of(of_categories, tau=0.05, labels=labels)["all"] for labels in ("all", "beyond"))
+        assert before.value[0].tolist() == [0.5, 0.2]
+        assert after.value[0].tolist() == [0.1, 0.2]
+        (low, high), ends = after.measures[0].interval, wilson(5, 50)
+        assert (low[0, 0], high[0, 0]) == pytest.approx([float(end) for end in ends])
+        frame = exports.frame(map_view(of_categories, state(tau=0.05, labels="beyond"))).iloc[0]
+        assert (frame["score"], frame["low"], frame["beyond"]) == pytest.approx((0.1, float(ends[0]), 0.9))
+    best = panels_of(one, tau=0.05, labels="beyond", top=1)["knowledge"]
+    assert np.argwhere(best.member).tolist() == [[1, 1]]
+
+
+def test_whatever_names_the_view_names_the_filter(catalogue, client):
+    """Sentence, counts, the picture's title and the view's file say so with the filter, and only then."""
+    for query, said in (("", False), ("?labels=beyond", True), ("?labels=beyond&colour=scores", True)):
+        found = callbacks.describe(catalogue, query, SCREEN, None)
+        assert ("labels beyond copying" in text(found["sentence"])) == said
+        assert ("τ, beyond copying" in painted_counts(catalogue, query)) == said
+        titles = " ".join(note.text for note in view_picture(open_view(catalogue, query)).layout.annotations)
+        assert ("beyond copying" in titles) == said
+        frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}").content))
+        assert set(frame["labels"]) == {"beyond" if said else "all"}
+
+
+def painted_counts(catalogue, query):
+    """The text of the table of counts."""
+    shown = open_view(catalogue, query).of(map_of("function"))
+    return str(shown.map.contents(shown, 1240, False)["counts"].draw())
 
 
 def test_uncertain_labels_are_pale_on_request():

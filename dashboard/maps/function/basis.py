@@ -14,6 +14,8 @@ from dashboard.maps.map import MapView
 
 Shown = MapView[FunctionState]
 
+OWN = "custom"  # the category of relations that a person brings
+
 
 def bases() -> list[RelationMethod]:
     """The methods, the quickest first."""
@@ -31,9 +33,15 @@ def default_basis(results: Mapping[str, Scores]) -> str:
     if not there:
         return bases()[0].name
     for later in there[1:]:
-        if is_whole(results[later]) and agreed(results[there[0]], results[later]).fails:
+        if _can_judge(results[later], results[there[0]]) and agreed(results[there[0]], results[later]).fails:
             return later
     return there[0]
+
+
+def _can_judge(later: Scores, first: Scores) -> bool:
+    """Whether a result was computed in full, of all relations that the first has scores for but one's own."""
+    there = set(later.items())
+    return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
 
 
 @cached(32)
@@ -75,7 +83,7 @@ def compared(shown: Shown) -> tuple[Scores, Scores] | None:
 def better(shown: Shown) -> tuple[RelationMethod, Agreement] | None:
     """The method whose map holds where the one that is shown does not."""
     pair = compared(shown)
-    if pair is None or shown.whole is not pair[0] or not is_whole(pair[1]):
+    if pair is None or shown.whole is not pair[0] or not _can_judge(pair[1], pair[0]):
         return None
     found = agreed(*pair)
     return (basis_of(pair[1].provenance), found) if found.fails else None

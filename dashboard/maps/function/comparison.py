@@ -33,26 +33,27 @@ def sections() -> tuple[Section, ...]:
 
 
 def contents(shown: Shown, dark: bool) -> dict[str, Content]:
-    """Both, where there is something to compare."""
+    """Both, where there is something to compare; no points for a relation that only one of the two has."""
     pair = compared(shown)
     if pair is None:
         return {}
     found, palette = agreed(*pair), shown.palette(dark)
     if not found.relations:
         return {}
-    figure = _figure(shown, pair, palette)
     facts = [shown.named.to_query(), dark, found.overall, list(found.relations.values())]
-    return {
-        "scatter": Content(json.dumps([figure["data"], figure["layout"]]), lambda: figure),
-        "agreement": Content(json.dumps(facts), lambda: _list(shown, pair, found, palette)),
-    }
+    below = {"agreement": Content(json.dumps(facts), lambda: _list(shown, pair, found, palette))}
+    shared = shared_relations(*pair)
+    relation = shown.state.relation
+    if not relation or relation in shared:
+        figure = _figure(shown, pair, [relation] if relation else shared, palette)
+        below["scatter"] = Content(json.dumps([figure["data"], figure["layout"]]), lambda: figure)
+    return below
 
 
-def _figure(shown: Shown, pair: tuple[Scores, Scores], palette: Colours) -> dict[str, Any]:
+def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> dict[str, Any]:
     """The relation on the page, or the best of all."""
     state = shown.state
-    items = [state.relation] if state.relation else shared_relations(*pair)
-    colour = palette.of(pair[0].item(state.relation).category) if state.relation in pair[0].items() else palette.accent
+    colour = palette.of(pair[0].item(state.relation).category) if state.relation else palette.accent
     numbers = [best_scores(over_carriers(scores, state.carriers), items, state.kinds) for scores in pair]
     names = [basis_of(scores.provenance).basis for scores in pair]
     return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, colour, palette)

@@ -8,10 +8,10 @@ import pandas as pd
 
 from analysis.data.relations import builtin
 from analysis.methods.relation_frame import relation_frame
+from analysis.methods.relation_labels import LEAST_BEYOND
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, has_carriers
-from dashboard.maps.function.labels import deciding_labels
-from dashboard.maps.function.panels import ALL
+from dashboard.maps.function.panels import ALL, labels_behind
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView, with_model, with_source
 from dashboard.maps.panel import Panel
@@ -38,6 +38,7 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
         frames.append(pd.DataFrame(rows))
     table = with_model(pd.concat(frames, ignore_index=True), shown.result)
     table["tau"] = state.tau
+    table["labels"] = state.labels
     if has_carriers(shown.whole):
         table["carriers"] = state.carriers
     relations = {panel.key: _relations_of(panel, shown) for panel in shown.panels}
@@ -52,10 +53,9 @@ def scores_frame(scores: Scores) -> pd.DataFrame:
 
 def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, Any]:
     """What stands behind the number that decides: its interval, β and control, and whether the label is poor."""
-    items = tuple(_relations_of(panel, shown))
-    if not items:
+    if not _relations_of(panel, shown):
         return {}
-    label = deciding_labels(shown.result, items, shown.state.how, shown.state.kinds)
+    label = labels_behind(panel.key, shown.result, shown.state)
     columns: dict[str, Any] = {"low": label.low.ravel(), "high": label.high.ravel()}
     if panel.hollow is not None:
         columns |= {"beyond": label.beyond.ravel(), "control": label.control.ravel(), "hollow": panel.hollow.ravel()}
@@ -104,6 +104,8 @@ def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
         Constant("KINDS", list(state.kinds)),
         Constant("RULE", "min" if state.how == "always" else "max", "over the relations of a panel"),
         Constant("TAU", state.tau),
+        Constant("BEYOND_COPYING", state.labels == "beyond", "copy-like and unspecific labels do not count"),
+        Constant("LEAST_BEYOND", LEAST_BEYOND, "with a smaller share of hits beyond copying a label is copy-like"),
         Constant("TOP", state.top, "only so many heads; 0: all"),
     ]
     purpose = "Compute a view of Head Atlas again. Run it where Head Atlas is installed: python reproduce.py"
@@ -154,14 +156,25 @@ subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
 made_from = json.loads(pq.read_schema("scores.parquet").metadata[b"head-atlas"])["model"]["fingerprint"]
 print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")
 scores = pd.read_parquet("scores.parquet")
+LABEL = ["item", "kind", "layer", "head"]
+
+
+def measured(rows, part):
+    of_kinds = rows[rows["kind"].isin([f"{part} {kind}" for kind in KINDS])]
+    return of_kinds.assign(kind=of_kinds["kind"].str.removeprefix(f"{part} ")).groupby(LABEL)["score"].mean()
+
+
 for panel, items in PANELS.items():
-    asked = scores[scores["item"].isin(items) & scores["kind"].isin(KINDS) & scores["sample"].isin(SAMPLES)]
-    chosen = asked.groupby(["item", "kind", "layer", "head"])["score"].agg(OVER_SAMPLES).reset_index()
-    best = chosen.groupby(["item", "layer", "head"])["score"].max()  # the larger of the kinds
+    asked = scores[scores["item"].isin(items) & scores["sample"].isin(SAMPLES)]
+    chosen = asked[asked["kind"].isin(KINDS)].groupby(LABEL)["score"].agg(OVER_SAMPLES)
+    if BEYOND_COPYING:
+        beyond, control = (measured(asked, part).reindex(chosen.index) for part in ("beyond", "control"))
+        chosen = chosen.mask((beyond < LEAST_BEYOND) | (control > TAU), 0)
+    best = chosen.groupby(["item", "layer", "head"]).max()  # the larger of the kinds
     value = best.groupby(["layer", "head"]).agg(RULE)
     above = value[value > TAU].sort_values(ascending=False)
     if TOP and len(above) > TOP:
         above = above[above >= above.iloc[TOP - 1]]
-    print(f"{panel}: {len(above)} heads above {TAU}")
+    print(f"{panel}: {len(above)} heads above {TAU}" + (", beyond copying" if BEYOND_COPYING else ""))
     print(above.head(10).to_string())
 """

@@ -3,6 +3,7 @@
 A label is a head's score for one relation and kind, when it is above τ.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools
 
 COPY_LIKE, UNSPECIFIC, UNCERTAIN = "copy-like", "unspecific", "uncertain"
+BEYOND = "beyond copying"  # labels that are neither copy-like nor unspecific
 
 
 def uncertain(low: Floats, high: Floats, tau: float) -> Bools:
@@ -38,6 +40,22 @@ class Labels:
     def at(self, *place: npt.NDArray[np.intp]) -> "Labels":
         """Some of the numbers, by their places."""
         return Labels(*(values[place] for values in self._arrays))
+
+    @classmethod
+    def stacked(cls, several: Sequence["Labels"]) -> "Labels":
+        """Those of several, one after the other in a new first dimension."""
+        return cls(*(np.stack(arrays) for arrays in zip(*(one._arrays for one in several), strict=True)))
+
+    def where(self, flags: Bools, others: "Labels") -> "Labels":
+        """These numbers where a flag is true, others elsewhere."""
+        pairs = zip(self._arrays, others._arrays, strict=True)
+        return Labels(*(np.where(flags, mine, theirs) for mine, theirs in pairs))
+
+    def counted(self, state: FunctionState) -> Bools:
+        """Which of them are labels that the state lets count."""
+        with np.errstate(invalid="ignore"):
+            above = self.score > state.tau
+        return above & ~self.poor(state.tau) if state.labels == "beyond" else above
 
     def poor(self, tau: float) -> Bools:
         """Copy-like or unspecific."""
@@ -87,7 +105,34 @@ def chosen_labels(scores: Scores, items: tuple[str, ...], kinds: tuple[str, ...]
 def deciding_labels(scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]) -> Labels:
     """Of each head the one label that decides: the highest score, or with `always` the lowest of the relations."""
     chosen = chosen_labels(scores, items, kinds)
-    filled = np.nan_to_num(chosen.score, nan=-1.0)
+    return _deciding(chosen, np.nan_to_num(chosen.score, nan=-1.0), how)
+
+
+def counting_labels(scores: Scores, items: tuple[str, ...], state: FunctionState) -> Labels:
+    """The same of the labels that the state lets count; of a head that does not belong by these, of all."""
+    of_all = deciding_labels(scores, items, state.how, state.kinds)
+    if state.labels == "all":
+        return of_all
+    chosen = chosen_labels(scores, items, state.kinds)
+    counted = chosen.counted(state)
+    return _deciding(chosen, np.where(counted, chosen.score, -1.0), state.how).where(_holds(counted, state.how), of_all)
+
+
+def strongest_labels(scores: Scores, state: FunctionState) -> Labels:
+    """Of each head the deciding label of its strongest category, before others of one that counts it."""
+    categories = [tuple(scores.items(name)) for name in scores.categories()]
+    deciding = Labels.stacked([counting_labels(scores, items, state) for items in categories])
+    strength = np.nan_to_num(deciding.score, nan=-1.0)  # [category, layer, head]
+    if state.labels == "beyond":
+        chosen = [chosen_labels(scores, items, state.kinds) for items in categories]
+        strength += 2.0 * np.stack([_holds(labels.counted(state), state.how) for labels in chosen])
+    category = strength.argmax(axis=0)  # [layer, head]
+    layer, head = np.indices(category.shape)
+    return deciding.at(category, layer, head)
+
+
+def _deciding(chosen: Labels, filled: Floats, how: How) -> Labels:
+    """One label of each head by scores [item, kind, layer, head] without gaps."""
     kind = filled.argmax(axis=1)  # [item, layer, head]
     best = filled.max(axis=1)
     item = best.argmin(axis=0) if how == "always" else best.argmax(axis=0)  # [layer, head]
@@ -100,7 +145,7 @@ class Quality:
     """What the labels of a panel's heads are worth; arrays [layer, head]."""
 
     counts: Bools  # the labels that the state lets count make the head a member
-    is_good: Bools  # a label goes beyond copying and is specific
+    is_good: Bools  # labels that go beyond copying and are specific would alone make it one
     is_certain: Bools  # the interval of what decides lies above τ
 
 
@@ -110,10 +155,10 @@ def quality(labels: Labels, state: FunctionState) -> Quality:
         above = labels.score > state.tau
     good = above & ~labels.poor(state.tau)
     certain = above & ~uncertain(labels.low, labels.high, state.tau)
-    counted = good if state.labels == "beyond" else above
+    counted = labels.counted(state)
     return Quality(
         counts=_holds(counted, state.how),
-        is_good=np.asarray(good.any(axis=(0, 1))),
+        is_good=_holds(good, state.how),
         is_certain=_holds(certain, state.how),
     )
 

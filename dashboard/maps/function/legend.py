@@ -9,7 +9,7 @@ from analysis.methods.relation_agreement import in_words
 from analysis.results.scores import Scores
 from dashboard.maps.function import comparison
 from dashboard.maps.function.basis import address, bases, basis_of, better, carrier_words, has_carriers
-from dashboard.maps.function.labels import COPY_LIKE, UNCERTAIN, UNSPECIFIC
+from dashboard.maps.function.labels import BEYOND, COPY_LIKE, UNCERTAIN, UNSPECIFIC
 from dashboard.maps.function.profile import HEIGHT, profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import entry, ramp
@@ -28,10 +28,16 @@ def sentence(shown: MapView[FunctionState]) -> list[Any]:
     what = _what(shown)
     carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
     if state.colour == "scores":
-        return [start, f"the stronger its colour, the more often it {does} ", *what, f"{carriers}.", *_not_yet(shown)]
+        end = f"{carriers}.{_filter(state)}"
+        return [start, f"the stronger its colour, the more often it {does} ", *what, end, *_not_yet(shown)]
     best = f" Only the best {state.top} of each category are." if state.top else ""
-    end = f" for more than {100 * state.tau:g} % of the word pairs{carriers}.{best}"
+    end = f" for more than {100 * state.tau:g} % of the word pairs{carriers}.{_filter(state)}{best}"
     return [start, f"it is coloured when it {does} ", *what, end, *_not_yet(shown)]
+
+
+def _filter(state: FunctionState) -> str:
+    """Which labels count, when not all do."""
+    return f" Only labels {BEYOND} count." if state.labels == "beyond" else ""
 
 
 def _not_yet(shown: MapView[FunctionState]) -> list[Any]:
@@ -127,7 +133,9 @@ def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
     layers = profile(shown.panels[0], shown.common, shown.card.layers, dark)
     below = {
         "profile": Content(json.dumps([*facts, layers["data"]]), lambda: layers),
-        "counts": Content(json.dumps([*facts, counted, shown.state.top]), lambda: _counts(shown, dark)),
+        "counts": Content(
+            json.dumps([*facts, counted, shown.state.top, shown.state.labels]), lambda: _counts(shown, dark)
+        ),
     }
     below |= comparison.contents(shown, dark)
     words = _not_applicable(shown.result)
@@ -146,7 +154,8 @@ def _counts(shown: MapView[FunctionState], dark: bool) -> html.Table:
         number = html.Td(f"{panel.count}", className="num")
         rows.append(html.Tr([html.Th(panel.title, scope="row"), html.Td(bar), number]))
     only = f", the best {shown.state.top} of each panel" if shown.state.top else ""
-    caption = html.Caption(f"Heads above τ, of {shown.total:,}{only}")
+    which = f", {BEYOND}" if shown.state.labels == "beyond" else ""
+    caption = html.Caption(f"Heads above τ{which}, of {shown.total:,}{only}")
     return html.Table([caption, html.Tbody(rows)], className="counts")
 
 
@@ -156,5 +165,6 @@ def _not_applicable(scores: Scores) -> str:
     if not items:
         return ""
     least = scores.provenance.settings.get("min_pairs", 30)
-    names = ", ".join(f"{item.title} ({item.kept} of {item.pairs} pairs)" for item in items)
-    return f"{names}. At least {least} pairs must be single tokens of it."
+    plain = f"pairs are single tokens of it, and {least} are needed"  # of a result that was stored without reasons
+    reasons = [f"{item.title} ({item.reason or f'{item.kept} of {item.pairs} {plain}'})" for item in items]
+    return f"{', '.join(reasons)}."

@@ -20,7 +20,7 @@ from dashboard.maps.function.basis import bases, basis_of, carrier_words, defaul
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
-from dashboard.maps.function.labels import is_measured
+from dashboard.maps.function.labels import BEYOND, is_measured
 from dashboard.maps.function.panels import panels
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
@@ -70,9 +70,9 @@ class FunctionMap(Map[FunctionState]):
         if state.basis == default_basis(results):
             state = replace(state, basis="")
         result = results.get(self.method(state, results))
-        samples = result.samples if result is not None else []
+        samples = result.samples if result is not None and has_carriers(result) else []
         if state.carriers not in (*OVER_SAMPLES, *samples):
-            if has_carriers(result):
+            if samples or state.carriers not in self._carriers(results):
                 notices.append(f"{card.id} was not run with the carrier {state.carriers!r}; the mean is shown.")
             state = replace(state, carriers=FunctionState().carriers)
         if state.labels != "all" and not is_measured(result):
@@ -83,6 +83,11 @@ class FunctionMap(Map[FunctionState]):
             notices.append(f"{card.id} has no scores for {state.relation!r}; all categories are shown.")
             state = replace(state, relation="")
         return state, notices
+
+    def _carriers(self, results: Mapping[str, Scores]) -> set[str]:
+        """Every carrier of a model, whichever of its results is shown."""
+        mine = [results[name] for name in self.methods() if name in results]
+        return {sample for result in mine if has_carriers(result) for sample in result.samples}
 
     def narrowed(self, result: Scores, state: FunctionState) -> Scores:
         """One score in place of those after each carrier."""
@@ -202,6 +207,7 @@ class FunctionMap(Map[FunctionState]):
         rule = "any relation" if state.how == "any" else "always: every relation"
         rule += f", the best {state.top} of each category" if state.top else ""
         rule += f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
+        rule += f", {BEYOND}" if state.labels == "beyond" else ""
         return f"heads that {_DO[state.kind]} ({rule}, τ = {state.tau:g})"
 
     def origin(self, provenance: Provenance) -> str:

@@ -7,7 +7,16 @@ import numpy.typing as npt
 
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
 from dashboard.cache import cached
-from dashboard.maps.function.labels import COPY_LIKE, UNSPECIFIC, chosen_labels, deciding_labels, is_measured, quality
+from dashboard.maps.function.labels import (
+    COPY_LIKE,
+    UNSPECIFIC,
+    Labels,
+    chosen_labels,
+    counting_labels,
+    is_measured,
+    quality,
+    strongest_labels,
+)
 from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools, Label, Measure, Panel, without_scores
 
@@ -28,13 +37,21 @@ def panels(scores: Scores, state: FunctionState) -> tuple[Panel, ...]:
     single = []
     for name in names:
         single.append(_panel(name, name.capitalize(), name, scores, tuple(scores.items(name)), state))
-    return _labelled([_all_categories(single), *single])
+    return _labelled([_all_categories(single, labels_behind(ALL, scores, state)), *single])
+
+
+def labels_behind(key: str, scores: Scores, state: FunctionState) -> Labels:
+    """Of each head the label whose score a panel shows."""
+    if state.relation in scores.items():
+        return counting_labels(scores, (state.relation,), state)
+    return strongest_labels(scores, state) if key == ALL else counting_labels(scores, tuple(scores.items(key)), state)
 
 
 def _panel(key: str, title: str, tone: str, scores: Scores, items: tuple[str, ...], state: FunctionState) -> Panel:
     value, reason = _value(scores, items, state.how, state.kinds)
-    decides = deciding_labels(scores, items, state.how, state.kinds)
+    decides = counting_labels(scores, items, state)
     worth = quality(chosen_labels(scores, items, state.kinds), state)
+    value = np.where(worth.counts, decides.score, value)
     member = _member(value, worth.counts, state)
     return Panel(
         key=key,
@@ -49,14 +66,11 @@ def _panel(key: str, title: str, tone: str, scores: Scores, items: tuple[str, ..
     )
 
 
-def _all_categories(single: list[Panel]) -> Panel:
+def _all_categories(single: list[Panel], decides: Labels) -> Panel:
     """Every category at once: the best score of any."""
-    best = np.fmax.reduce([panel.value for panel in single])
+    best = decides.score
     worst = np.maximum.reduce([panel.reason for panel in single])
     members = [panel.member for panel in single]
-    strongest = np.nan_to_num([panel.value for panel in single], nan=-1.0).argmax(axis=0)
-    intervals = [measure.interval for panel in single for measure in panel.measures if measure.interval is not None]
-    low, high = (np.choose(strongest, ends) for ends in zip(*intervals, strict=True))
     return Panel(
         key=ALL,
         title="All categories",
@@ -66,7 +80,7 @@ def _all_categories(single: list[Panel]) -> Panel:
         categories=tuple(panel.key for panel in single),
         belongs=np.stack(members),
         strengths=np.stack([panel.value for panel in single]),
-        measures=(Measure("", best, interval=(low, high)),),
+        measures=(Measure("", best, interval=(decides.low, decides.high)),),
         hollow=_without(single, "hollow"),
         pale=_without(single, "pale"),
     )

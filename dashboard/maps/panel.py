@@ -63,6 +63,7 @@ class Panel:
     measures: tuple[Measure, ...] = ()
     label: Label | None = None
     hollow: Bools | None = None  # members that are drawn as an outline
+    filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter
     row: str = ""  # of panels that stand in a grid: what its row is about
     column: str = ""

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from analysis.data.relations import builtin
-from analysis.results.shipped import shipped, shipped_scores
+from analysis.results.shipped import shipped_scores
 from tests.browser.harness import MAPS, cell, drawn, field, maps
 from tests.synthetic import BIG, HOSTILE, ODD
 
@@ -234,7 +234,7 @@ def test_copy_link(visit):
     page.locator("#copy").click()
     expect(page.locator("#copy")).to_have_text("Copied")
     link = page.evaluate("navigator.clipboard.readText()")
-    fingerprint = shipped()[0].scores.provenance.model.fingerprint[:8]
+    fingerprint = shipped_scores("function").provenance.model.fingerprint[:8]
     assert f"model=smollm2-135m-instruct@{fingerprint}" in link
     assert "pin=L23H4" in link
     page.goto(link)

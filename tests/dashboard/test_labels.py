@@ -16,10 +16,12 @@ from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of
 from dashboard.maps.function import exports
+from dashboard.maps.function.colours import _coloured
 from dashboard.maps.function.head import head_scores
 from dashboard.maps.function.labels import chosen_labels, deciding_labels, quality, words
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.look import NOTHING
+from dashboard.maps.panel import Panel
 from dashboard.page import callbacks
 from dashboard.page.hover import packed
 from dashboard.page.inspector import inspector
@@ -199,7 +201,7 @@ def test_hollow_and_pale_cells_keep_an_outline():
 def test_a_picture_explains_what_is_not_filled(catalogue):
     """In its legend, as a frame; its squares still tell their names."""
     picture = view_picture(open_view(catalogue, ""))
-    (swatch,) = [trace for trace in picture.data if (trace.name or "").startswith("hollow")]
+    (swatch,) = [trace for trace in picture.data if (trace.name or "").startswith("copy-like")]
     assert swatch.marker.line.width == 2
     named = [trace for trace in picture.data if trace.type == "heatmap" and trace.text is not None]
     assert len(named) == 5
@@ -272,3 +274,16 @@ def test_table_and_files_have_intervals(catalogue, client):
     assert not row["hollow"]
     scores = pd.read_csv(io.BytesIO(client.get("/export/scores.csv").content))
     assert {"low", "high", "beyond", "copied", "control"} <= set(scores)
+
+
+def test_only_solid_labels_colour_the_panel_of_all_categories():
+    """A head with one filled and two hollow categories has the filled one's colour; with hollow ones alone, theirs."""
+    belongs = np.array([[[True, True]], [[True, True]], [[True, False]]])
+    filled = np.array([[[True, False]], [[False, False]], [[False, False]]])
+    value = np.full((1, 2), 0.5)
+    panel = Panel(
+        key="all", title="All", value=value, member=belongs.any(0), reason=np.zeros((1, 2), np.int8),
+        categories=("algorithmic", "knowledge", "linguistic"), belongs=belongs, strengths=np.full((3, 1, 2), 0.5),
+        hollow=np.array([[False, True]]), filled=filled,
+    )  # fmt: skip
+    assert _coloured(panel, belongs)[:, 0].T.tolist() == [[True, False, False], [True, True, False]]

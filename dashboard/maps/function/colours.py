@@ -23,11 +23,18 @@ def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
         shades += [palette.tint(category, step) for step in range(TINTS)]
         shades.append(palette.of(category))
     if panel.belongs is not None and panel.strengths is not None:
-        codes = _codes_of_several(panel, panel.belongs, panel.strengths, state.tau)
+        codes = _codes_of_several(panel, _coloured(panel, panel.belongs), panel.strengths, state.tau)
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
     shown_codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
     return replace(Look.of_codes(shown_codes, shades), inside=_inside(panel, shown_codes, shades, palette))
+
+
+def _coloured(panel: Panel, belongs: Bools) -> Bools:
+    """The categories that colour a head: those by which it is filled, or else those by which it is hollow."""
+    if panel.filled is None:
+        return belongs
+    return np.where(panel.filled.any(axis=0), panel.filled, belongs)
 
 
 def _inside(panel: Panel, codes: Codes, shades: list[str], palette: Colours, drawn: bool = True) -> Look | None:

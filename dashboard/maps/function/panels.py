@@ -82,8 +82,20 @@ def _all_categories(single: list[Panel], decides: Labels) -> Panel:
         strengths=np.stack([panel.value for panel in single]),
         measures=(Measure("", best, interval=(decides.low, decides.high)),),
         hollow=_without(single, "hollow"),
+        filled=_filled(single),
         pale=_without(single, "pale"),
     )
+
+
+def _filled(single: list[Panel]) -> Bools | None:  # [category, layer, head]
+    """The categories by which a head is filled in their own panels."""
+    if single[0].hollow is None:
+        return None
+    filled = []
+    for panel in single:
+        outline = panel.hollow if panel.hollow is not None else np.zeros_like(panel.member)
+        filled.append(panel.member & ~outline)
+    return np.stack(filled)
 
 
 def _without(single: list[Panel], name: str) -> Bools | None:

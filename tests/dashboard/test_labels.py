@@ -261,6 +261,23 @@ def test_the_card_shows_interval_pairs_and_remarks(catalogue, running_scores):
     assert "\\n".join(running_scores.samples) in card
 
 
+def test_the_card_shows_a_second_label_too():
+    """A head that promotes with 0.5 and suppresses with 0.3 has interval, β, control and remarks of both."""
+    scores = with_parts(0.9, 0)
+    scores.score.loc[{"item": "copying", "kind": "suppress", "layer": 0, "head": 0}] = 0.3
+    scores.hits.loc[{"item": "copying", "kind": "suppress", "layer": 0, "head": 0}] = 12
+    scores.parts["beyond suppress"].loc[{"item": "copying"}] = 0.23
+    row = head_scores(scores, HeadId(0, 0))[0]
+    assert (row.second(0.15).kind, row.second(0.15).beyond, row.second(0.3)) == ("suppress", 0.23, None)
+    described = replace(scores.provenance, settings={"k_standard": 10, "k_copying": 10, "first_mlp": True})
+    shown = replace(scores, provenance=described)
+    low, high = wilson(12, 40)
+    both = text(inspector(view_of(shown, state(pins=(HeadId(0, 0),))), False))
+    for expected in (f"suppresses {low:.2f}–{high:.2f}", "suppresses: copy-like", "0.23"):
+        assert expected in both
+    assert "suppresses: " not in text(inspector(view_of(shown, state(pins=(HeadId(0, 0),), tau=0.4)), False))
+
+
 def test_table_and_files_have_intervals(catalogue, client):
     """The best relation's interval, β and control in the table; the deciding label's in the view's file."""
     found = callbacks.describe(catalogue, "?view=table", SCREEN, None)

@@ -8,7 +8,8 @@ from dash import html
 from analysis.models.card import HeadId
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
-from dashboard.maps.function.head import RelationRow, head_scores
+from dashboard.maps.function.best import VERBS
+from dashboard.maps.function.head import Effect, RelationRow, head_scores
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
@@ -20,6 +21,8 @@ _EXPLAINED = {
     "beyond": "of the hits, the share whose target outranks the source itself; below 0.5 a label is copy-like",
     "control": "the score with the targets shuffled among the pairs; above τ a label is unspecific",
 }
+
+_INTERVAL = "the interval of the larger score; of the other, too, when it is above τ"
 
 
 def head_part(asked: AskedHead, shown: Shown | None, command: str) -> HeadPart:
@@ -51,7 +54,7 @@ def _relations(rows: list[RelationRow], asked: AskedHead, shown: Shown) -> html.
         html.Th("Relation", scope="col"),
         html.Th("suppresses", scope="col", className="left"),
         html.Th("promotes", scope="col"),
-        html.Th("95 % interval, hits / pairs", scope="col", className="num", title="the interval of the larger score"),
+        html.Th("95 % interval, hits / pairs", scope="col", className="num", title=_INTERVAL),
         *(html.Th(_TITLES[name], scope="col", className="num", title=_EXPLAINED[name]) for name in columns),
         html.Th(f"rank of {shown.total:,}", scope="col", className="num"),
     ]
@@ -66,19 +69,36 @@ def _measured_columns(rows: list[RelationRow]) -> list[str]:
 
 def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: Shown) -> html.Tr:
     colour, tau = asked.palette.of(row.category), shown.state.tau
-    remarks = [html.Small(remark, className="remark") for remark in row.remarks(tau)]
+    second = row.second(tau)
+    said = row.remarks(tau)
+    if second is not None:
+        said += [f"{VERBS[second.kind]}: {remark}" for remark in second.remarks(tau)]
+    remarks = [html.Small(remark, className="remark") for remark in said]
     below = [html.Span(remarks, className="remarks")] if remarks else []
     return html.Tr(
         [
             html.Th([row.title, *below], scope="row"),
             html.Td(_bar(row.suppress, colour), className="left"),
             html.Td(_bar(row.promote, colour)),
-            html.Td(_hits(row, asked.head, shown), className="num"),
-            *(html.Td(_share(getattr(row, name)), className="num") for name in columns),
+            html.Td([*_hits(row, asked.head, shown), *_second_interval(second)], className="num"),
+            *(html.Td(_shares(row, second, name), className="num") for name in columns),
             html.Td(str(row.rank) if row.best > 0 else "", className="num"),
         ],
         className="strong" if row.best > tau else "",
     )
+
+
+def _second_interval(second: Effect | None) -> list[Any]:
+    """Below the interval of the larger score, that of the other."""
+    if second is None:
+        return []
+    return [html.Div(f"{VERBS[second.kind]} {second.low:.2f}–{second.high:.2f}", className="interval")]
+
+
+def _shares(row: RelationRow, second: Effect | None, name: str) -> list[Any]:
+    """β or control of the larger score, and below it of the other when it is a label, too."""
+    below = [] if second is None else [html.Div(_share(getattr(second, name)), title=VERBS[second.kind])]
+    return [_share(getattr(row, name)), *below]
 
 
 def _share(value: float) -> str:

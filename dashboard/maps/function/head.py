@@ -12,6 +12,22 @@ from dashboard.maps.function.labels import labels_of, words
 
 
 @dataclass(frozen=True)
+class Effect:
+    """A score of one kind, promote or suppress, and what stands behind it."""
+
+    kind: str
+    score: float
+    low: float  # of its 95 % interval
+    high: float
+    beyond: float
+    control: float
+
+    def remarks(self, tau: float) -> list[str]:
+        """What is to be said against it."""
+        return words(self.score, self.low, self.high, self.beyond, self.control, tau)
+
+
+@dataclass(frozen=True)
 class RelationRow:
     """A head's scores for one relation."""
 
@@ -33,6 +49,7 @@ class RelationRow:
     copied: float  # the share of pairs whose source itself is among the k
     control: float  # the score with shuffled targets
     missing: str  # why there is none
+    weaker: Effect  # the smaller of both
 
     @property
     def order(self) -> float:
@@ -47,6 +64,10 @@ class RelationRow:
     def remarks(self, tau: float) -> list[str]:
         """What is to be said against the stronger of both effects."""
         return words(self.best, self.low, self.high, self.beyond, self.control, tau)
+
+    def second(self, tau: float) -> Effect | None:
+        """The weaker effect, where it is a label, too."""
+        return self.weaker if self.weaker.score > tau else None
 
 
 @cached(16)
@@ -71,6 +92,7 @@ def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:
     for i, item in enumerate(scores.provenance.items):
         stronger = suppress if score[i, suppress] > score[i, promote] else promote
         place = (i, stronger, at, head.head)
+        other = (i, promote if stronger == suppress else suppress, at, head.head)
         row = RelationRow(
             name=item.name,
             title=item.title,
@@ -90,6 +112,14 @@ def head_scores(scores: Scores, head: HeadId) -> list[RelationRow]:
             copied=float(labels.copied[place]),
             control=float(labels.control[place]),
             missing=Missing(missing[i].max()).words,
+            weaker=Effect(
+                kind=kinds[other[1]],
+                score=float(labels.score[other]),
+                low=float(labels.low[other]),
+                high=float(labels.high[other]),
+                beyond=float(labels.beyond[other]),
+                control=float(labels.control[other]),
+            ),
         )
         rows.append(row)
     return sorted(rows, key=lambda row: -row.order)

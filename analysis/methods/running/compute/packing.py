@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-LENGTH = 192  # tokens of sources in a sequence: attention stays cheap, and local attention still reaches the prefix
+LENGTH = 64  # tokens of sources in a sequence: attention stays cheap, and local attention still reaches the prefix
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from analysis.methods.running.compute.layered_model import LayeredModel
 from analysis.methods.running.compute.packing import Packed
 from analysis.progress import Progress
 
-_AT_ONCE = 24  # sequences that go through the layers together: more takes more memory, fewer reads the weights often
+_AT_ONCE = 72  # sequences that go through the layers together: more takes more memory, fewer reads the weights often
 
 
 class Residuals:

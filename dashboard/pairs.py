@@ -27,7 +27,7 @@ class PairsQuestion:
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:
         """What answers it, with the settings of the model's map, so that the hits are those of the score.
 
-        Raises what a person can mend: an unknown head, relation, method, kind or sample.
+        Raises what a person can fix: an unknown head, relation, method, kind or sample.
         """
         method = relation_method(self.method)
         head = card.check(self.head)

@@ -97,7 +97,7 @@ def test_an_unknown_model_is_refused(capsys):
 
 
 def gallery_layer(entry, name, layer):
-    """A layer of a gallery model, computed anew if its weights are here, and as it comes with the project."""
+    """A layer of a gallery model, computed again if its weights are here, and as it comes with the project."""
     if not (cache_folder() / "gallery" / f"{entry.id}.gguf").exists():
         pytest.skip(f"the weights of {entry.title} are not here (make gallery fetches them)")
     checkpoint = open_model(entry.id, None, cache_folder())

@@ -20,7 +20,7 @@ Seen = Callable[[int, Tensor], None]  # a layer, and what enters its value proje
 
 
 class _Enough(Exception):
-    pass
+    """Ends a run: the last layer that is needed has been seen."""
 
 
 class LayeredModel:

@@ -91,6 +91,6 @@ def test_a_relation_that_is_not_applicable_says_the_stored_reason(scores):
 def test_a_heads_scores_best_first(scores):
     """The inspector's list: best relation first, not applicable ones last."""
     rows = head_scores(scores, HeadId(0, 0))
-    assert [row.name for row in rows] == ["copying", "country_capital", "<b>odd</b>"]
-    assert rows[0].promote_hits == 20
-    assert rows[0].promote_rank == scores.rank("copying", HeadId(0, 0))
+    assert [row.item.name for row in rows] == ["copying", "country_capital", "<b>odd</b>"]
+    assert rows[0].promote.hits == 20
+    assert rows[0].promote.rank == scores.rank("copying", HeadId(0, 0))

@@ -241,10 +241,10 @@ def test_the_deciding_label():
 def test_a_heads_rows_have_intervals_and_remarks():
     """Of the stronger effect; remarks are of labels alone."""
     row = head_scores(with_parts(0.2, 0.3), HeadId(0, 0))[0]
-    assert (row.name, row.beyond, row.control) == ("copying", 0.2, 0.3)
-    assert (row.low, row.high) == pytest.approx([float(end) for end in wilson(20, 40)])
-    assert row.remarks(0.15) == ["copy-like", "unspecific"]
-    assert row.remarks(0.5) == []
+    assert (row.item.name, row.stronger.beyond, row.stronger.control) == ("copying", 0.2, 0.3)
+    assert (row.stronger.low, row.stronger.high) == pytest.approx([float(end) for end in wilson(20, 40)])
+    assert row.stronger.remarks(0.15) == ["copy-like", "unspecific"]
+    assert row.stronger.remarks(0.5) == []
     assert words(0.2, 0.1, 0.35, 0.9, 0, 0.15) == ["uncertain"]
 
 

@@ -29,7 +29,7 @@ def head_part(asked: AskedHead, shown: Shown | None, command: str) -> HeadPart:
     """The relations of a head; with several heads they stand in the same order in all cards."""
     title = basis_of(shown.whole.provenance).title if shown is not None else "Function map"
     heading = [] if asked.on_page else [html.H3(title)]
-    rows = {row.name: row for row in head_scores(shown.result, asked.head)} if shown is not None else {}
+    rows = {row.item.name: row for row in head_scores(shown.result, asked.head)} if shown is not None else {}
     if shown is None or not rows:
         return HeadPart([*heading, html.P(["No function map yet: ", html.Code(command)], className="hint")])
     ordered = [rows[name] for name in _order(shown.result, asked.pinned)]
@@ -42,14 +42,14 @@ def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
     best: dict[str, float] = {}
     for head in heads:
         for row in head_scores(scores, head):
-            best[row.name] = max(best.get(row.name, -1.0), row.order)
+            best[row.item.name] = max(best.get(row.item.name, -1.0), row.order)
     return sorted(best, key=lambda name: -best[name])
 
 
 def _relations(rows: list[RelationRow], asked: AskedHead, shown: Shown) -> html.Div:
     """Bars to the right for what the head promotes, to the left for what it suppresses."""
     columns = _measured_columns(rows)
-    body = [_relation_row(row, columns, asked, shown) for row in rows if row.applicable]
+    body = [_relation_row(row, columns, asked, shown) for row in rows if row.item.applicable]
     header = [
         html.Th("Relation", scope="col"),
         html.Th("suppresses", scope="col", className="left"),
@@ -64,27 +64,27 @@ def _relations(rows: list[RelationRow], asked: AskedHead, shown: Shown) -> html.
 
 def _measured_columns(rows: list[RelationRow]) -> list[str]:
     """Those of β and control that are known of any relation."""
-    return [name for name in _TITLES if not all(np.isnan(getattr(row, name)) for row in rows)]
+    return [name for name in _TITLES if not all(np.isnan(getattr(row.stronger, name)) for row in rows)]
 
 
 def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: Shown) -> html.Tr:
-    colour, tau = asked.palette.of(row.category), shown.state.tau
-    second = row.second(tau)
-    said = row.remarks(tau)
+    colour, tau = asked.palette.of(row.item.category), shown.state.tau
+    best, second = row.stronger, row.second(tau)
+    said = best.remarks(tau)
     if second is not None:
         said += [f"{VERBS[second.kind]}: {remark}" for remark in second.remarks(tau)]
     remarks = [html.Small(remark, className="remark") for remark in said]
     below = [html.Span(remarks, className="remarks")] if remarks else []
     return html.Tr(
         [
-            html.Th([row.title, *below], scope="row"),
-            html.Td(_bar(row.suppress, colour), className="left"),
-            html.Td(_bar(row.promote, colour)),
+            html.Th([row.item.title, *below], scope="row"),
+            html.Td(_bar(row.suppress.score, colour), className="left"),
+            html.Td(_bar(row.promote.score, colour)),
             html.Td([*_hits(row, asked.head, shown), *_second_interval(second)], className="num"),
-            *(html.Td(_shares(row, second, name), className="num") for name in columns),
-            html.Td(str(row.rank) if row.best > 0 else "", className="num"),
+            *(html.Td(_shares(best, second, name), className="num") for name in columns),
+            html.Td(str(best.rank) if best.score > 0 else "", className="num"),
         ],
-        className="strong" if row.best > tau else "",
+        className="strong" if best.score > tau else "",
     )
 
 
@@ -95,10 +95,10 @@ def _second_interval(second: Effect | None) -> list[Any]:
     return [html.Div(f"{VERBS[second.kind]} {second.low:.2f}–{second.high:.2f}", className="interval")]
 
 
-def _shares(row: RelationRow, second: Effect | None, name: str) -> list[Any]:
+def _shares(best: Effect, second: Effect | None, name: str) -> list[Any]:
     """β or control of the larger score, and below it of the other when it is a label, too."""
     below = [] if second is None else [html.Div(_share(getattr(second, name)), title=VERBS[second.kind])]
-    return [_share(getattr(row, name)), *below]
+    return [_share(getattr(best, name)), *below]
 
 
 def _share(value: float) -> str:
@@ -107,17 +107,18 @@ def _share(value: float) -> str:
 
 def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
     """Hits of both kinds, each leading to the pairs behind it; one alone when the other has none."""
-    if np.isnan(row.best):
+    best, kept = row.stronger, row.item.kept
+    if np.isnan(best.score):
         return [row.missing]
-    if not row.best > 0:
-        return [f"0 / {row.kept}"]
-    promoted, suppressed = row.promote_hits, row.suppress_hits
-    pieces: list[Any] = [html.Span(f"{row.low:.2f}–{row.high:.2f}", className="interval")]
+    if not best.score > 0:
+        return [f"0 / {kept}"]
+    promoted, suppressed = row.promote.hits, row.suppress.hits
+    pieces: list[Any] = [html.Span(f"{best.low:.2f}–{best.high:.2f}", className="interval")]
     if suppressed:
-        pairs = "," if promoted else f" / {row.kept}"
+        pairs = "," if promoted else f" / {kept}"
         pieces.append(_pairs_button(f"−{_count(suppressed)}{pairs}", row, "suppress", head, shown))
     if promoted:
-        pieces.append(_pairs_button(f"{_count(promoted)} / {row.kept}", row, "promote", head, shown))
+        pieces.append(_pairs_button(f"{_count(promoted)} / {kept}", row, "promote", head, shown))
     return pieces
 
 
@@ -126,7 +127,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
     samples = shown.whole.samples if has_carriers(shown.whole) else []
     first = [shown.state.carriers] if shown.state.carriers in samples else samples[:1]
     asked = {
-        "data-pairs": row.name,
+        "data-pairs": row.item.name,
         "data-head": str(head),
         "data-kind": kind,
         "data-method": shown.whole.provenance.method,

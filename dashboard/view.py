@@ -142,7 +142,10 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
             result = catalogue.result(card, method, map_.choice(part))
             if result is not None:
                 results[method] = result
-        part, said = map_.repaired(part, results, catalogue.choices(card, map_.name), card)
+        choices: dict[str, str] = {}
+        for method in map_.methods():
+            choices |= catalogue.choices(card, method)
+        part, said = map_.repaired(part, results, choices, card)
         state = state.with_part(part)
         notices += said
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint

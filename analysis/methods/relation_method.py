@@ -71,9 +71,12 @@ class RelationMethod(Method):
         return "" if self.is_default(provenance) else digest(self.mergeable(provenance))[:8]
 
     def words(self, provenance: Provenance) -> str:
-        """How many relations."""
+        """How many relations, and the settings where they are not the default ones."""
         count = len(provenance.items)
-        return f"{count} {'relation' if count == 1 else 'relations'}"
+        words = f"{count} {'relation' if count == 1 else 'relations'}"
+        if self.is_default(provenance):
+            return words
+        return f"{words}, k = {provenance.settings['k_standard']}, {self.report_settings(provenance)}"
 
     def report(self, scores: Scores) -> Data:
         """The best heads of every relation."""

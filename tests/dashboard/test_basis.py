@@ -11,10 +11,13 @@ import plotly.graph_objects as go
 import pytest
 from starlette.testclient import TestClient
 
+from analysis import methods
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.methods.relation_agreement import agreement, in_words
 from analysis.models import builtin as default_model
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.catalogue import Catalogue
 from analysis.results.scores import OVER_SAMPLES, Missing, Scores
 from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
@@ -31,7 +34,7 @@ from dashboard.state import ViewState
 from dashboard.view import View, open_view
 from dashboard.web.application import create_app
 from dashboard.web.exports import reproduce
-from tests.computing import asked
+from tests.computing import asked, computed
 from tests.dashboard.made import catalogue_of, state
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_function_figures import unpacked
@@ -329,3 +332,21 @@ def test_the_state_of_the_basis_stands_in_the_address():
     assert query == "?basis=running&carriers=The%20story%20of&labels=beyond&uncertain=1"
     assert ViewState.from_query(query).state == wanted
     assert state(basis="running", carriers="every").of_another_model("a/b") == state(model="a/b")
+
+
+def test_a_result_with_settings_of_its_own_is_reached_by_its_link(tiny_folder, store):
+    """The default carriers are shown first; the link of the other result shows its carrier, and says what it is."""
+    checkpoint = Checkpoint.open(tiny_folder, "tiny")
+    file = {"name": "shift.csv", "content": "\n".join(f"w{i},w{i + 100}" for i in range(60))}
+    method = methods.method("running")
+    for chosen in ({}, {"carriers": ["w1 w2"]}):
+        settings = method.settings(relations=[], files=[file], **chosen)
+        own = computed("running", method.plan(checkpoint.card, settings), checkpoint, store)
+    catalogue = Catalogue(store)
+    assert len(open_view(catalogue, "?model=tiny").results["running"].samples) == 4
+    linked = map_of("function").state_of_result(own.provenance)
+    query = f"?model=tiny&basis=running&result={linked.result}"
+    assert open_view(catalogue, query).shown.whole.samples == ["w1 w2"]
+    assert "after 'w1 w2'" in method.words(own.provenance)
+    (notice,) = open_view(catalogue, "?model=tiny&result=nonsense").notices
+    assert "no result 'nonsense'" in notice

@@ -55,6 +55,10 @@ class FunctionMap(Map[FunctionState]):
         """All that score heads for relations."""
         return [method.name for method in bases()]
 
+    def choice(self, state: FunctionState) -> str:
+        """A result with settings of its own goes first."""
+        return state.result
+
     def method(self, state: FunctionState, results: Mapping[str, Scores]) -> str:
         """The basis that was asked for, or the one by which the model is shown."""
         return state.basis or default_basis(results)
@@ -64,6 +68,9 @@ class FunctionMap(Map[FunctionState]):
     ) -> tuple[FunctionState, list[str]]:
         """Only a basis, carriers and a relation that the model has; its own basis need not be named."""
         notices = []
+        if state.result and state.result not in choices:
+            notices.append(f"{card.id} has no result {state.result[:40]!r} here; the default one is shown.")
+            state = replace(state, result="")
         if state.basis and state.basis not in self.methods():
             notices.append(f"No function map is read from {state.basis!r}; the model's own basis is shown.")
             state = replace(state, basis="")
@@ -94,8 +101,8 @@ class FunctionMap(Map[FunctionState]):
         return over_carriers(result, state.carriers)
 
     def state_of_result(self, provenance: Provenance) -> FunctionState:
-        """Its own basis, whichever the model is shown by."""
-        return FunctionState(basis=provenance.method)
+        """Its own basis, whichever the model is shown by, and itself where it has settings of its own."""
+        return FunctionState(basis=provenance.method, result=basis_of(provenance).choice(provenance))
 
     def state_of_job(self, asked: Mapping[str, Asked]) -> FunctionState:
         """The only basis that was asked for; of several the one by which the model is shown."""

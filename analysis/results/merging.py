@@ -25,9 +25,9 @@ def merge(best: Scores, others: Sequence[Scores]) -> Scores:
 
 
 def only(scores: Scores, names: Sequence[str]) -> Scores:
-    """A result without its other items."""
+    """A result with these items alone, in this order."""
     chosen = list(names)
-    items = tuple(item for item in scores.provenance.items if item.name in chosen)
+    items = tuple(scores.item(name) for name in chosen)
     return replace(
         scores,
         score=scores.score.sel(item=chosen),

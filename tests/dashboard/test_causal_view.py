@@ -82,8 +82,9 @@ def test_a_model_that_has_only_gates_is_listed_and_opened(store):
 def test_tasks_of_several_results_stand_in_one_map(store):
     """Math with five seeds and Syntax with three; a shorter fit of a task does not take the place of a longer one."""
     card = odd_scores().provenance.model
-    for seeds, task in ((5, "math"), (3, "syntax")):
+    for seeds, task, date in ((5, "math", "2026-01-01"), (3, "syntax", "2026-01-02")):
         part = only(causal_scores_of(card, seeds), [task])
+        part = replace(part, provenance=replace(part.provenance, date=date))
         store.put(f"result/{task}/causal/0", part.to_parquet())
     both = catalogue_of(store).result(card, "causal")
     assert [item.name for item in both.provenance.items] == ["math", "syntax"]

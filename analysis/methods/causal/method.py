@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from analysis.data.files import OwnFile
+from analysis.data.tasks import SENTENCES
 from analysis.methods.causal import report
 from analysis.methods.causal.contrast import ContrastPlan, without_pushes
 from analysis.methods.causal.older import older_settings
@@ -13,7 +14,7 @@ from analysis.methods.causal.result import CONTRAST, NAME, VERSION, upgraded
 from analysis.methods.causal.settings import CausalSettings, GateSettings
 from analysis.methods.method import Asked, Command, Method, digest
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.merging import merge
+from analysis.results.merging import merge, only
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 
@@ -107,7 +108,7 @@ class CausalMethod(Method):
         best = first or ordered[0]
         alike = [other for other in ordered if self.mergeable(other.provenance) == self.mergeable(best.provenance)]
         others = [other for other in alike if other is not best]
-        whole = merge(_with_own_facts(best), [_with_own_facts(other) for other in others])
+        whole = _in_order(merge(_with_own_facts(best), [_with_own_facts(other) for other in others]))
         hidden = self._hidden(best, others)
         items = tuple(replace(item, besides=tuple(hidden.get(item.name, ()))) for item in whole.provenance.items)
         return replace(whole, provenance=replace(whole.provenance, items=items))
@@ -174,6 +175,14 @@ def fit_words(settings: Plain) -> str:
 
 def _updates(settings: Plain) -> int:
     return int(settings.get("free_updates", 0)) + int(settings.get("push_updates", 0))
+
+
+def _in_order(scores: Scores) -> Scores:
+    """The built-in tasks first, so that a panel keeps its place whichever fit is the newest."""
+    builtin = list(SENTENCES)
+    names = [item.name for item in scores.provenance.items]
+    names.sort(key=lambda name: builtin.index(name) if name in builtin else len(builtin))
+    return only(scores, names)
 
 
 def _with_own_facts(scores: Scores) -> Scores:

@@ -115,8 +115,13 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 def luminance(colour: str) -> float:
     """How bright a colour is, from 0 to 1 (WCAG 2)."""
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _rgb(colour))]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    red, green, blue = (_linear(value / 255) for value in _rgb(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(value: float) -> float:
+    """A channel's light, from its value between 0 and 1."""
+    return value / 12.92 if value <= 0.03928 else float(((value + 0.055) / 1.055) ** 2.4)
 
 
 def contrast(one: str, other: str) -> float:

@@ -31,11 +31,12 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.head_pairs import HeadPairs
+from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
-from analysis.results.scores import KINDS, Scores
+from analysis.results.scores import Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS

@@ -2,6 +2,7 @@
 
 import dash_mantine_components as dmc
 
+from analysis.methods.relation_scores import categories
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.function.basis import bases, has_carriers
@@ -117,7 +118,7 @@ def relation_choices(scores: Scores | None) -> list[Choice]:
     groups: list[Choice] = [{"value": "", "label": "All, by category"}]
     if scores is None:
         return groups
-    for category in scores.categories():
+    for category in categories(scores):
         items = [{"value": name, "label": scores.item(name).title} for name in scores.items(category)]
         groups.append({"group": category.capitalize(), "items": items})
     return groups

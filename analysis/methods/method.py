@@ -38,7 +38,11 @@ class Step(Protocol):
 
 
 class Plan(Protocol):
-    """A method for a model with settings, cut into steps. Names are hashes of all that a result depends on."""
+    """A method for a model with settings, cut into steps.
+
+    Names in the store are `result/<fingerprint>/<method>/<hash>` and `unit/<fingerprint>/<method>/<hash>`; the catalogue
+    and pruning go by them. The hash is over all that the content depends on, the version included (`digest`).
+    """
 
     @property
     def card(self) -> ModelCard:

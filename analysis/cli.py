@@ -19,20 +19,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from analysis import __version__, compared, listings, methods
-from analysis.data import relations, tasks
-from analysis.errors import HeadAtlasError, ModelNotFound, RelationError, SettingError, StoreError
+from analysis import __version__, listings, methods
+from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
-from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.models import builtin
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
-from analysis.models.vocabulary import Vocabulary
-from analysis.options import add_options, chosen_settings, names_and_files
+from analysis.options import add_options, chosen_settings
+from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.results.catalogue import Catalogue
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
@@ -97,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument("--out", type=_out(method), metavar="FILE", help=f"write it to {_endings(method)}")
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
-    _add_pairs(commands, [model, common])
+    _add_tools(commands, model, common)
     _add_lists(commands, [common])
     return parser
 
@@ -130,49 +128,24 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.set_defaults(run=_head)
 
 
-def _add_pairs(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
-    """The pairs behind one score of one head."""
-    names = [method.name for method in relation_methods()]
-    command = commands.add_parser("pairs", help="the pairs behind a head's score for a relation", parents=parents)
-    command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
-    command.add_argument("relation", metavar="NAME-or-FILE", help="a built-in relation, or a CSV or JSON file of pairs")
-    command.add_argument("--method", choices=names, default=names[0], help="whose score (default: %(default)s)")
-    command.add_argument("--suppress", action="store_true", help="what the head suppresses instead of promotes")
-    command.add_argument(
-        "--sample", default="", metavar="TEXT", help="of a method with several samples (default: first)"
-    )
-    command.add_argument("--k", type=int, metavar="N", help="targets among the k first are hits")
-    command.add_argument("--out", type=_table_path, metavar="FILE", help="write it to FILE.csv")
-    command.set_defaults(run=_pairs)
+def _add_tools(commands: Any, model: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """What the methods offer besides computing; several may share a tool."""
+    tools = {tool.name: tool for method in methods.METHODS for tool in method.tools()}
+    for tool in tools.values():
+        parents = [model, common] if tool.of_model else [common]
+        command = commands.add_parser(tool.name, help=tool.help, parents=parents)
+        tool.add_options(command)
+        command.set_defaults(run=tool.run)
 
 
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=parents)
     command.set_defaults(run=_models)
-    command = commands.add_parser(
-        "compare", help="how far the weights-only map holds in the running model, model by model", parents=parents
-    )
-    command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
-    command.set_defaults(run=_compare)
-    command = commands.add_parser(
-        "relations",
-        help="list the built-in relations by name; for a model, the pairs that its tokens keep",
-        parents=parents,
-    )
-    command.add_argument("model", nargs="?", metavar="MODEL", help="count the pairs that this model's tokens keep")
-    command.set_defaults(run=_relations)
-    command = commands.add_parser("tasks", help="list the built-in tasks", parents=parents)
-    command.set_defaults(run=_tasks)
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=parents)
     command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
     command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
     command.add_argument("--all", action="store_true", help="prune: everything, converted and fetched models too")
     command.set_defaults(run=_cache)
-
-
-def _table_path(text: str) -> Path:
-    """Reads the path of a CSV file."""
-    return _checked_path(text, (".csv",))
 
 
 def _endings(method: Method) -> str:
@@ -183,18 +156,9 @@ def _out(method: Method) -> Any:
     """Reads the path of a file that a method can write."""
 
     def read(text: str) -> Path:
-        return _checked_path(text, method.outputs)
+        return checked_path(text, method.outputs)
 
     return read
-
-
-def _checked_path(text: str, endings: tuple[str, ...]) -> Path:
-    path = Path(text)
-    if not path.name.lower().endswith(endings):
-        raise argparse.ArgumentTypeError(f"the file must end in {' or '.join(endings)}")
-    if not path.absolute().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
-    return path
 
 
 # ---- Computing -------------------------------------------------------------------------------------------------------
@@ -245,21 +209,7 @@ def _write(path: Path, method: Method, scores: Scores) -> None:
     files = {path: method.exported(scores, ending)}
     if ending == ".csv":
         files[path.with_suffix(".provenance.json")] = scores.provenance.to_json().encode()
-    _write_files(files)
-
-
-def _write_files(files: dict[Path, bytes]) -> None:
-    """Each whole or not at all."""
-    for target, content in files.items():
-        part = target.with_name(f".{target.name}.part")
-        try:
-            part.write_bytes(content)
-            part.replace(target)
-        except OSError as error:
-            part.unlink(missing_ok=True)
-            raise StoreError(
-                f"{target} cannot be written: {error.strerror}", "Check free space and permissions."
-            ) from error
+    write_files(files)
 
 
 def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
@@ -308,29 +258,6 @@ def _finished(model: str, head: HeadId, chosen: list[Method], store: Store) -> d
     return results if len(results) == len(chosen) else {}
 
 
-def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
-    method, wanted = relation_method(options.method), HeadId.parse(options.head)
-    names, files = names_and_files([options.relation])
-    settings: dict[str, Any] = {"relations": names, "files": files, "layers": [wanted.layer]}
-    if options.k is not None:
-        settings |= {"k": options.k, "k_copying": options.k}
-    request = make_request({"model": options.model, "methods": [method.name], **settings})
-    request.asked()  # what makes no sense is refused before the model is opened
-    kind = "suppress" if options.suppress else "promote"
-    with closing(Store(cache_folder() / "store")) as store:
-        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
-        head = checkpoint.card.check(wanted)
-        step = HeadPairsStep.of(method.plan(checkpoint.card, request), head, kind, options.sample)
-        found = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
-        progress.close()
-    if not found.pairs:
-        hint = "`python -m analysis relations MODEL` says which relations have any."
-        raise RelationError(f"no pair of {found.title} is made of single tokens of this model", hint)
-    if options.out:
-        _write_files({options.out: found.to_frame().to_csv(index=False).encode()})
-    return json.dumps(found.to_plain()) if options.json else found.to_text()
-
-
 # ---- Listing ---------------------------------------------------------------------------------------------------------
 
 
@@ -348,61 +275,6 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
         if name not in names:
             data.append({"id": name, "results": 0})
     return json.dumps(data) if options.json else listings.models_text(data)
-
-
-def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
-    with closing(Store(cache_folder() / "store")) as store:
-        rows = compared.compared_models(Catalogue(store), options.models)
-    return json.dumps(rows) if options.json else compared.compared_text(rows)
-
-
-def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
-    kept = _kept_pairs(options.model, progress) if options.model else {}
-    data = []
-    for relation in relations.builtin().values():
-        data.append(
-            {
-                "name": relation.name,
-                "category": relation.category,
-                "title": relation.title,
-                "sentence": relation.sentence,
-                "pairs": len(relation.pairs),
-                **kept.get(relation.name, {}),
-            }
-        )
-    if options.json:
-        return json.dumps(data)
-    return listings.kept_text(data) if options.model else listings.relations_text(data)
-
-
-def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]]:
-    """Of each relation the pairs of single tokens, and those that sources of several tokens add."""
-    checkpoint = open_model(model, None, cache_folder(), progress)
-    vocabulary, size = Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary
-    counts = {}
-    for relation in relations.builtin().values():
-        single = len(vocabulary.keep(relation, size))
-        counts[relation.name] = {"kept": single, "added": len(vocabulary.keep_several(relation, size)) - single}
-    progress.close()
-    return counts
-
-
-def _tasks(options: argparse.Namespace, progress: ShownProgress) -> str:
-    data = []
-    for task in tasks.builtin().values():
-        data.append(
-            {
-                "name": task.name,
-                "title": task.title,
-                "sentence": task.sentence,
-                "kinds": list(task.kinds),
-                "train": len(task.train),
-                "validation": len(task.validation),
-                "example": task.train[0].prompt,
-                "target": task.train[0].target,
-            }
-        )
-    return json.dumps(data) if options.json else listings.tasks_text(data)
 
 
 def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:

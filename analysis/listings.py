@@ -1,8 +1,7 @@
-"""Lists for a terminal: models, relations, tasks, the cache."""
+"""Lists for a terminal: models, the cache."""
 
 from collections.abc import Sequence
 
-from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.provenance import Plain
 
 
@@ -26,36 +25,3 @@ def cache_text(data: Plain) -> str:
         f"{pruned}{data['folder']}\nresults  {data['store_bytes'] / 1e6:8.1f} MB in {data['entries']} entries\n"
         f"models   {data['models_bytes'] / 1e6:8.1f} MB converted or fetched"
     )
-
-
-def relations_text(relations: Sequence[Plain]) -> str:
-    """One relation per line, by the name that the command line takes."""
-    lines = []
-    for relation in relations:
-        start = f"{relation['category']:12} {relation['name']:22} {relation['pairs']:5} pairs"
-        lines.append(f"{start}  {relation['sentence']}")
-    return "\n".join(lines)
-
-
-def kept_text(relations: Sequence[Plain]) -> str:
-    """One relation per line with the pairs that a model's tokens keep."""
-    width = max(len(relation["title"]) for relation in relations)
-    lines = [f"{'relation':{width}}  {'pairs':>5}  {'single tokens':>13}  {'added by sources of several tokens':>34}"]
-    for relation in relations:
-        kept, added = relation["kept"], relation["added"]
-        usable = "" if kept + added >= MIN_PAIRS else f"  not applicable: {MIN_PAIRS} are needed"
-        lines.append(f"{relation['title']:{width}}  {relation['pairs']:5}  {kept:13}  {added:34}{usable}")
-    return "\n".join(lines)
-
-
-def tasks_text(tasks: Sequence[Plain]) -> str:
-    """One task per paragraph."""
-    paragraphs = []
-    for task in tasks:
-        paragraphs.append(
-            f"{task['name']}: {task['sentence']}\n"
-            f"  {task['train']:,} prompts for training, {task['validation']} for validation\n"
-            f"  kinds: {', '.join(task['kinds'])}\n"
-            f"  for example {task['example']!r} → {task['target']!r}"
-        )
-    return "\n\n".join(paragraphs)

@@ -58,14 +58,13 @@ def _with(beside: int, count: int, columns: int, rows: int, width: int, largest:
     across = width // beside
     cell = min((across - LEFT - RIGHT) / max(columns, 1), largest)
     inner_width, inner_height = max(8, int(cell * columns)), max(8, round(cell * rows))
-    boxes = tuple(
-        Box(
-            (i % beside) * across + LEFT, (i // beside) * (inner_height + TOP + BOTTOM) + TOP, inner_width, inner_height
-        )
-        for i in range(count)
-    )
-    height = -(-count // beside) * (inner_height + TOP + BOTTOM)
-    return Arrangement(width, height, cell, boxes)
+    step = inner_height + TOP + BOTTOM
+    boxes = []
+    for i in range(count):
+        row, column = divmod(i, beside)
+        boxes.append(Box(column * across + LEFT, row * step + TOP, inner_width, inner_height))
+    rows_of_panels = -(-count // beside)
+    return Arrangement(width, rows_of_panels * step, cell, tuple(boxes))
 
 
 _WIDEST = 2.6  # a cell's width by its height, where maps are taller than wide

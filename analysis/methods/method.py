@@ -4,17 +4,18 @@ A method is one package under `analysis/methods/` and one entry in the list of `
 command line, the API, the form and the catalogue go over that list and name none of them.
 """
 
+import argparse
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
-from analysis.progress import Progress
+from analysis.progress import Progress, ShownProgress
 from analysis.results.merging import merge
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
@@ -38,7 +39,11 @@ class Step(Protocol):
 
 
 class Plan(Protocol):
-    """A method for a model with settings, cut into steps. Names are hashes of all that a result depends on."""
+    """A method for a model with settings, cut into steps.
+
+    Names in the store are `result/<fingerprint>/<method>/<hash>` and `unit/<fingerprint>/<method>/<hash>`: the
+    catalogue and pruning go by them. The hash is over all that the content depends on, the version included (`digest`).
+    """
 
     @property
     def card(self) -> ModelCard:
@@ -84,6 +89,21 @@ class Command:
     ignored: tuple[str, ...] = ()  # options that earlier versions took and did nothing with
 
 
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Adds none."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A command that computes no map, such as a list of what can be asked for."""
+
+    name: str
+    help: str
+    run: Callable[[argparse.Namespace, ShownProgress], str]  # gives what is printed
+    add_options: Callable[[argparse.ArgumentParser], None] = _no_options
+    of_model: bool = False  # it has the options of a model and a device
+
+
 @dataclass(frozen=True)
 class Asked:
     """What of a method a request is about, as far as an address needs it."""
@@ -114,6 +134,10 @@ class Method(ABC):
         """What computes it for a model with its defaults."""
         names = [command.name for command in self.commands]
         return f"python -m analysis {names[0] if names else self.name} {model}"
+
+    def tools(self) -> Sequence[Tool]:
+        """Further commands; methods of one family may offer the same."""
+        return ()
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 

@@ -1,12 +1,13 @@
 """What the methods that score heads for relations have in common: they are shown on the same map."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.methods import relation_report
-from analysis.methods.method import Asked, Method, digest
+from analysis.methods.method import Asked, Method, Tool, digest
 from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard
@@ -23,6 +24,12 @@ class RelationMethod(Method):
     about: ClassVar[str]  # the same as the end of "What each head does, …"
     at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
+
+    def tools(self) -> Sequence[Tool]:
+        """The list of relations, the pairs behind a score, models side by side."""
+        from analysis.methods.relation_tools import TOOLS  # here, because they go over the list of methods
+
+        return TOOLS
 
     def asked(self, settings: Any) -> Asked:
         """The relations; one's own are named."""

@@ -31,11 +31,12 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.head_pairs import HeadPairs
+from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
-from analysis.results.scores import KINDS, Scores
+from analysis.results.scores import Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS
@@ -65,8 +66,11 @@ class Chosen(BaseModel):
     method: Annotated[str, Field(max_length=40)] = Field(
         default_factory=lambda: MAPS[0].name, description="the map whose scores are asked for"
     )
-    fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
+    result: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="of several results the one that goes first, as a job's link names it"
+    )
+    fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
+        "", description="the same under its older name"
     )
     item: Annotated[list[str], Field(max_length=100)] = Field(
         [], description="relations, or tasks, by name; all when left out"
@@ -98,7 +102,7 @@ class Chosen(BaseModel):
         if self.method not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
             raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")
-        scores = catalogue.result(card, self.method, self.fit)
+        scores = catalogue.result(card, self.method, self.result or self.fit)
         if scores is None:
             one = methods.method(self.method)
             title = one.title.lower()

@@ -6,14 +6,12 @@ Not a callback of Dash's: in 4.4 one that runs for as long as the page is open k
 import asyncio
 import threading
 import time
-from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from analysis.errors import StoreError
 from analysis.jobs.engine import Engine
-from analysis.jobs.job import ACTIVE
-from dashboard.jobs import job_state
+from dashboard.jobs import JobState, job_state
 
 EVERY = 0.4  # seconds between looks at the jobs
 QUIET = 2.0  # the same while nothing runs
@@ -24,13 +22,13 @@ class Watch:
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._lock = engine, threading.Lock()
-        self._seen: tuple[float, list[dict[str, Any]]] = (-1e9, [])
+        self._seen: tuple[float, list[JobState]] = (-1e9, [])
 
-    def jobs(self) -> list[dict[str, Any]]:
+    def jobs(self) -> list[JobState]:
         """As they were a moment ago at most."""
         with self._lock:
             if time.monotonic() - self._seen[0] > EVERY / 2:
-                self._seen = (time.monotonic(), [job_state(job).model_dump() for job in self._engine.jobs()])
+                self._seen = (time.monotonic(), [job_state(job) for job in self._engine.jobs()])
             return self._seen[1]
 
 
@@ -43,8 +41,8 @@ async def tell(socket: WebSocket, watch: Watch) -> None:
             now = await asyncio.to_thread(watch.jobs)
             if now != last:
                 last = now
-                await socket.send_json(now)
-            busy = any(job["state"] in ACTIVE for job in now)
+                await socket.send_json([job.model_dump() for job in now])
+            busy = any(job.active for job in now)
             await _pause(socket, EVERY if busy else QUIET)
     except (WebSocketDisconnect, RuntimeError, StoreError):  # the page is gone, or asks again later
         return

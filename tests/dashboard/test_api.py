@@ -9,6 +9,7 @@ import pytest
 
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
+from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.settings import GateSettings
 from analysis.methods.relation_pairs import relation_methods
 from dashboard.jobs import job_state
@@ -95,6 +96,21 @@ def test_causal_scores_are_data_too(client):
     nonsense = client.get(f"/api/scores?model={synthetic.ODD}&method=dancing")
     assert (nonsense.status_code, nonsense.json()["hint"]) == (422, "There are: function, salience, causal.")
     assert client.get(f"/api/scores?model={synthetic.ODD}&kind=facilitation").status_code == 422
+
+
+def test_one_of_several_results_is_asked_for_by_its_name(store):
+    """The name of a job's link gives that result, under today's parameter and under the older one."""
+    synthetic.fill(store)
+    card = synthetic.odd_scores().provenance.model
+    short = synthetic.causal_scores_of(card, 2)
+    facts = replace(short.provenance, settings={**short.provenance.settings, "free_updates": 7})
+    store.put("result/short/causal/0", replace(short, provenance=facts).to_parquet())
+    client, address = client_of(store), f"/api/scores?model={card.id}&method=causal&item=math"
+    name = CausalMethod().choice(facts)
+    chosen = client.get(f"{address}&result={name}").json()
+    assert {row["seeds"] for row in chosen} == {2}
+    assert client.get(f"{address}&fit={name}").json() == chosen
+    assert {row["seeds"] for row in client.get(address).json()} == {5}
 
 
 def test_a_head_is_told_by_every_map(client):

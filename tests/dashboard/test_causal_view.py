@@ -41,9 +41,9 @@ def test_an_address_restores_the_causal_view(catalogue):
     assert [controls[name] for name in names] == ["causal", ["syntax"], "any", "facilitation", "3", 0.7]
     assert found["query"].endswith("view=causal&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7")
     assert found["hidden_groups"] == {"function": True, "causal": False, "salience": True}
-    usual = painted(catalogue, causal(ODD, "&tasks=math,syntax&role=0.5"))
-    assert usual["query"].endswith("view=causal")
-    assert usual["controls"]["tasks"] == ["math", "syntax"]
+    default = painted(catalogue, causal(ODD, "&tasks=math,syntax&role=0.5"))
+    assert default["query"].endswith("view=causal")
+    assert default["controls"]["tasks"] == ["math", "syntax"]
 
 
 @pytest.mark.parametrize(("part", "word"), [("&tasks=chess", "chess"), ("&seed=77", "77")])

@@ -12,7 +12,8 @@ from analysis.methods.causal.older import older_settings
 from analysis.methods.causal.plan import TaskPlan
 from analysis.methods.causal.result import CONTRAST, NAME, VERSION, upgraded
 from analysis.methods.causal.settings import CausalSettings, GateSettings
-from analysis.methods.method import Asked, Command, Method, digest
+from analysis.methods.causal.tools import TOOLS
+from analysis.methods.method import Asked, Command, Method, Tool, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.merging import merge, only
 from analysis.results.provenance import Data, Plain, Provenance
@@ -54,6 +55,10 @@ class CausalMethod(Method):
         if contrast is not None:
             return ContrastPlan(card, contrast, seeds, settings.gates())
         return TaskPlan(card, settings.chosen_tasks(), seeds, settings.gates(), settings.together)
+
+    def tools(self) -> Sequence[Tool]:
+        """The list of tasks."""
+        return TOOLS
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 

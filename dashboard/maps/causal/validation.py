@@ -7,6 +7,7 @@ from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, shown_tasks
+from dashboard.maps.causal.light import ink
 from dashboard.maps.causal.ranking import validation, window
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
@@ -34,21 +35,26 @@ def validation_curves(causal: Scores, state: CausalState, width: int, palette: C
 
 
 def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark: str) -> list[Properties]:
-    wide = window(heads := causal.score.sizes["layer"] * causal.score.sizes["head"])
+    """A line for each score whose order of the heads was followed."""
+    heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
+    further = window(heads) - 1
     step = -(-heads // _POINTS)
-    return [
-        {
+    lines: list[Properties] = []
+    for order in validation(causal, task, state.one_seed):
+        letter = LETTERS[order.role]
+        places = np.arange(len(order.running), dtype=np.float32) + 1
+        line = {
             "type": "scatter",
             "mode": "lines",
-            "x": packed(np.arange(len(order.running))[::step].astype(np.float32) + 1),
+            "x": packed(places[::step]),
             "y": packed(order.running[::step].astype(np.float32)),
-            "name": f"by {LETTERS[order.role]} ({order.role})",
+            "name": f"by {letter} ({order.role})",
             "legendgroup": order.role,
             "showlegend": not mark,
-            "line": {"color": palette.of(order.role), "width": 2},
-            "hovertemplate": f"heads %{{x}} to {wide - 1} further: %{{y:.3f}}<extra>{LETTERS[order.role]}</extra>",
+            "line": {"color": ink(palette, order.role), "width": 2},
+            "hovertemplate": f"heads %{{x}} to {further} further: %{{y:.3f}}<extra>{letter}</extra>",
             "xaxis": f"x{mark}",
             "yaxis": f"y{mark}",
         }
-        for order in validation(causal, task, state.one_seed)
-    ]
+        lines.append(line)
+    return lines

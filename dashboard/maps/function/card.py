@@ -64,7 +64,12 @@ def _relations(rows: list[RelationRow], asked: AskedHead, shown: Shown) -> html.
 
 def _measured_columns(rows: list[RelationRow]) -> list[str]:
     """Those of β and control that are known of any relation."""
-    return [name for name in _TITLES if not all(np.isnan(getattr(row.stronger, name)) for row in rows)]
+    columns = []
+    for name in _TITLES:
+        values = [getattr(row.stronger, name) for row in rows]
+        if not np.isnan(values).all():
+            columns.append(name)
+    return columns
 
 
 def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: Shown) -> html.Tr:

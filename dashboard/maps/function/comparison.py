@@ -7,6 +7,7 @@ from dash import html
 
 from analysis.methods.relation_agreement import HOLDS, Agreement, in_words, shared_relations
 from analysis.results.scores import Scores
+from dashboard.figures.numbers import Figure
 from dashboard.maps.function.basis import address, agreed, bases, basis_of, compared, over_carriers
 from dashboard.maps.function.scatter import HEIGHT, best_scores, scatter
 from dashboard.maps.function.state import FunctionState
@@ -50,7 +51,7 @@ def contents(shown: Shown, dark: bool) -> dict[str, Content]:
     return below
 
 
-def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> dict[str, Any]:
+def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> Figure:
     """The relation on the page, or the best of all."""
     state = shown.state
     colour = palette.of(pair[0].item(state.relation).category) if state.relation else palette.accent

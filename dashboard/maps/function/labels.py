@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
+from analysis.methods.relation_scores import KINDS, categories
 from analysis.results.intervals import wilson
-from analysis.results.scores import KINDS, ONLY_SAMPLE, Floats, Scores
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools
@@ -120,11 +121,11 @@ def counting_labels(scores: Scores, items: tuple[str, ...], state: FunctionState
 
 def strongest_labels(scores: Scores, state: FunctionState) -> Labels:
     """Of each head the deciding label of its strongest category, before others of one that counts it."""
-    categories = [tuple(scores.items(name)) for name in scores.categories()]
-    deciding = Labels.stacked([counting_labels(scores, items, state) for items in categories])
+    relations = [tuple(scores.items(name)) for name in categories(scores)]
+    deciding = Labels.stacked([counting_labels(scores, items, state) for items in relations])
     strength = np.nan_to_num(deciding.score, nan=-1.0)  # [category, layer, head]
     if state.labels == "beyond":
-        chosen = [chosen_labels(scores, items, state.kinds) for items in categories]
+        chosen = [chosen_labels(scores, items, state.kinds) for items in relations]
         strength += 2.0 * np.stack([_holds(labels.counted(state), state.how) for labels in chosen])
     category = strength.argmax(axis=0)  # [layer, head]
     layer, head = np.indices(category.shape)

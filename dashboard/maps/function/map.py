@@ -93,8 +93,11 @@ class FunctionMap(Map[FunctionState]):
 
     def _carriers(self, results: Mapping[str, Scores]) -> set[str]:
         """Every carrier of a model, whichever of its results is shown."""
-        mine = [results[name] for name in self.methods() if name in results]
-        return {sample for result in mine if has_carriers(result) for sample in result.samples}
+        carriers: set[str] = set()
+        for name in self.methods():
+            if name in results and has_carriers(results[name]):
+                carriers.update(results[name].samples)
+        return carriers
 
     def narrowed(self, result: Scores, state: FunctionState) -> Scores:
         """One score in place of those after each carrier."""

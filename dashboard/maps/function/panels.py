@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from analysis.methods.relation_scores import categories, reduced
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.labels import (
@@ -30,7 +31,7 @@ def panels(scores: Scores, state: FunctionState) -> tuple[Panel, ...]:
     if state.relation in scores.items():
         item = scores.item(state.relation)
         return _labelled([_panel(item.name, item.title, item.category, scores, (item.name,), state)])
-    names = tuple(scores.categories())
+    names = tuple(categories(scores))
     if not names:
         why = Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
         return (without_scores(ALL, "All categories", scores.provenance.model, why),)
@@ -139,7 +140,7 @@ def _value(
 
     Cached, because a change of τ asks for the same numbers again.
     """
-    value = np.asarray(scores.reduced(items, how, kinds).sel(sample=ONLY_SAMPLE).values, dtype=np.float64)
+    value = np.asarray(reduced(scores, items, how, kinds).sel(sample=ONLY_SAMPLE).values, dtype=np.float64)
     worst = scores.missing.sel(item=list(items), sample=ONLY_SAMPLE).max(("item", "kind")).values
     return value, np.where(np.isnan(value), worst, Missing.PRESENT).astype(np.int8)
 

@@ -14,8 +14,9 @@ def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool 
     palette = colours(state.palette, dark)
     names = panel.categories or (panel.tone,)
     rows = shares if panel.belongs is not None else shares[None]
-    bars = [
-        {
+    bars = []
+    for name, row in zip(names, rows, strict=True):
+        bar = {
             "type": "bar",
             "x": list(layers),
             "y": packed(row),
@@ -23,8 +24,7 @@ def profile(panel: Panel, state: ViewState, layers: tuple[int, ...], dark: bool 
             "marker": {"color": palette.of(name)},
             "hovertemplate": "layer %{x}: %{y:.0%}<extra></extra>",
         }
-        for name, row in zip(names, rows, strict=True)
-    ]
+        bars.append(bar)
     layout = {
         "barmode": "stack",
         "bargap": 0.15,

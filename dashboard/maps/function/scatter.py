@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from analysis.methods.relation_scores import reduced
 from analysis.models.card import ModelCard
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.figures.numbers import FONT, Figure, Properties, packed, plain
@@ -14,8 +15,8 @@ HEIGHT = 340  # pixels
 
 def best_scores(scores: Scores, items: Sequence[str], kinds: Sequence[str]) -> Floats:  # [layer, head]
     """Of each head the highest score for some relations."""
-    reduced = scores.reduced(items, "any", kinds).sel(sample=ONLY_SAMPLE)
-    return np.asarray(reduced.values, dtype=np.float64)
+    best = reduced(scores, items, "any", kinds).sel(sample=ONLY_SAMPLE)
+    return np.asarray(best.values, dtype=np.float64)
 
 
 def scatter(

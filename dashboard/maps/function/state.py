@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.results.scores import KINDS, OVER_SAMPLES, TAU
+from analysis.methods.relation_scores import KINDS, TAU
+from analysis.results.scores import OVER_SAMPLES
 from dashboard.setting import COUNT, FLAG, NAME, SHARE, Part, setting
 
 How = Literal["any", "always"]

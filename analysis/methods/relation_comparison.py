@@ -6,10 +6,11 @@ from analysis import methods
 from analysis.errors import ModelNotFound
 from analysis.methods.relation_agreement import agreement, in_words, label_counts
 from analysis.methods.relation_method import RelationMethod
+from analysis.methods.relation_scores import TAU
 from analysis.models.card import ModelCard
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import Data
-from analysis.results.scores import TAU, Scores
+from analysis.results.scores import Scores
 
 
 def compared_models(catalogue: Catalogue, names: Sequence[str]) -> list[Data]:

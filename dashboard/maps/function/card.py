@@ -131,6 +131,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
         "data-head": str(head),
         "data-kind": kind,
         "data-method": shown.whole.provenance.method,
+        "data-fit": shown.state.result,
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
     }

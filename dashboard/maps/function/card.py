@@ -111,7 +111,7 @@ def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
     if np.isnan(best.score):
         return [row.missing]
     if not best.score > 0:
-        return [f"0 / {kept}"]
+        return [_pairs_button(f"0 / {kept}", row, "promote", head, shown)]
     promoted, suppressed = row.promote.hits, row.suppress.hits
     pieces: list[Any] = [html.Span(f"{best.low:.2f}–{best.high:.2f}", className="interval")]
     if suppressed:

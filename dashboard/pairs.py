@@ -23,6 +23,7 @@ class PairsQuestion:
     kind: str
     method: str = ""  # the first method that scores heads for relations when left out
     sample: str = ""  # its first one when left out
+    result: str = ""  # of several results the one that goes first, as its link names it
 
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:
         """What answers it, with the settings of the model's map, so that the hits are those of the score.
@@ -31,7 +32,7 @@ class PairsQuestion:
         """
         method = relation_method(self.method)
         head = card.check(self.head)
-        scores = catalogue.result(card, method.name)
+        scores = catalogue.result(card, method.name, self.result)
         settings: Data = {**self._relation(card, scores, engine), "layers": [head.layer]}
         if scores is not None:
             settings |= settings_of(method, scores.provenance)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
+from analysis.compared import compared_text
 from analysis.methods.relation_agreement import agreement, correlation, label_counts
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Item, Provenance
@@ -82,3 +83,9 @@ def test_a_model_with_one_map_says_what_is_missing(tmp_path, monkeypatch, capsys
     monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
     assert main(["compare", "no-such-model"]) == 3
     assert "no map of no-such-model" in capsys.readouterr().err
+
+
+def test_a_model_without_labels_has_no_shares():
+    """What cannot be divided is left out of the table."""
+    row = {"model": "m", "heads": 2, "labels": [0, 0], "solid": 0, "shared": 0, "found": None, "right": None, "r": None}
+    assert compared_text([row]).splitlines()[-1] == "| m | 2 | 0 | 0 | – | 0 | 0 | – |"

@@ -1,5 +1,6 @@
 """Models of which two methods have scored the same relations: how far the quicker one's map holds, model by model."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from analysis import methods
@@ -53,11 +54,16 @@ def _row(quick: Scores, reference: Scores) -> Data:
         "labels": [counts.quick, counts.reference],
         "solid": counts.solid,
         "shared": counts.shared,
-        "found": counts.found,
-        "right": counts.right,
-        "r": found.overall,
+        "found": _known(counts.found),
+        "right": _known(counts.right),
+        "r": _known(found.overall),
         "relations": dict(found.relations),
     }
+
+
+def _known(number: float) -> float | None:
+    """None in place of NaN, which JSON does not have."""
+    return None if math.isnan(number) else number
 
 
 def compared_text(rows: Sequence[Data]) -> str:
@@ -72,8 +78,10 @@ def compared_text(rows: Sequence[Data]) -> str:
     for row in rows:
         quick, reference = row["labels"]
         right = f"{row['right']:.0%}" if quick else "–"
+        r = "–" if row["r"] is None else in_words(row["r"])
+        found = f" ({row['found']:.0%})" if reference else ""
         lines.append(
-            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} | {in_words(row['r'])} "
-            f"| {row['shared']} ({row['found']:.0%}) | {quick} | {right} |"
+            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} | {r} "
+            f"| {row['shared']}{found} | {quick} | {right} |"
         )
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
@@ -12,6 +13,7 @@ from analysis.errors import TokenizerMissing
 MIN_PAIRS = 30  # with fewer kept pairs a relation says too little about the heads of a model
 
 _WORD_START = ("Ġ", "▁")
+_FILES = {".json", ".model", ".txt"}  # of tokenizers
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,12 @@ class Vocabulary:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """The tokenizer of a checkpoint folder."""
+        """The tokenizer of a checkpoint folder; the last one is not read again while its files stay as they are."""
+        return cls._read(folder, *_versions(folder))
+
+    @classmethod
+    @lru_cache(maxsize=1)  # that of a large vocabulary takes a second to read, and hundreds of megabytes
+    def _read(cls, folder: Path, *versions: tuple[int, ...]) -> Self:
         path = folder / "tokenizer.json"
         bos, adds_bos = _bos(folder)
         try:
@@ -163,6 +170,16 @@ class Vocabulary:
             same = self._backend.decode(list(ids), skip_special_tokens=False).strip().casefold() == word.casefold()
             encodings.append(ids if same else ())
         return encodings
+
+
+def _versions(folder: Path) -> list[tuple[int, ...]]:
+    """What changes when a file of the tokenizer does."""
+    versions: list[tuple[int, ...]] = []
+    for path in sorted(folder.glob("*")):
+        if path.suffix in _FILES and path.is_file():
+            status = path.stat()
+            versions.append((status.st_mtime_ns, status.st_size, status.st_ino))
+    return versions
 
 
 def _bos(folder: Path) -> tuple[str, bool | None]:

@@ -1,7 +1,7 @@
 // @ts-check
 // The address: the view's query with the pins, written as the view changes. The server makes the query itself; only
 // pins, which the server does not wait for, are put into it here.
-import { element } from "./elements.mjs";
+import { copyText } from "./clipboard.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS, setStore } from "./page.mjs";
 import { state } from "./state.mjs";
@@ -88,24 +88,9 @@ export function openView(address) {
 /** Copy a link to this view, which names the model and the pins. */
 export async function copyLink() {
   const query = state.heads ? state.heads.named : location.search;
-  await copy(location.origin + location.pathname + withPins(query, state.pins));
+  await copyText(location.origin + location.pathname + withPins(query, state.pins));
   const button = byId(PARTS.copy);
   button.textContent = "Copied";
   notify("Link copied");
   setTimeout(() => (button.textContent = "Copy link"), 1600);
-}
-
-/**
- * @param {string} text
- */
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const field = element("textarea", "", text); // an address without TLS has no clipboard
-    document.body.appendChild(field);
-    field.select();
-    document.execCommand("copy");
-    field.remove();
-  }
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // What the page's buttons and links do when they are clicked.
 import { copyLink, openView, withPins } from "./address.mjs";
+import { copyTable } from "./clipboard.mjs";
 import { submitForm } from "./form.mjs";
 import { cancelJob, retryJob } from "./jobs.mjs";
 import { dash, near, PARTS } from "./page.mjs";
@@ -21,6 +22,7 @@ const ACTIONS = {
   export: (link) => link.setAttribute("href", withPins(link.getAttribute("href") || "", state.pins)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
+  copy: (_, id) => copyTable(id),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
 };

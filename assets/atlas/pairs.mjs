@@ -10,6 +10,7 @@ import { state } from "./state.mjs";
  * @property {string} head
  * @property {string} kind
  * @property {string} method
+ * @property {string} fit the name of a result with settings of its own; empty for the default one
  * @property {string} sample a carrier phrase; empty when there are none
  * @property {string[]} samples all of them
  */
@@ -45,8 +46,8 @@ function numbered(character) {
  * @param {DOMStringMap} data
  * @returns {Question}
  */
-export function questionOf({ pairs = "", head = "", kind = "", method = "", sample = "", samples = "" }) {
-  return { relation: pairs, head, kind, method, sample, samples: samples.split("\n").filter(Boolean) };
+export function questionOf({ pairs = "", head = "", kind = "", method = "", fit = "", sample = "", samples = "" }) {
+  return { relation: pairs, head, kind, method, fit, sample, samples: samples.split("\n").filter(Boolean) };
 }
 
 /**
@@ -54,9 +55,9 @@ export function questionOf({ pairs = "", head = "", kind = "", method = "", samp
  * @param {Question} question
  * @param {string} model its id and fingerprint
  */
-export function addressOf({ relation, head, kind, method, sample }, model) {
+export function addressOf({ relation, head, kind, method, fit, sample }, model) {
   const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, sample });
+  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, fit, sample });
   return `/api/pairs?${parts}`;
 }
 
@@ -122,9 +123,9 @@ function tell(question, words, rows) {
  * @param {Question} question
  * @param {string} sample
  */
-function carrierButton({ relation, head, kind, method, sample: chosen, samples }, sample) {
+function carrierButton({ relation, head, kind, method, fit, sample: chosen, samples }, sample) {
   const data = { "data-pairs": relation, "data-head": head, "data-kind": kind, "data-method": method };
-  const which = { "data-sample": sample, "data-samples": samples.join("\n"), "aria-pressed": String(sample === chosen) };
+  const which = { "data-fit": fit, "data-sample": sample, "data-samples": samples.join("\n"), "aria-pressed": String(sample === chosen) };
   return html("Button", { children: `“${sample}”`, className: "pairs", ...data, ...which });
 }
 

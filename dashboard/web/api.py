@@ -185,10 +185,11 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         method: Annotated[str, Query(max_length=40, description="whose score; the first map's when left out")] = "",
         kind: Annotated[str, Query(max_length=40)] = KINDS[0],
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
+        fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
     ) -> dict[str, Any]:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
-        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample)
+        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit)
         step = question.step(card, catalogue, engine)
         if not engine.knows(step):
             _must_be_analyst(request)

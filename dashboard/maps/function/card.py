@@ -116,7 +116,7 @@ def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
     if np.isnan(best.score):
         return [row.missing]
     if not best.score > 0:
-        return [f"0 / {kept}"]
+        return [_pairs_button(f"0 / {kept}", row, "promote", head, shown)]
     promoted, suppressed = row.promote.hits, row.suppress.hits
     pieces: list[Any] = [html.Span(f"{best.low:.2f}–{best.high:.2f}", className="interval")]
     if suppressed:
@@ -136,6 +136,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
         "data-head": str(head),
         "data-kind": kind,
         "data-method": shown.whole.provenance.method,
+        "data-fit": shown.state.result,
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
     }

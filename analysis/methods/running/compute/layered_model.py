@@ -89,13 +89,14 @@ def _empty_model(weights: Weights) -> Any:
     """The base model as transformers builds it, without weights; never with code of its own."""
     from accelerate import init_empty_weights
     from transformers import AutoConfig, AutoModel
+    from transformers.initialization import no_init_weights
     from transformers.utils import logging
 
     logging.set_verbosity_error()
     checkpoint = weights.checkpoint
     try:
         config = AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
-        with init_empty_weights(include_buffers=False):
+        with no_init_weights(), init_empty_weights(include_buffers=False):
             model = AutoModel.from_config(config.get_text_config(), attn_implementation="eager", dtype=torch.float32)
     except (ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         raise UnknownFamily(

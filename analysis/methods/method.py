@@ -16,6 +16,7 @@ from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress, ShownProgress
+from analysis.results.findings import Finding, Question
 from analysis.results.merging import merge
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
@@ -242,6 +243,18 @@ class Method(ABC):
             numbers = ", ".join(f"{kind} {value:.2f}" for kind, value in kinds.items())
             lines.append(f"  {scores.item(item).title}: {numbers}")
         return lines
+
+    # ---- In plain words --------------------------------------------------------------------------------------------
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """What the result supports about one head, the strongest first; nothing that it does not support."""
+        return []
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The heads that a question is about, the strongest first."""
+        return []
+
+    # ---- Files -----------------------------------------------------------------------------------------------------
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """A file of the result, by its ending."""

@@ -8,9 +8,11 @@ from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method, Tool, digest
+from analysis.methods.relation_findings import relation_findings, relation_answers
 from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.findings import Finding, Question
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 
@@ -113,6 +115,14 @@ class RelationMethod(Method):
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         return [self.title, *relation_report.head_lines(scores, head)]
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """The relations that the head implements."""
+        return relation_findings(scores, head, self.about)
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The best heads of the relations that are named."""
+        return relation_answers(scores, question, self.about)
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """The CSV says of every score how sure it is and what it is compared with."""

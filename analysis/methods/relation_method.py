@@ -8,7 +8,7 @@ from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method, Tool, digest
-from analysis.methods.relation_findings import relation_findings, relation_answers
+from analysis.methods.relation_findings import relation_answers, relation_findings
 from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard

@@ -10,6 +10,7 @@ from analysis.errors import HeadError
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding, Question
+from analysis.results.provenance import Data
 from analysis.results.scores import Floats, Scores
 
 MOST_ANSWERS = 40
@@ -36,6 +37,10 @@ class Answer:
     def strength(self) -> float:
         """Of the strongest finding."""
         return max((finding.strength for finding in self.findings), default=1.0)
+
+    def to_plain(self) -> Data:
+        """As the API and `--json` tell it."""
+        return {"head": str(self.head), "findings": [finding.to_plain() for finding in self.findings]}
 
 
 def results_of(catalogue: Catalogue, card: ModelCard) -> dict[str, Scores]:
@@ -85,7 +90,7 @@ def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> 
     lengths = np.linalg.norm(profiles, axis=1) * np.linalg.norm(mine)
     with np.errstate(invalid="ignore", divide="ignore"):
         cosines = np.nan_to_num(profiles @ mine / lengths)
-    alike = []
+    alike: list[Alike] = []
     for place in np.argsort(-cosines, kind="stable"):
         other = HeadId(card.layers[int(place) // card.heads], int(place) % card.heads)
         if cosines[place] < _LEAST_ALIKE or len(alike) == _MOST_ALIKE:

@@ -32,7 +32,7 @@ def salience_answers(scores: Scores, question: Question) -> list[Finding]:
     word = " ".join(question.words)
     texts = tuple(sorted(scores.records.get(NAME, {}).items()))
     findings = []
-    for head, verb, source, rank in _index(texts).get(word, []):
+    for head, verb, source, rank in dict.fromkeys(_index(texts).get(word, [])):  # a word may be several tokens
         text = f"{verb} {word} when it attends to {printable(source)}, its salient token number {rank + 1}."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)
         findings.append(Finding(head, text, strength, NAME, kind=verb.lower()))

@@ -25,6 +25,14 @@ _PAPER = {
 }
 _SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
 _SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
+# The causal map adds two channels of light on black. Azure and orange add up to white and are told apart with every
+# common kind of colour vision; the published pair is green and red, which add up to yellow.
+_CHANNELS = {"okabe-ito": ("#008cff", "#ff7300"), "paper": ("#00ff00", "#ff0000")}
+UNLIT = "#000000"  # neither role
+_IDLE = "#f2f2f2"  # irrelevance, when it is shown alone
+DIM = 0.4  # of the light of a channel below the threshold
+_INKS = {"okabe-ito": ("#0072b2", "#d55e00"), "paper": ("#188038", "#d62728")}  # the same on paper: bars and dots
+_INKS_DARK = {"okabe-ito": ("#56b4e9", "#ff9142"), "paper": ("#4ade80", "#ff6b6b")}
 _EMPTY = {False: "#eceff3", True: "#262b33"}  # a head with nothing to show; by dark
 # Without a score, by reason: never seen (there is a score), not computed, not applicable, failed, running; by dark
 _MISSING = {
@@ -41,8 +49,6 @@ _ACCENT = {False: "#3b5bdb", True: "#748ffc"}
 class Colours:
     """Ready colours for one palette and theme."""
 
-    name: Palette
-    dark: bool
     category: dict[str, str]
     several: tuple[str, str, str]  # 2, 3, 4 and more categories
     empty: str
@@ -50,11 +56,28 @@ class Colours:
     ink: str
     faint: str
     accent: str
+    channels: tuple[str, str]  # of the causal map: facilitation, interference; as light
+    inks: tuple[str, str]  # the same, for bars, dots and lines
     pin: str = _PIN
 
     def of(self, category: str) -> str:
         """A category's colour; those we do not know are custom, and what is of no category has the accent."""
-        return self.category.get(category, self.category["custom"]) if category else self.accent
+        roles = {"facilitation": self.inks[0], "interference": self.inks[1], "irrelevance": self.faint}
+        tones = self.category | roles
+        return tones.get(category, self.category["custom"]) if category else self.accent
+
+    def light(self, facilitation: float, interference: float) -> str:
+        """Both channels added, each from 0 to 1."""
+        return added(blend(UNLIT, self.channels[0], facilitation), blend(UNLIT, self.channels[1], interference))
+
+    def glow(self, role: str, score: float) -> str:
+        """One score alone, from black to its channel's colour."""
+        tones = {"facilitation": self.channels[0], "interference": self.channels[1]}
+        return blend(UNLIT, tones.get(role, _IDLE), score)
+
+    def slope(self, share: float) -> str:
+        """A gradient from -1 (facilitating) over 0 (empty) to 1 (interfering)."""
+        return blend(self.empty, self.inks[1 if share > 0 else 0], abs(share))
 
     def tint(self, category: str, step: int) -> str:
         """A faint version of a category's colour: none at step 0, then stronger up to TINTS - 1."""
@@ -67,9 +90,10 @@ def colours(palette: Palette, dark: bool) -> Colours:
     """The colours of a palette on a light or dark page."""
     several = _SEVERAL_DARK if dark else _SEVERAL
     category = _PAPER if palette == "paper" else _OKABE_ITO
+    inks = (_INKS_DARK if dark else _INKS)[palette]
     return Colours(
-        palette, dark, category, several[palette], _EMPTY[dark], _MISSING[dark], _INK[dark], _FAINT[dark],
-        _ACCENT[dark],
+        category, several[palette], _EMPTY[dark], _MISSING[dark], _INK[dark], _FAINT[dark], _ACCENT[dark],
+        _CHANNELS[palette], inks,
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ import pytest
 from analysis.methods.causal.result import STAGES, Curves, TaskRecord
 from dashboard.arrange import arrange_grid
 from dashboard.maps.causal.colours import GROUND
-from dashboard.maps.causal.light import light, slope
 from dashboard.maps.causal.losses import loss_curves
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.validation import validation_curves
@@ -37,16 +36,16 @@ def test_colours_are_the_sum_of_two_lights():
     both = make(state(view="causal", palette="paper", threshold=0.2))
     red, green = (int(shown(both, "math any", 0, 0)[at : at + 2], 16) for at in (1, 3))
     assert min(red, green) > 150
-    assert light(colours("paper", False), 1, 1) == "#ffff00"
-    assert light(colours("okabe-ito", False), 1, 1) == "#ffffff"
+    assert colours("paper", False).light(1, 1) == "#ffff00"
+    assert colours("okabe-ito", False).light(1, 1) == "#ffffff"
 
 
 def test_the_safe_pair_differs_in_brightness_from_black_and_from_both():
     """Told apart without seeing hue."""
     palette = colours("okabe-ito", False)
-    for channel in (light(palette, 1, 0), light(palette, 0, 1)):
-        assert contrast(channel, light(palette, 0, 0)) > 4.5
-        assert contrast(channel, light(palette, 1, 1)) > 2
+    for light in (palette.light(1, 0), palette.light(0, 1)):
+        assert contrast(light, palette.light(0, 0)) > 4.5
+        assert contrast(light, palette.light(1, 1)) > 2
 
 
 def test_x_is_head_and_layer_0_is_at_the_bottom_unless_transposed():
@@ -71,7 +70,7 @@ def test_the_preview_has_one_scale_around_zero():
     figure = make(state(view="causal", gates="preview"))
     palette = colours("okabe-ito", False)
     assert shown(figure, "math mean", 1, 0) == palette.empty
-    assert shown(figure, "math mean", 0, 0) == slope(palette, -1)
+    assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
     assert "first-order" in figure["layout"]["annotations"][0]["text"]
     assert GROUND not in json.dumps(figure)
 

@@ -10,7 +10,6 @@ from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, task_names
 from dashboard.maps.causal.head import HeadGates, head_gates
-from dashboard.maps.causal.light import ink
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
@@ -65,11 +64,11 @@ def _gate_words(seed: str, shut: float, opened: float | None) -> str:
 
 
 def _seed(name: str, shut: float, opened: float | None, palette: Colours) -> html.Div:
-    marks = [html.I(className="dot", style={"left": _at(shut), "background": ink(palette, ROLES[0])})]
+    marks = [html.I(className="dot", style={"left": _at(shut), "background": palette.of(ROLES[0])})]
     if opened is not None:
         low, high = sorted((shut, opened))
         line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
-        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": ink(palette, ROLES[1])})
+        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": palette.of(ROLES[1])})
         marks = [line, ring, *marks]
     return html.Div(marks, className="dot-row", title=_gate_words(name, shut, opened))
 

@@ -7,11 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.maps.causal.gates import COLUMN_NAMES, PREVIEW
-from dashboard.maps.causal.light import DIM, UNLIT, channels, glow, slope
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Codes, Panel
-from dashboard.palette import Colours, added, blend
+from dashboard.palette import DIM, UNLIT, Colours, added, blend
 
 Floats = npt.NDArray[np.float64]
 
@@ -35,15 +34,15 @@ def looks(panels: Sequence[Panel], state: CausalState, palette: Colours) -> list
 def _coded(panel: Panel, state: CausalState, palette: Colours, scale: float) -> tuple[Codes, Sequence[str]]:
     """A code for every cell, and the colour of every code."""
     if state.gates == PREVIEW:
-        shades = [slope(palette, share) for share in np.linspace(-1, 1, FINE)]
+        shades = [palette.slope(share) for share in np.linspace(-1, 1, FINE)]
         return _level((np.nan_to_num(panel.value) / scale + 1) / 2, FINE), shades
     if panel.strengths is None:
         return np.zeros(panel.value.shape, np.uint8), []
     if len(panel.categories) == 1:
-        shades = [glow(palette, panel.categories[0], level) for level in np.linspace(0, 1, FINE)]
+        shades = [palette.glow(panel.categories[0], level) for level in np.linspace(0, 1, FINE)]
         return _level(_light(panel.strengths[0], state.threshold), FINE), shades
     helps, hurts = (_level(_light(strength, state.threshold), LEVELS) for strength in panel.strengths)
-    return helps * LEVELS + hurts, _squares(channels(palette))
+    return helps * LEVELS + hurts, _squares(palette.channels)
 
 
 @cache

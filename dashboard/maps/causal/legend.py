@@ -8,7 +8,6 @@ from dash import html
 from analysis.methods.causal.result import ROLES
 from dashboard.maps.causal.colours import scale_words
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, fitted_seeds, is_running, shown_tasks
-from dashboard.maps.causal.light import glow, light, slope
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.legend import entry, ramp
 from dashboard.maps.map import MapView
@@ -62,11 +61,11 @@ def legend(shown: Shown, palette: Colours) -> list[Any]:
     """A square of both channels, or a colour bar."""
     state = shown.state
     if state.gates == PREVIEW:
-        shades = [slope(palette, share) for share in np.linspace(-1, 1, 9)]
+        shades = [palette.slope(share) for share in np.linspace(-1, 1, 9)]
         words = "gate gradient g = ∂loss/∂gate: below 0 the head seems to help, above 0 to hurt (first-order estimate)"
         return [ramp(shades, f"{words}; full colour at {scale_words(shown.panels)}", ends=("−", "+"))]
     if state.gates in ROLES:
-        shades = [glow(palette, state.gates, level) for level in (0, 0.5, 1)]
+        shades = [palette.glow(state.gates, level) for level in (0, 0.5, 1)]
         words = f"{LETTERS[state.gates]}, {state.gates}; dimmed below θ = {state.threshold:g}"
         return [ramp(shades, words, ends=("0", "1"))]
     return [_square(palette), *_corners(palette), html.Span(f"dimmed below θ = {state.threshold:g}")]
@@ -75,7 +74,7 @@ def legend(shown: Shown, palette: Colours) -> list[Any]:
 def _square(palette: Colours) -> html.Span:
     """F across, N up: every mixture of the two lights."""
     steps = [i / (_SWATCH - 1) for i in range(_SWATCH)]
-    cells = [html.I(style={"background": light(palette, f, n)}) for n in reversed(steps) for f in steps]
+    cells = [html.I(style={"background": palette.light(f, n)}) for n in reversed(steps) for f in steps]
     label = "Colours: facilitation F from left to right, interference N from bottom to top"
     square = html.Span(cells, className="channels", role="img", **{"aria-label": label})
     return html.Span(
@@ -86,10 +85,10 @@ def _square(palette: Colours) -> html.Span:
 
 def _corners(palette: Colours) -> list[Any]:
     return [
-        entry(light(palette, 1, 0), "facilitating (F)"),
-        entry(light(palette, 0, 1), "interfering (N)"),
-        entry(light(palette, 1, 1), "both", "swatch outlined"),
-        entry(light(palette, 0, 0), "neither", "swatch outlined"),
+        entry(palette.light(1, 0), "facilitating (F)"),
+        entry(palette.light(0, 1), "interfering (N)"),
+        entry(palette.light(1, 1), "both", "swatch outlined"),
+        entry(palette.light(0, 0), "neither", "swatch outlined"),
     ]
 
 
@@ -98,17 +97,17 @@ def swatches(shown: Shown, palette: Colours) -> list[Swatch]:
     gates = shown.state.gates
     if gates == PREVIEW:
         return [
-            Swatch(slope(palette, -1), "g below 0: helps"),
-            Swatch(slope(palette, 0), "0"),
-            Swatch(slope(palette, 1), f"g above 0: hurts; full colour at {scale_words(shown.panels)}"),
+            Swatch(palette.slope(-1), "g below 0: helps"),
+            Swatch(palette.slope(0), "0"),
+            Swatch(palette.slope(1), f"g above 0: hurts; full colour at {scale_words(shown.panels)}"),
         ]
     if gates in ROLES:
-        return [Swatch(glow(palette, gates, 1), f"{gates} 1"), Swatch(glow(palette, gates, 0), f"{gates} 0")]
+        return [Swatch(palette.glow(gates, 1), f"{gates} 1"), Swatch(palette.glow(gates, 0), f"{gates} 0")]
     return [
-        Swatch(light(palette, 1, 0), "facilitating (F)"),
-        Swatch(light(palette, 0, 1), "interfering (N)"),
-        Swatch(light(palette, 1, 1), "both"),
-        Swatch(light(palette, 0, 0), "neither"),
+        Swatch(palette.light(1, 0), "facilitating (F)"),
+        Swatch(palette.light(0, 1), "interfering (N)"),
+        Swatch(palette.light(1, 1), "both"),
+        Swatch(palette.light(0, 0), "neither"),
     ]
 
 

@@ -11,7 +11,6 @@ from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import shown_tasks
-from dashboard.maps.causal.light import inks
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
 
@@ -79,7 +78,7 @@ def _untouched(nll: float | None, palette: Colours, mark: str) -> list[Propertie
 
 
 def _lines(curves: Curves, only: str, palette: Colours, mark: str) -> list[Properties]:
-    tones = {"free": palette.faint, "open": inks(palette)[1], "shut": inks(palette)[0]}
+    tones = {"free": palette.faint, "open": palette.inks[1], "shut": palette.inks[0]}
     begins = max((len(losses) for losses in curves.of("free")), default=0)
     lines = []
     for stage, words in _STAGES.items():

@@ -6,7 +6,6 @@ import numpy as np
 
 from dashboard.arrange import Arrangement, Box
 from dashboard.figures.numbers import Properties, packed
-from dashboard.maps.causal.light import ink
 from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel, layer_profile
 from dashboard.palette import Colours
@@ -53,7 +52,7 @@ def _bars(panel: Panel, lies: Orientation, layers: tuple[int, ...], palette: Col
                 "text": [f"{100 * share:.0f} %" for share in np.nan_to_num(row)],
                 "textposition": "none",
                 "hovertemplate": "layer %{customdata}: %{text}<extra></extra>",
-                "marker": {"color": ink(palette, panel.categories[i] if panel.categories else "")},
+                "marker": {"color": palette.of(panel.categories[i] if panel.categories else "")},
                 "name": f"{panel.key} {i}",
                 "xaxis": f"x{mark}",
                 "yaxis": f"y{mark}",

@@ -9,7 +9,6 @@ from analysis.methods.causal.result import FEW_UPDATES, ROLES, KindAccuracy
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks
-from dashboard.maps.causal.light import ink
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
 
@@ -78,7 +77,7 @@ def _shares(causal: Scores, task: str, state: CausalState, palette: Colours) -> 
             continue
         cells: list[Any] = []
         for of_column in by_column:
-            cells += _share_cells(of_column.get(role), heads, ink(palette, role))
+            cells += _share_cells(of_column.get(role), heads, palette.of(role))
         rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
     header = [html.Th(f"share of heads ≥ {state.threshold:g}", scope="col")]
     for column in columns:

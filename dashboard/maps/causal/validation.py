@@ -7,7 +7,6 @@ from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, shown_tasks
-from dashboard.maps.causal.light import ink
 from dashboard.maps.causal.ranking import validation, window
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
@@ -51,7 +50,7 @@ def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark
             "name": f"by {letter} ({order.role})",
             "legendgroup": order.role,
             "showlegend": not mark,
-            "line": {"color": ink(palette, order.role), "width": 2},
+            "line": {"color": palette.of(order.role), "width": 2},
             "hovertemplate": f"heads %{{x}} to {further} further: %{{y:.3f}}<extra>{letter}</extra>",
             "xaxis": f"x{mark}",
             "yaxis": f"y{mark}",

@@ -23,19 +23,19 @@ _LISTED = 12  # heads of an item
 _SHOWN_PAIRS = 2
 
 
-def relation_findings(scores: Scores, head: HeadId, about: str) -> list[Finding]:
+def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]:
     """A sentence for each label of a head, that is, each score above τ; the strongest first."""
     one = scores.over_samples("mean")
     findings = []
     for item in one.provenance.items:
         if item.applicable:
             findings += [
-                _finding(one, item, kind, head, about) for kind in KINDS if _score(one, item, kind, head) > TAU
+                _finding(one, item, kind, head, basis) for kind in KINDS if _score(one, item, kind, head) > TAU
             ]
     return sorted(findings, key=lambda finding: -finding.strength)
 
 
-def relation_answers(scores: Scores, question: Question, about: str) -> list[Finding]:
+def relation_answers(scores: Scores, question: Question, basis: str) -> list[Finding]:
     """The best heads of the relations that a question names, by title, by category or by a word of a pair."""
     one = scores.over_samples("mean")
     kinds = [kind for kind in KINDS if any(word in _KIND_WORDS[kind] for word in question.words)]
@@ -48,16 +48,16 @@ def relation_answers(scores: Scores, question: Question, about: str) -> list[Fin
         is_named = asked.is_about(f"{item.title} {item.name} {item.category}")
         if is_named or pairs or (kinds and not asked.words):
             for kind in kinds or KINDS:
-                findings += _best(one, item, kind, about, "" if is_named else pairs)
+                findings += _best(one, item, kind, basis, "" if is_named else pairs)
     return sorted(findings, key=lambda finding: -finding.strength)
 
 
-def _best(scores: Scores, item: Item, kind: str, about: str, pairs: str) -> list[Finding]:
+def _best(scores: Scores, item: Item, kind: str, basis: str, pairs: str) -> list[Finding]:
     """The heads of a relation that are above τ."""
     findings = []
     for head, score, _ in scores.top(item.name, _LISTED, kind):
         if score > TAU:
-            findings.append(_finding(scores, item, kind, head, about, pairs))
+            findings.append(_finding(scores, item, kind, head, basis, pairs))
     return findings
 
 
@@ -66,7 +66,7 @@ def _score(scores: Scores, item: Item, kind: str, head: HeadId) -> float:
     return float(scores.score.sel(where))
 
 
-def _finding(scores: Scores, item: Item, kind: str, head: HeadId, about: str, pairs: str = "") -> Finding:
+def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, pairs: str = "") -> Finding:
     where = {"item": item.name, "kind": kind, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
     score, hits = float(scores.score.sel(where)), float(scores.hits.sel(where))
     low, high = (float(end) for end in wilson(hits, item.kept))
@@ -75,8 +75,8 @@ def _finding(scores: Scores, item: Item, kind: str, head: HeadId, about: str, pa
     numbers = f"{hits:.3g} of {item.kept} pairs, {score:.2f} ({low:.2f}–{high:.2f}), rank {rank} of {of_item.size}"
     against = _against(scores, item, kind, head)
     remark = f"; {' and '.join(against)}" if against else ""
-    example = f" ({pairs})" if pairs else ""
-    text = f"{_VERBS[kind]} {item.title}{example}, {about}: {numbers}{remark}."
+    example = f", such as {pairs}," if pairs else ""
+    text = f"{_VERBS[kind]} {item.title}{example} ({basis}): {numbers}{remark}."
     return Finding(head, text, score, scores.provenance.method, item.name, kind)
 
 

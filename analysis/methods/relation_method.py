@@ -118,11 +118,11 @@ class RelationMethod(Method):
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The relations that the head implements."""
-        return relation_findings(scores, head, self.about)
+        return relation_findings(scores, head, self.basis.lower())
 
     def answers(self, scores: Scores, question: Question) -> list[Finding]:
         """The best heads of the relations that are named."""
-        return relation_answers(scores, question, self.about)
+        return relation_answers(scores, question, self.basis.lower())
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """The CSV says of every score how sure it is and what it is compared with."""

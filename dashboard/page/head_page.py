@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
-from dash import html
+from dash import dcc, html
 
 from analysis import __version__
 from analysis.models.card import HeadId, ModelCard
@@ -72,22 +72,13 @@ def head_page(view: View, head: HeadId) -> list[Any]:
 
 def _header(view: View, head: HeadId) -> html.Header:
     there = replace(view.named, pins=(head,))
-    field = {"aria-label": "Search heads", "placeholder": "capital, Paris, L23H4 …"}
-    named = f"{view.card.id}@{view.card.fingerprint[:8]}"
     return html.Header(
         [
             html.A("Head Atlas", href="/", className="brand"),
             html.A("On the map", href=f"/{there.to_query()}", className="button"),
             *_neighbours(view, head),
             html.Div(className="spring"),
-            html.Form(
-                [
-                    html.Input(type="hidden", name="model", value=named),
-                    html.Input(type="search", name="q", **field),
-                ],
-                action="/search",
-                method="get",
-            ),
+            search_form(view.card),
         ],
         className="top",
     )
@@ -190,11 +181,23 @@ def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
 
 
 def _header_of_search(card: ModelCard, text: str) -> html.Header:
-    named = f"{card.id}@{card.fingerprint[:8]}"
+    back = html.A("The maps", href=f"/?model={quote(_named(card), safe='@')}", className="button")
+    return html.Header(
+        [html.A("Head Atlas", href="/", className="brand"), back, search_form(card, text)], className="top"
+    )
+
+
+def search_form(card: ModelCard, text: str = "") -> html.Form:
+    """A field that leads to the answers; it needs no script."""
     fields = [
-        html.Input(type="hidden", name="model", value=named),
-        html.Input(type="search", name="q", value=text, **{"aria-label": "Search heads"}),
+        dcc.Input(type="hidden", name="model", value=_named(card)),
+        dcc.Input(type="search", name="q", value=text, placeholder="capital, Paris, L23H4 …"),
     ]
-    back = html.A("The maps", href=f"/?model={quote(named, safe='@')}", className="button")
-    form = html.Form(fields, action="/search", method="get")
-    return html.Header([html.A("Head Atlas", href="/", className="brand"), back, form], className="top")
+    return html.Form(
+        html.Label([html.Span("Search heads", className="unseen"), *fields]), action="/search", method="get"
+    )
+
+
+def _named(card: ModelCard) -> str:
+    """The model as an address names it."""
+    return f"{card.id}@{card.fingerprint[:8]}"

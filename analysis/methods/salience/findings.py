@@ -30,6 +30,8 @@ def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
 def salience_answers(scores: Scores, question: Question) -> list[Finding]:
     """The heads that promote or suppress a token for one of the tokens on which they act most."""
     word = " ".join(question.words)
+    if not word:
+        return []
     texts = tuple(sorted(scores.records.get(NAME, {}).items()))
     findings = []
     for head, verb, source, rank in dict.fromkeys(_index(texts).get(word, [])):  # a word may be several tokens

@@ -32,6 +32,7 @@ from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
+from analysis.results.agreement import agreement_lines, agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, results_of
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
@@ -97,6 +98,7 @@ def _parser() -> argparse.ArgumentParser:
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
     _add_search(commands, [common])
+    _add_agreement(commands, [common])
     _add_tools(commands, model, common)
     _add_lists(commands, [common])
     return parser
@@ -136,6 +138,14 @@ def _add_search(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.add_argument("model", metavar="MODEL", help="a model that has results")
     command.add_argument("words", nargs="+", metavar="WORD")
     command.set_defaults(run=_search)
+
+
+def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """Hold what heads do against whether they matter."""
+    words = "how many heads with a label also matter for a task"
+    command = commands.add_parser("agreement", help=words, parents=parents)
+    command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.set_defaults(run=_agreement)
 
 
 def _add_tools(commands: Any, model: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -279,6 +289,18 @@ def _search(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.json:
         return json.dumps([answer.to_plain() for answer in found])
     return listings.answers_text(card, text, found)
+
+
+def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        catalogue = Catalogue(store)
+        card = catalogue.card(options.model)
+        listed = agreements(results_of(catalogue, card))
+    if options.json:
+        return json.dumps([each.to_plain() for each in listed])
+    if not listed:
+        return f"{card.id} has no results to compare: it takes a map of what heads do and one of whether they matter."
+    return "\n".join(agreement_lines(listed))
 
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import pytest
 
 from analysis import cli
 from analysis.models.card import HeadId
+from analysis.results.agreement import BOTH, WORDS, agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, results_of
 from analysis.results.findings import Question
@@ -150,3 +151,27 @@ def test_the_command_line_searches(capsys, tmp_path, monkeypatch):
     assert cli.main(["search", DEFAULT, "zzz"]) == 0
     assert "No head" in capsys.readouterr().out
     assert cli.main(["search", "no/model", "zzz"]) == 3
+
+
+def test_agreement_counts_heads_as_a_loop_over_them_does(shipped):
+    """Labelled: any relation above τ. Causal: facilitation or interference of at least 0.5 on average over the seeds."""
+    results, card = shipped(DEFAULT)
+    listed = {(each.what, each.item): each for each in agreements(results)}
+    assert set(listed) == {(what, task) for what in ("function", "running") for task in ("math", "syntax")}
+    scores, gates = results["running"].score.mean("sample"), results["causal"].score.mean("sample")
+    counts = dict.fromkeys(WORDS, 0)
+    for layer in card.layers:
+        for head in range(card.heads):
+            is_labelled = float(scores.sel(layer=layer, head=head).max()) > 0.15
+            roles = gates.sel(item="syntax", layer=layer, head=head)
+            is_causal = max(float(roles.sel(kind="facilitation")), float(roles.sel(kind="interference"))) >= 0.5
+            counts[WORDS[2 * is_labelled + is_causal]] += 1
+    assert listed["running", "syntax"].counts == counts
+    assert sum(counts.values()) == 270
+    assert counts[WORDS[BOTH]] > 0
+
+
+def test_a_model_with_one_kind_of_result_has_no_agreement(shipped):
+    """Gemma has no causal map here."""
+    results, _ = shipped(GEMMA)
+    assert agreements({name: scores for name, scores in results.items() if name != "causal"}) == []

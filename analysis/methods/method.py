@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+import xarray as xr
+
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
@@ -243,6 +245,15 @@ class Method(ABC):
             numbers = ", ".join(f"{kind} {value:.2f}" for kind, value in kinds.items())
             lines.append(f"  {scores.item(item).title}: {numbers}")
         return lines
+
+    # ---- Beside other methods --------------------------------------------------------------------------------------
+
+    answers_what: ClassVar[bool] = False  # its labels say what a head does
+    answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
+
+    def labelled(self, scores: Scores) -> xr.DataArray | None:  # [item, layer, head] bool
+        """Which heads have a label of each item at the method's own threshold; None when it gives no labels."""
+        return None
 
     # ---- In plain words --------------------------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
+from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, results_of
 from analysis.results.scores import Scores
@@ -177,6 +178,16 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         alike = heads_like(results, card, name)
         answer["alike"] = [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike]
         return answer
+
+    @api.get("/agreement")
+    def agreement(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """How many heads that have a label of what they do also matter for a task."""
+        card = catalogue.card(model, fingerprint)
+        listed = agreements(results_of(catalogue, card))
+        return {"model": card.to_dict(), "agreements": [each.to_plain() for each in listed]}
 
     @api.get("/search")
     def search(

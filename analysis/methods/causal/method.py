@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+import xarray as xr
+
 from analysis.data.files import OwnFile
 from analysis.data.tasks import SENTENCES
 from analysis.methods.causal import report
@@ -11,7 +13,7 @@ from analysis.methods.causal.contrast import ContrastPlan, without_pushes
 from analysis.methods.causal.findings import causal_answers, causal_findings
 from analysis.methods.causal.older import older_settings
 from analysis.methods.causal.plan import TaskPlan
-from analysis.methods.causal.result import CONTRAST, NAME, VERSION, upgraded
+from analysis.methods.causal.result import CONTRAST, NAME, ROLE_THRESHOLD, ROLES, VERSION, upgraded
 from analysis.methods.causal.settings import CausalSettings, GateSettings
 from analysis.methods.causal.tools import TOOLS
 from analysis.methods.method import Asked, Command, Method, Tool, digest
@@ -34,6 +36,7 @@ class CausalMethod(Method):
     sentence = "Whether each head helps or hurts a task: gates are fitted, hours on a CPU."
     version = VERSION
     settings = CausalSettings
+    answers_whether = True
     commands = (
         Command(
             "gates",
@@ -163,6 +166,11 @@ class CausalMethod(Method):
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """Its mean scores in every task."""
         return report.head_lines(scores, head)
+
+    def labelled(self, scores: Scores) -> xr.DataArray:  # [item, layer, head]
+        """The heads that a task needs, or that hurt it, on average over the seeds."""
+        mean = scores.score.sel(kind=list(ROLES[:2])).mean("sample", skipna=True)
+        return (mean >= ROLE_THRESHOLD).any("kind")
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The tasks that need the head, or that it hurts."""

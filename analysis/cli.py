@@ -32,7 +32,9 @@ from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
+from analysis.results.agreement import agreement_lines, agreements
 from analysis.results.catalogue import Catalogue
+from analysis.results.evidence import answers, findings_of, results_of
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.scores import Scores
 from analysis.results.shipped import shipped
@@ -95,6 +97,8 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument("--out", type=_out(method), metavar="FILE", help=f"write it to {_endings(method)}")
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
+    _add_search(commands, [common])
+    _add_agreement(commands, [common])
     _add_tools(commands, model, common)
     _add_lists(commands, [common])
     return parser
@@ -126,6 +130,22 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
                     fields[name] = None
                     add_options(command, method, Command("head", "", (name,)))
     command.set_defaults(run=_head)
+
+
+def _add_search(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """Find heads by what is known of them."""
+    command = commands.add_parser("search", help="find heads: capital, Paris, suppress, L23H4 …", parents=parents)
+    command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.add_argument("words", nargs="+", metavar="WORD")
+    command.set_defaults(run=_search)
+
+
+def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """Hold what heads do against whether they matter."""
+    words = "how many heads with a label also matter for a task"
+    command = commands.add_parser("agreement", help=words, parents=parents)
+    command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.set_defaults(run=_agreement)
 
 
 def _add_tools(commands: Any, model: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
@@ -233,6 +253,8 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     head = card.check(wanted)
     if not options.json:
         lines = [f"{head} of {card.id} {card.revision[:12]}"]
+        by_name = {method.name: scores for method, scores in results.items()}
+        lines += ["", *(finding.text for finding in findings_of(by_name, head))]
         for method, scores in results.items():
             lines += ["", *method.head_text(scores, head)]
         return "\n".join(line.rstrip() for line in lines)
@@ -256,6 +278,29 @@ def _finished(model: str, head: HeadId, chosen: list[Method], store: Store) -> d
         if scores is not None and not scores.score.sel(layer=head.layer, head=head.head).isnull().all():
             results[method] = scores
     return results if len(results) == len(chosen) else {}
+
+
+def _search(options: argparse.Namespace, progress: ShownProgress) -> str:
+    text = " ".join(options.words)
+    with closing(Store(cache_folder() / "store")) as store:
+        catalogue = Catalogue(store)
+        card = catalogue.card(options.model)
+        found = answers(results_of(catalogue, card), card, text)
+    if options.json:
+        return json.dumps([answer.to_plain() for answer in found])
+    return listings.answers_text(card, text, found)
+
+
+def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        catalogue = Catalogue(store)
+        card = catalogue.card(options.model)
+        listed = agreements(results_of(catalogue, card))
+    if options.json:
+        return json.dumps([each.to_plain() for each in listed])
+    if not listed:
+        return f"{card.id} has no results to compare: it takes a map of what heads do and one of whether they matter."
+    return "\n".join(agreement_lines(listed))
 
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------

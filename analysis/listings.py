@@ -1,8 +1,12 @@
-"""Lists for a terminal: models, the cache."""
+"""Lists for a terminal: models, the cache, the answers to a search."""
 
 from collections.abc import Sequence
 
+from analysis.models.card import ModelCard
+from analysis.results.evidence import Answer
 from analysis.results.provenance import Plain
+
+_SHOWN = 2  # findings per head
 
 
 def models_text(models: Sequence[Plain]) -> str:
@@ -25,3 +29,15 @@ def cache_text(data: Plain) -> str:
         f"{pruned}{data['folder']}\nresults  {data['store_bytes'] / 1e6:8.1f} MB in {data['entries']} entries\n"
         f"models   {data['models_bytes'] / 1e6:8.1f} MB converted or fetched"
     )
+
+
+def answers_text(card: ModelCard, text: str, answers: Sequence[Answer]) -> str:
+    """One head per paragraph, the strongest first."""
+    if not answers:
+        return f"No head of {card.id} is known for {text!r}. Try a relation, a token, a task, or a head's name."
+    lines = []
+    for answer in answers:
+        first, *others = [finding.text for finding in answer.findings[:_SHOWN]] or ["nothing is known of it"]
+        lines.append(f"{answer.head!s:8} {first}")
+        lines += [f"{'':8} {other}" for other in others]
+    return "\n".join(lines)

@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
+import xarray as xr
+
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress, ShownProgress
+from analysis.results.findings import Finding, Question
 from analysis.results.merging import merge
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
@@ -242,6 +245,27 @@ class Method(ABC):
             numbers = ", ".join(f"{kind} {value:.2f}" for kind, value in kinds.items())
             lines.append(f"  {scores.item(item).title}: {numbers}")
         return lines
+
+    # ---- Beside other methods --------------------------------------------------------------------------------------
+
+    answers_what: ClassVar[bool] = False  # its labels say what a head does
+    answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
+
+    def labelled(self, scores: Scores) -> xr.DataArray | None:  # [item, layer, head] bool
+        """Which heads have a label of each item at the method's own threshold; None when it gives no labels."""
+        return None
+
+    # ---- In plain words --------------------------------------------------------------------------------------------
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """What the result supports about one head, the strongest first; nothing that it does not support."""
+        return []
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The heads that a question is about, the strongest first."""
+        return []
+
+    # ---- Files -----------------------------------------------------------------------------------------------------
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """A file of the result, by its ending."""

@@ -4,13 +4,18 @@ import json
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+import xarray as xr
+
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method, Tool, digest
+from analysis.methods.relation_findings import relation_answers, relation_findings
 from analysis.methods.relation_frame import relation_frame
+from analysis.methods.relation_scores import TAU
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.findings import Finding, Question
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 
@@ -20,6 +25,7 @@ _KS = ("k_copying", "k_standard")
 class RelationMethod(Method):
     """Which relations each head implements, by one way of looking at the head."""
 
+    answers_what = True
     basis: ClassVar[str]  # what the scores are read from, as a switch between such methods calls it
     about: ClassVar[str]  # the same as the end of "What each head does, …"
     at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
@@ -113,6 +119,19 @@ class RelationMethod(Method):
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         return [self.title, *relation_report.head_lines(scores, head)]
+
+    def labelled(self, scores: Scores) -> xr.DataArray:  # [item, layer, head]
+        """The heads that implement each applicable relation, promoting or suppressing."""
+        one = scores.over_samples("mean")
+        return (one.score.sel(item=one.items()).isel(sample=0, drop=True) > TAU).any("kind")
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """The relations that the head implements."""
+        return relation_findings(scores, head, self.basis.lower())
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The best heads of the relations that are named."""
+        return relation_answers(scores, question, self.basis.lower())
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """The CSV says of every score how sure it is and what it is compared with."""

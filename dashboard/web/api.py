@@ -35,7 +35,9 @@ from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
+from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
+from analysis.results.evidence import answers, findings_of, heads_like, results_of
 from analysis.results.scores import Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
@@ -171,7 +173,32 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         for method in methods.METHODS:
             scores = catalogue.result(card, method.name)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
+        results = results_of(catalogue, card)
+        answer["findings"] = [finding.to_plain() for finding in findings_of(results, name)]
+        alike = heads_like(results, card, name)
+        answer["alike"] = [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike]
         return answer
+
+    @api.get("/agreement")
+    def agreement(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """How many heads that have a label of what they do also matter for a task."""
+        card = catalogue.card(model, fingerprint)
+        listed = agreements(results_of(catalogue, card))
+        return {"model": card.to_dict(), "agreements": [each.to_plain() for each in listed]}
+
+    @api.get("/search")
+    def search(
+        q: Annotated[str, Query(max_length=200, examples=["capital", "Paris", "needed for math", "L23H4"])],
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """The heads that words are about: a relation, a token, a task, a head's name. The strongest first."""
+        card = catalogue.card(model, fingerprint)
+        listed = answers(results_of(catalogue, card), card, q)
+        return {"model": card.to_dict(), "answers": [answer.to_plain() for answer in listed]}
 
 
 def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:

@@ -249,6 +249,7 @@ class Method(ABC):
     # ---- Beside other methods --------------------------------------------------------------------------------------
 
     answers_what: ClassVar[bool] = False  # its labels say what a head does
+    tells_heads_apart: ClassVar[bool] = True  # two heads, of two models too, are alike when its scores are
     answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
 
     def labelled(self, scores: Scores) -> xr.DataArray | None:  # [item, layer, head] bool

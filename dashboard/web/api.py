@@ -3,6 +3,8 @@
 import json
 import time
 from collections import deque
+from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,7 +39,8 @@ from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, findings_of, heads_like, results_of
+from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
+from analysis.results.quantities import quantities, values
 from analysis.results.scores import Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
@@ -138,6 +141,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
     _add_results(api, catalogue)
+    _add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_jobs(api, engine)
     return api
@@ -199,6 +203,43 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         card = catalogue.card(model, fingerprint)
         listed = answers(results_of(catalogue, card), card, q)
         return {"model": card.to_dict(), "answers": [answer.to_plain() for answer in listed]}
+
+
+def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
+    @api.get("/quantities")
+    def list_quantities(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """Every number that there is one value per head of: scores, effects, gradients, classes."""
+        card = catalogue.card(model, fingerprint)
+        listed = quantities(results_of(catalogue, card))
+        return {"model": card.to_dict(), "quantities": [asdict(each) for each in listed]}
+
+    @api.get("/quantity")
+    def one_quantity(
+        key: Annotated[str, Query(max_length=200, examples=["function/country_capital/promote"])],
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """One of them, layer by layer; null where a head has none."""
+        card = catalogue.card(model, fingerprint)
+        numbers = values(results_of(catalogue, card), key)
+        rows = [[None if isnan(value) else round(value, 6) for value in row] for row in numbers.tolist()]
+        return {"model": card.to_dict(), "key": key, "values": rows}
+
+    @api.get("/matches")
+    def matches(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        other: Annotated[str, Query(max_length=200)] = default_model.ID,
+        other_fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """The heads of two models whose scores are most alike."""
+        card, second = catalogue.card(model, fingerprint), catalogue.card(other, other_fingerprint)
+        listed = matched_heads(results_of(catalogue, card), card, results_of(catalogue, second), second)
+        pairs = [{"head": str(m.head), "other": str(m.other), "cosine": round(m.cosine, 3)} for m in listed]
+        return {"model": card.to_dict(), "other": second.to_dict(), "matches": pairs}
 
 
 def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:

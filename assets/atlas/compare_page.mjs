@@ -1,13 +1,14 @@
 // @ts-check
 // Any number of every head against any other: two maps, their difference, a scatter, matched heads.
 import { element } from "./elements.mjs";
+import { heatColour, heatMap } from "./heat.mjs";
 import { clipped, correlation, depthProfile, difference, extent, inside } from "./comparing.mjs";
 
 /** @typedef {import("./comparing.mjs").Grid} Grid */
 /** @typedef {{id: string, fingerprint: string, layers: number[], heads: number}} Card */
 /** @typedef {{card: Card, values: Grid, title: string}} Side */
-/** @typedef {{canvas: HTMLCanvasElement, side: Side, cell: number, mark: HTMLElement}} DrawnMap */
-/** @typedef {{row: number, column: number}} Place */
+/** @typedef {import("./heat.mjs").Place} Place */
+/** @typedef {{map: import("./heat.mjs").HeatMap, side: Side}} DrawnMap */
 
 const CLASSES = ["#c3c9d1", "#e69f00", "#56b4e9", "#009e73"]; // of the agreement: neither … labelled and causal
 const POINT = "#3b5bdb";
@@ -101,11 +102,11 @@ function drawMaps(left, right) {
   holder.replaceChildren();
   page.maps = [];
   const [low, high] = extent([left.values, right.values]);
-  for (const side of [left, right]) addMap(holder, side, low, high);
+  for (const side of [left, right]) addMap(holder, side, Math.max(-low, high));
   if (sameShape(left, right)) {
     const values = difference(left.values, right.values);
     const most = Math.max(...extent([values]).map(Math.abs)) || 1;
-    addMap(holder, { card: left.card, values, title: "right − left" }, -most, most);
+    addMap(holder, { card: left.card, values, title: "right − left" }, most);
   }
   const r = sameShape(left, right) ? `Pearson r = ${correlation(left.values, right.values).toFixed(2)} over all heads. ` : "";
   const scale = `One scale for both maps, from ${low.toPrecision(2)} to ${high.toPrecision(2)}.`;
@@ -116,81 +117,34 @@ function drawMaps(left, right) {
 /**
  * @param {HTMLElement} holder
  * @param {Side} side
- * @param {number} low
- * @param {number} high
+ * @param {number} most
  */
-function addMap(holder, side, low, high) {
-  const [layers, heads] = [side.values.length, side.values[0].length];
-  const cell = Math.max(3, Math.min(16, Math.floor(480 / layers)));
-  const figure = element("figure");
-  const frame = element("div", "compare-map");
-  const canvas = element("canvas");
-  canvas.width = layers * cell;
-  canvas.height = heads * cell;
-  const pen = canvas.getContext("2d");
-  if (pen) paintMap(pen, side.values, cell, low, high);
-  const mark = element("i", "compare-mark");
-  frame.append(canvas, mark);
-  figure.append(frame, element("figcaption", "", side.title));
-  holder.append(figure);
-  const drawn = { canvas, side, cell, mark };
-  page.maps.push(drawn);
-  canvas.addEventListener("mousemove", (event) => showHead(placeAt(drawn, event), drawn));
-  canvas.addEventListener("mouseleave", () => showHead(null, drawn));
-  canvas.addEventListener("click", (event) => openHead(drawn.side.card, placeAt(drawn, event)));
-}
-
-/**
- * Layers across, heads down; below zero orange, above it blue.
- * @param {CanvasRenderingContext2D} pen
- * @param {Grid} values
- * @param {number} cell
- * @param {number} low
- * @param {number} high
- */
-function paintMap(pen, values, cell, low, high) {
-  const most = Math.max(Math.abs(low), Math.abs(high)) || 1;
-  for (const [layer, row] of values.entries()) {
-    for (const [head, value] of row.entries()) {
-      const share = value === null ? 0 : Math.min(1, Math.abs(value) / most);
-      pen.fillStyle = value === null ? "rgba(128,128,128,0.25)" : value < 0 ? `rgba(213,94,0,${share})` : `rgba(0,114,178,${share})`;
-      pen.fillRect(layer * cell, head * cell, cell - 1, cell - 1);
-    }
-  }
-}
-
-/**
- * @param {DrawnMap} drawn
- * @param {MouseEvent} event
- * @returns {Place | null}
- */
-function placeAt({ canvas, side, cell }, event) {
-  const box = canvas.getBoundingClientRect();
-  const row = Math.floor(((event.clientX - box.left) * (canvas.width / box.width)) / cell);
-  const column = Math.floor(((event.clientY - box.top) * (canvas.height / box.height)) / cell);
-  return side.values[row] && column < side.values[row].length ? { row, column } : null;
+function addMap(holder, side, most) {
+  const map = heatMap(side.values, side.title, most, {
+    hover: (place) => showHead(place, side.card),
+    click: (place) => openHead(side.card, place),
+  });
+  holder.append(map.figure);
+  page.maps.push({ map, side });
 }
 
 /**
  * Outline a head on every map of the same model, and say its numbers.
  * @param {Place | null} place
- * @param {DrawnMap} [on]
+ * @param {Card} card
  */
-function showHead(place, on = page.maps[0]) {
+function showHead(place, card) {
   const said = [];
-  for (const { canvas, side, cell, mark } of page.maps) {
-    const isThere = place !== null && side.card.fingerprint === on.side.card.fingerprint;
-    mark.style.display = isThere ? "block" : "none";
+  for (const { map, side } of page.maps) {
+    const isThere = place !== null && side.card.fingerprint === card.fingerprint;
+    map.show(isThere ? place : null);
     if (!isThere) continue;
-    const scale = canvas.getBoundingClientRect().width / canvas.width;
-    mark.style.transform = `translate(${place.row * cell * scale - 2}px, ${place.column * cell * scale - 2}px)`;
-    mark.style.width = mark.style.height = `${cell * scale + 3}px`;
     const value = side.values[place.row][place.column];
     said.push(`${side.title} ${value === null ? "no value" : value.toPrecision(3)}`);
   }
-  if (place) part("compare-note").textContent = `${nameOf(on.side.card, place)} · ${said.join(" · ")}`;
+  if (place) part("compare-note").textContent = `${nameOf(card, place)} · ${said.join(" · ")}`;
   for (const point of document.querySelectorAll("#compare-scatter circle")) {
-    const isIt = place !== null && point.getAttribute("data-head") === nameOf(on.side.card, place);
+    const isIt = place !== null && point.getAttribute("data-head") === nameOf(card, place);
     point.classList.toggle("found", isIt);
   }
 }
@@ -260,7 +214,7 @@ function drawScatter(left, right, colours, sizes, colour) {
       const fill = pointColour(code, strongest, colour);
       const place = { row, column };
       const circle = svg("circle", { cx: x, cy: y, r: size, fill, "data-head": nameOf(left.card, place) });
-      circle.addEventListener("mouseenter", () => showHead(place));
+      circle.addEventListener("mouseenter", () => showHead(place, left.card));
       circle.addEventListener("click", () => openHead(left.card, place));
       picture.append(circle);
       page.points.push({ x, y, place });
@@ -278,9 +232,8 @@ function drawScatter(left, right, colours, sizes, colour) {
  */
 function pointColour(value, strongest, colour) {
   if (!colour) return POINT;
-  if (value === null) return "#8888";
-  if (colour.startsWith("agreement/")) return CLASSES[value];
-  return value < 0 ? `rgba(213,94,0,${0.15 + (0.85 * -value) / strongest})` : `rgba(0,114,178,${0.15 + (0.85 * value) / strongest})`;
+  if (value !== null && colour.startsWith("agreement/")) return CLASSES[value];
+  return heatColour(value, strongest);
 }
 
 /**
@@ -362,18 +315,7 @@ function listenToBrush(picture, left, right) {
  * @param {Side} [right]
  */
 function selectHeads(places, left, right) {
-  for (const { canvas, cell } of page.maps) {
-    const frame = /** @type {HTMLElement} */ (canvas.parentElement);
-    for (const old of frame.querySelectorAll(".selected")) old.remove();
-    const scale = canvas.getBoundingClientRect().width / canvas.width;
-    for (const { row, column } of places) {
-      const mark = element("i", "compare-mark selected");
-      mark.style.display = "block";
-      mark.style.transform = `translate(${row * cell * scale - 2}px, ${column * cell * scale - 2}px)`;
-      mark.style.width = mark.style.height = `${cell * scale + 3}px`;
-      frame.append(mark);
-    }
-  }
+  for (const { map } of page.maps) map.select(places);
   const holder = part("compare-heads");
   if (!places.length || !left || !right) {
     holder.replaceChildren(element("h2", "", "Selected heads"), element("p", "hint", "Drag over the points to select heads."));

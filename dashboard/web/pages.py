@@ -15,6 +15,7 @@ from analysis.results.quantities import quantities
 from dashboard.page.compare_page import Choices, compare_page, named
 from dashboard.page.head_page import head_page, head_title, search_page, summary
 from dashboard.page.markup import as_html
+from dashboard.page.prompt_page import LONGEST, prompt_page
 from dashboard.state import ViewState
 from dashboard.view import View, opened
 
@@ -52,6 +53,16 @@ def routes(catalogue: Catalogue) -> APIRouter:
         words = "Any number of every attention head against any other, of one model or of two."
         return _page("Compare – Head Atlas", words, as_html(compare_page(chosen)), script="compare_page")
 
+    def of_prompt(request: Request) -> Response:
+        models = {named(card): card for card in catalogue.models()}
+        asked, first = request.query_params, named(catalogue.card(default_model.ID))
+        model = asked.get("model", "") if asked.get("model", "") in models else first
+        text, heads = asked.get("text", "")[:LONGEST], asked.get("head", "")[:_LONGEST]
+        body = as_html(prompt_page(list(models.values()), model, text, heads))
+        words = "Where attention heads look on a text, and what each does for the next token."
+        return _page(f"{text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
+
+    router.add_api_route("/prompt", of_prompt, methods=["GET"])
     router.add_api_route("/head/{name}", of_head, methods=["GET"])
     router.add_api_route("/compare", of_comparison, methods=["GET"])
     router.add_api_route("/search", of_search, methods=["GET"])

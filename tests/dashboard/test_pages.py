@@ -109,3 +109,11 @@ def test_two_models_are_matched_over_the_api(client):
     numbers = client.get("/api/quantity", params={"key": keys[0]}).json()["values"]
     assert (len(numbers), len(numbers[0])) == (30, 9)
     assert client.get("/api/quantity", params={"key": "nothing"}).status_code == 422
+
+
+def test_a_prompt_in_the_address_stays_text(client):
+    """It fills the field; markup in it is escaped, and an unknown model is the default one."""
+    page = client.get("/prompt", params={"text": '"><script>alert(1)</script>', "model": "no/model"}).text
+    assert "<script>alert" not in page
+    assert "&quot;&gt;&lt;script&gt;alert(1)" in page
+    assert "<title>&quot;&gt;" in page

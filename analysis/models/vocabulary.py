@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
 from analysis.data.relations import Relation
-from analysis.errors import TokenizerMissing
+from analysis.errors import SettingError, TokenizerMissing
 
 MIN_PAIRS = 30  # with fewer kept pairs a relation says too little about the heads of a model
 
@@ -103,6 +103,15 @@ class Vocabulary:
     def prefix(self, text: str) -> tuple[int, ...]:
         """The tokens of a text as the beginning of a prompt, after BOS where it belongs."""
         return self.encoded([text])[0].ids
+
+    def following(self, text: str) -> tuple[int, ...]:
+        """The tokens of a text that goes on after a space; of an empty one none."""
+        if not text:
+            return ()
+        [ids] = self._in_a_text([text])
+        if not ids:
+            raise SettingError(f"the tokenizer does not know {text[:80]!r}", "Use other words.")
+        return ids
 
     def single(self, words: Iterable[str]) -> dict[str, int]:
         """The words that are exactly one token at the start of a word, with that token.

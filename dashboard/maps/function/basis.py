@@ -39,12 +39,11 @@ def default_basis(results: Mapping[str, Scores]) -> str:
 
 
 def _can_judge(later: Scores, first: Scores) -> bool:
-    """Whether a result was computed in full, of all relations that the first has scores for but one's own."""
+    """Whether a result says if another holds: computed in full, of all its relations but one's own."""
     there = set(later.items())
-    judges = basis_of(later.provenance).judges
-    return (
-        judges and is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
-    )
+    if not basis_of(later.provenance).judges:
+        return False
+    return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
 
 
 @cached(32)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.errors import SettingError
+from analysis.methods.behaviour.method import BehaviourMethod
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.context.method import ContextMethod
 from analysis.methods.function.method import FunctionMethod
@@ -15,6 +16,7 @@ METHODS: list[Method] = [
     RunningMethod(),
     ContextMethod(),
     SalienceMethod(),
+    BehaviourMethod(),
     CausalMethod(),
 ]
 

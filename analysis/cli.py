@@ -34,6 +34,8 @@ from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.models.vocabulary import Vocabulary
 from analysis.options import add_options, chosen_settings, names_and_files
 from analysis.progress import ShownProgress
+from analysis.prompt.question import MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
+from analysis.prompt.reading import told, told_text
 from analysis.results.catalogue import Catalogue
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.scores import Scores
@@ -98,6 +100,7 @@ def _parser() -> argparse.ArgumentParser:
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
     _add_pairs(commands, [model, common])
+    _add_prompt(commands, [model, common])
     _add_lists(commands, [common])
     return parser
 
@@ -144,6 +147,22 @@ def _add_pairs(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.add_argument("--k", type=int, metavar="N", help="targets among the k first are hits")
     command.add_argument("--out", type=_table_path, metavar="FILE", help="write it to FILE.csv")
     command.set_defaults(run=_pairs)
+
+
+def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """A text of one's own."""
+    command = commands.add_parser(
+        "prompt", help="read a text: where heads look, the next token, which heads matter for it", parents=parents
+    )
+    command.add_argument("text", metavar="TEXT", help=f"at most {MAX_TOKENS} tokens")
+    command.add_argument("--head", nargs="+", default=[], metavar="HEAD", help="heads whose attention is told")
+    command.add_argument(
+        "--ablate",
+        choices=POSITIONS,
+        default=POSITIONS[0],
+        help="switch every head off at all tokens, at the last one, or not at all (default: %(default)s)",
+    )
+    command.set_defaults(run=_prompt)
 
 
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
@@ -329,6 +348,19 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.out:
         _write_files({options.out: found.to_frame().to_csv(index=False).encode()})
     return json.dumps(found.to_plain()) if options.json else found.to_text()
+
+
+def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
+    heads = tuple(HeadId.parse(head) for head in options.head)
+    question = PromptQuestion(options.text, heads, options.ablate)
+    question.check()  # what makes no sense is refused before the model is opened
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        found = computed_answer(question, OpenModel(checkpoint, options.device), store, progress)
+        progress.close()
+    if not options.json:
+        return told_text(*found)
+    return json.dumps({"model": checkpoint.card.to_dict(), **told(*found)})
 
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------

@@ -172,6 +172,7 @@ def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
         "compare", help="how far the weights-only map holds in the running model, model by model", parents=parents
     )
     command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
+    command.add_argument("--relations", action="store_true", help="a table of correlations for every relation, too")
     command.set_defaults(run=_compare)
     command = commands.add_parser(
         "relations",
@@ -385,7 +386,7 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
 def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         rows = compared.compared_models(Catalogue(store), options.models)
-    return json.dumps(rows) if options.json else compared.compared_text(rows)
+    return json.dumps(rows) if options.json else compared.compared_text(rows, options.relations)
 
 
 def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:

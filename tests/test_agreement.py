@@ -86,23 +86,19 @@ def test_correlations_of_every_two_maps_are_told_for_each_relation(tmp_path, mon
     [row] = json.loads(capsys.readouterr().out)
     pairs = {tuple(pair["methods"]): pair for pair in row["correlations"]}
     assert list(pairs) == [("function", "running"), ("function", "context"), ("running", "context")]
-    assert (pairs["function", "running"]["r"], pairs["function", "running"]["relations"]) == (
-        row["r"],
-        row["relations"],
-    )
+    first = pairs["function", "running"]
+    assert (first["r"], first["relations"]) == (row["r"], row["relations"])
     for pair in pairs.values():
         assert np.mean(list(pair["relations"].values())) == pytest.approx(pair["r"])
-    running, context = shipped_scores("running"), shipped_scores("context")
-    numbers = [
-        scores.over_samples("mean").score.sel(item="noun_pronoun").values.ravel() for scores in (running, context)
-    ]
+    numbers = []
+    for name in ("running", "context"):
+        scores = shipped_scores(name).over_samples("mean")
+        numbers.append(scores.score.sel(item="noun_pronoun").values.ravel())
     assert pairs["running", "context"]["relations"]["noun_pronoun"] == pytest.approx(np.corrcoef(numbers)[0, 1])
     assert main(["compare", "smollm2-135m-instruct", "--relations"]) == 0
     table = capsys.readouterr().out.strip().split("\n\n")[2].splitlines()
-    assert (
-        table[0]
-        == "| smollm2-135m-instruct | weights – running model | weights – with context | running model – with context |"
-    )
+    titles = ("weights – running model", "weights – with context", "running model – with context")
+    assert table[0] == f"| smollm2-135m-instruct | {' | '.join(titles)} |"
     assert len(table) == 2 + len(row["relations"])
 
 

@@ -35,7 +35,7 @@ from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
-from analysis.prompt.question import PATIENCE as ABLATION_PATIENCE
+from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, told
 from analysis.results.catalogue import Catalogue
 from analysis.results.scores import KINDS, Scores
@@ -212,10 +212,10 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         reading, ablation = question.reading(card), question.ablation(card)
         if not all(engine.knows(step) for step in (reading, ablation) if step is not None):
             _must_be_analyst(request)
-        read = PromptReading.from_json(engine.ask(card, reading))
+        read = PromptReading.from_json(engine.ask(card, reading, PROMPT_PATIENCE))
         ablated = None
         if ablation is not None:
-            ablated = PromptAblation.from_json(engine.ask(card, ablation, ABLATION_PATIENCE))
+            ablated = PromptAblation.from_json(engine.ask(card, ablation, PROMPT_PATIENCE))
         return {"model": card.to_dict(), **told(read, ablated)}
 
 

@@ -19,6 +19,7 @@ class ContextMethod(RelationMethod):
     version = VERSION
     settings = ContextSettings
     in_gallery = True
+    sampled = ("in", "templates")
     judges = False
     depends_on = ("templates",)
     commands = (

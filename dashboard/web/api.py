@@ -37,6 +37,9 @@ from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
+from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
+from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
+from analysis.prompt.reading import PromptAblation, PromptReading, told
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
@@ -143,6 +146,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     _add_results(api, catalogue)
     _add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
+    _add_prompt(api, catalogue, engine)
     _add_jobs(api, engine)
     return api
 
@@ -263,6 +267,29 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
             _must_be_analyst(request)
         found = HeadPairs.from_json(engine.ask(card, step))
         return {"model": card.to_dict(), **found.to_plain()}
+
+
+def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+    @api.get("/prompt")
+    def prompt(
+        request: Request,
+        text: Annotated[str, Query(max_length=MAX_CHARACTERS, examples=["The capital of France is"])],
+        head: Annotated[list[str], Query(max_length=MAX_HEADS, description="whose attention is told")] = [],  # noqa: B006
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
+    ) -> dict[str, Any]:
+        """A text as a model reads it: tokens, attention of some heads, next tokens, and every head's effect on them."""
+        card = catalogue.card(model, fingerprint)
+        question = PromptQuestion(text, tuple(HeadId.parse(one) for one in head), ablate)
+        reading, ablation = question.reading(card), question.ablation(card)
+        if not all(engine.knows(step) for step in (reading, ablation) if step is not None):
+            _must_be_analyst(request)
+        read = PromptReading.from_json(engine.ask(card, reading, PROMPT_PATIENCE))
+        ablated = None
+        if ablation is not None:
+            ablated = PromptAblation.from_json(engine.ask(card, ablation, PROMPT_PATIENCE))
+        return {"model": card.to_dict(), **told(read, ablated)}
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:

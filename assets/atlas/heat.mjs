@@ -20,6 +20,7 @@ import { element } from "./elements.mjs";
 
 const LARGEST = 16; // pixels of a square
 const WIDEST = 480;
+const LARGEST_SHOWN = 28; // a map of few squares is not stretched farther than this
 
 /**
  * The colour of a value: below zero orange, above it blue, the stronger the farther away.
@@ -50,6 +51,7 @@ export function heatMap(values, title, most, { hover = () => {}, click = () => {
   const pen = canvas.getContext("2d");
   if (pen) paint(pen, values, cell, most);
   const frame = element("div", "compare-map");
+  frame.style.maxWidth = `${values.length * LARGEST_SHOWN}px`;
   frame.append(canvas);
   const figure = element("figure");
   figure.append(frame, element("figcaption", "", title));

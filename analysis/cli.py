@@ -32,6 +32,8 @@ from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
+from analysis.prompt.question import MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
+from analysis.prompt.reading import told, told_text
 from analysis.results.agreement import agreement_lines, agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, results_of
@@ -99,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_head(commands, [model, common])
     _add_search(commands, [common])
     _add_agreement(commands, [common])
+    _add_prompt(commands, [model, common])
     _add_tools(commands, model, common)
     _add_lists(commands, [common])
     return parser
@@ -156,6 +159,22 @@ def _add_tools(commands: Any, model: argparse.ArgumentParser, common: argparse.A
         command = commands.add_parser(tool.name, help=tool.help, parents=parents)
         tool.add_options(command)
         command.set_defaults(run=tool.run)
+
+
+def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """A text of one's own."""
+    command = commands.add_parser(
+        "prompt", help="read a text: where heads look, the next token, which heads matter for it", parents=parents
+    )
+    command.add_argument("text", metavar="TEXT", help=f"at most {MAX_TOKENS} tokens")
+    command.add_argument("--head", nargs="+", default=[], metavar="HEAD", help="heads whose attention is told")
+    command.add_argument(
+        "--ablate",
+        choices=POSITIONS,
+        default=POSITIONS[0],
+        help="switch every head off at all tokens, at the last one, or not at all (default: %(default)s)",
+    )
+    command.set_defaults(run=_prompt)
 
 
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
@@ -301,6 +320,19 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
     if not listed:
         return f"{card.id} has no results to compare: it takes a map of what heads do and one of whether they matter."
     return "\n".join(agreement_lines(listed))
+
+
+def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
+    heads = tuple(HeadId.parse(head) for head in options.head)
+    question = PromptQuestion(options.text, heads, options.ablate)
+    question.check()  # what makes no sense is refused before the model is opened
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        found = computed_answer(question, OpenModel(checkpoint, options.device), store, progress)
+        progress.close()
+    if not options.json:
+        return told_text(*found)
+    return json.dumps({"model": checkpoint.card.to_dict(), **told(*found)})
 
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from analysis import cli
+from analysis.errors import SettingError
 from analysis.models.card import HeadId
 from analysis.results.agreement import BOTH, WORDS, agreements
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, findings_of, heads_like, results_of
+from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
 from analysis.results.findings import Question
+from analysis.results.quantities import quantities, values
 
 DEFAULT, GEMMA = "smollm2-135m-instruct", "gemma-3-270m"
 
@@ -114,8 +116,9 @@ def test_heads_alike_are_those_of_the_largest_cosine(shipped):
     results, card = shipped(DEFAULT)
     head = HeadId(23, 4)
     blocks = []
-    for scores in results.values():
-        values = np.nan_to_num(scores.score.mean("sample").values).reshape(-1, 270).T
+    for name in ("function", "running", "causal"):  # not σ of salient tokens
+        scores = results[name].score.sel(item=results[name].items()).mean("sample")
+        values = np.nan_to_num(scores.values).reshape(-1, 270).T
         values = values - np.median(values, axis=0)
         blocks.append(values / np.sqrt((values**2).sum()))
     rows = np.concatenate(blocks, axis=1)
@@ -154,7 +157,7 @@ def test_the_command_line_searches(capsys, tmp_path, monkeypatch):
 
 
 def test_agreement_counts_heads_as_a_loop_over_them_does(shipped):
-    """Labelled: any relation above τ. Causal: facilitation or interference of at least 0.5 on average over the seeds."""
+    """Labelled: any relation above τ. Causal: F or N of at least 0.5 on average over the seeds."""
     results, card = shipped(DEFAULT)
     listed = {(each.what, each.item): each for each in agreements(results)}
     assert set(listed) == {(what, task) for what in ("function", "running") for task in ("math", "syntax")}
@@ -175,3 +178,30 @@ def test_a_model_with_one_kind_of_result_has_no_agreement(shipped):
     """Gemma has no causal map here."""
     results, _ = shipped(GEMMA)
     assert agreements({name: scores for name, scores in results.items() if name != "causal"}) == []
+
+
+def test_heads_of_two_models_are_matched_by_their_scores(shipped):
+    """A model matches itself head by head; across models the matches are heads of the same relations."""
+    results, card = shipped(DEFAULT)
+    for match in matched_heads(results, card, results, card, most=10):
+        assert match.head == match.other
+        assert math.isclose(match.cosine, 1.0)
+    others, gemma = shipped(GEMMA)
+    first = matched_heads({"running": results["running"]}, card, {"running": others["running"]}, gemma)[0]
+    mine = results["running"].score.mean("sample").sel(layer=first.head.layer, head=first.head.head).max("kind")
+    theirs = others["running"].score.mean("sample").sel(layer=first.other.layer, head=first.other.head).max("kind")
+    assert str(mine.fillna(0).idxmax("item").values) == str(theirs.fillna(0).idxmax("item").values)
+
+
+def test_every_quantity_that_is_listed_can_be_read(shipped):
+    """One value per head, and an unknown key is an error in words."""
+    results, card = shipped(DEFAULT)
+    listed = quantities(results)
+    assert len({each.key for each in listed}) == len(listed) > 100
+    for each in listed:
+        assert values(results, each.key).shape == (len(card.layers), card.heads)
+    expected = results["running"].score.sel(item="country_capital", kind="promote").mean("sample").values
+    assert np.allclose(values(results, "running/country_capital/promote"), expected)
+    for wrong in ("", "function", "function/nothing/promote", "function/copying/nothing", "agreement/x/y/z", "/" * 50):
+        with pytest.raises(SettingError):
+            values(results, wrong)

@@ -126,6 +126,7 @@ class Method(ABC):
     version: ClassVar[str]  # raise whenever a score may come out differently
     settings: ClassVar[type[Settings]] = Settings
     by_default: ClassVar[bool] = False  # part of an analysis when nobody chose methods
+    in_gallery: ClassVar[bool] = False  # computed for the models of the gallery although it is no such part
     commands: ClassVar[tuple[Command, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = (".parquet", ".csv")  # endings of files that --out takes
 
@@ -249,6 +250,7 @@ class Method(ABC):
     # ---- Beside other methods --------------------------------------------------------------------------------------
 
     answers_what: ClassVar[bool] = False  # its labels say what a head does
+    tells_heads_apart: ClassVar[bool] = True  # two heads, of two models too, are alike when its scores are
     answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
 
     def labelled(self, scores: Scores) -> xr.DataArray | None:  # [item, layer, head] bool

@@ -72,12 +72,13 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 def _compare_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
+    command.add_argument("--relations", action="store_true", help="a table of correlations for every relation, too")
 
 
 def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         rows = compared_models(Catalogue(store), options.models)
-    return json.dumps(rows) if options.json else compared_text(rows)
+    return json.dumps(rows) if options.json else compared_text(rows, options.relations)
 
 
 # ---- The list of relations -------------------------------------------------------------------------------------------

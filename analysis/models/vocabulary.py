@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
 from analysis.data.relations import Relation
-from analysis.errors import TokenizerMissing
+from analysis.errors import SettingError, TokenizerMissing
 
 MIN_PAIRS = 30  # with fewer kept pairs a relation says too little about the heads of a model
 
@@ -30,6 +30,7 @@ class _Backend(Protocol):
     def id_to_token(self, token: int) -> str | None: ...
     def token_to_id(self, text: str) -> int | None: ...
     def get_vocab_size(self) -> int: ...
+    def get_added_tokens_decoder(self) -> dict[int, Any]: ...
     def no_padding(self) -> None: ...
     def no_truncation(self) -> None: ...
 
@@ -110,6 +111,20 @@ class Vocabulary:
     def prefix(self, text: str) -> tuple[int, ...]:
         """The tokens of a text as the beginning of a prompt, after BOS where it belongs."""
         return self.encoded([text])[0].ids
+
+    def plain_tokens(self, size: int) -> tuple[int, ...]:
+        """Tokens that stand for text, in order: no special ones, and none beyond the model's `size`."""
+        special = self._backend.get_added_tokens_decoder()
+        return tuple(token for token in range(min(len(self), size)) if token not in special)
+
+    def following(self, text: str) -> tuple[int, ...]:
+        """The tokens of a text that goes on after a space; of an empty one none."""
+        if not text:
+            return ()
+        [ids] = self._in_a_text([text])
+        if not ids:
+            raise SettingError(f"the tokenizer does not know {text[:80]!r}", "Use other words.")
+        return ids
 
     def single(self, words: Iterable[str]) -> dict[str, int]:
         """The words that are exactly one token at the start of a word, with that token.

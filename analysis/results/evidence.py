@@ -92,7 +92,7 @@ def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> 
         cosines = np.nan_to_num(profiles @ mine / lengths)
     alike: list[Alike] = []
     for place in np.argsort(-cosines, kind="stable"):
-        other = HeadId(card.layers[int(place) // card.heads], int(place) % card.heads)
+        other = _head_at(card, int(place))
         if cosines[place] < _LEAST_ALIKE or len(alike) == _MOST_ALIKE:
             break
         if other != head:
@@ -100,16 +100,70 @@ def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> 
     return alike
 
 
+@dataclass(frozen=True)
+class Match:
+    """Two heads of two models whose scores are alike."""
+
+    head: HeadId
+    other: HeadId
+    cosine: float
+
+
+def matched_heads(
+    results: Mapping[str, Scores], card: ModelCard, others: Mapping[str, Scores], other: ModelCard, most: int = 20
+) -> list[Match]:
+    """Of each head the one of another model whose scores are most like it, by what both models have; the best first."""
+    mine, theirs = _common_profiles(results, card, others, other)
+    lengths = np.linalg.norm(mine, axis=1)[:, None] * np.linalg.norm(theirs, axis=1)[None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = np.nan_to_num(mine @ theirs.T / lengths)  # [head, head of the other]
+    weight = np.minimum(np.linalg.norm(mine, axis=1)[:, None], np.linalg.norm(theirs, axis=1)[None])
+    matches = []
+    for place in np.argsort(-(cosines * weight).max(axis=1), kind="stable")[:most]:
+        best = int((cosines[place] * weight[place]).argmax())
+        if cosines[place, best] >= _LEAST_ALIKE:
+            matches.append(Match(_head_at(card, int(place)), _head_at(other, best), float(cosines[place, best])))
+    return matches
+
+
+def _head_at(card: ModelCard, place: int) -> HeadId:
+    return HeadId(card.layers[place // card.heads], place % card.heads)
+
+
+def _common_profiles(
+    results: Mapping[str, Scores], card: ModelCard, others: Mapping[str, Scores], other: ModelCard
+) -> tuple[Floats, Floats]:  # [head, number] of both models
+    """The scores of the same methods, items and kinds."""
+    mine: list[Floats] = []
+    theirs: list[Floats] = []
+    for name in results:
+        if name not in others or not methods.method(name).tells_heads_apart:
+            continue
+        one, two = results[name], others[name]
+        items = [item for item in one.items() if item in two.items()]
+        kinds = [kind for kind in one.kinds if kind in two.kinds]
+        mine.append(_block(one, card, items, kinds))
+        theirs.append(_block(two, other, items, kinds))
+    if not mine:
+        return np.zeros((len(card.layers) * card.heads, 1)), np.zeros((len(other.layers) * other.heads, 1))
+    return np.concatenate(mine, axis=1), np.concatenate(theirs, axis=1)
+
+
 def _profiles(results: Mapping[str, Scores], card: ModelCard) -> Floats:  # [head, number]
     """Every head as the numbers that all methods have of it; each method weighs the same."""
     blocks = []
-    for scores in results.values():
-        mean = scores.score.mean("sample", skipna=True).values  # [item, kind, layer, head]
-        block = np.nan_to_num(mean).reshape(-1, len(card.layers) * card.heads).T
-        block = block - np.median(block, axis=0)  # what all heads have tells none apart
-        size = np.linalg.norm(block)
-        if size > 0:
-            blocks.append(block / size)
+    for name, scores in results.items():
+        if methods.method(name).tells_heads_apart:
+            blocks.append(_block(scores, card, scores.items(), scores.kinds))
     if not blocks:
         return np.zeros((len(card.layers) * card.heads, 1))
     return np.concatenate(blocks, axis=1)
+
+
+def _block(scores: Scores, card: ModelCard, items: list[str], kinds: list[str]) -> Floats:  # [head, number]
+    """The scores of one method; what all heads have is taken away, because it tells none apart."""
+    mean = scores.score.sel(item=items, kind=kinds).mean("sample", skipna=True).values
+    block: Floats = np.nan_to_num(mean).reshape(-1, len(card.layers) * card.heads).T
+    block = block - np.median(block, axis=0)
+    size = float(np.linalg.norm(block))
+    return block / size if size > 0 else block

@@ -55,7 +55,7 @@ def _attribute(name: str, value: Any) -> str:
     if name == "style":
         css = ";".join(f"{key}:{part}" for key, part in value.items())
         return f' style="{escape(css)}"'
-    if name in {"disabled", "hidden", "open"}:
+    if name in {"disabled", "hidden", "open", "selected"}:
         return f" {name}" if value else ""
     if shown in {"class", "for"} or _ATTRIBUTE.fullmatch(shown):
         return f' {shown}="{escape(str(value))}"'

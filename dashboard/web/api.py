@@ -3,6 +3,8 @@
 import json
 import time
 from collections import deque
+from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,9 +37,13 @@ from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
+from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
+from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
+from analysis.prompt.reading import PromptAblation, PromptReading, told
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, findings_of, heads_like, results_of
+from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
+from analysis.results.quantities import quantities, values
 from analysis.results.scores import Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
@@ -138,7 +144,9 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
     _add_results(api, catalogue)
+    _add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
+    _add_prompt(api, catalogue, engine)
     _add_jobs(api, engine)
     return api
 
@@ -201,6 +209,43 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         return {"model": card.to_dict(), "answers": [answer.to_plain() for answer in listed]}
 
 
+def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
+    @api.get("/quantities")
+    def list_quantities(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """Every number that there is one value per head of: scores, effects, gradients, classes."""
+        card = catalogue.card(model, fingerprint)
+        listed = quantities(results_of(catalogue, card))
+        return {"model": card.to_dict(), "quantities": [asdict(each) for each in listed]}
+
+    @api.get("/quantity")
+    def one_quantity(
+        key: Annotated[str, Query(max_length=200, examples=["function/country_capital/promote"])],
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """One of them, layer by layer; null where a head has none."""
+        card = catalogue.card(model, fingerprint)
+        numbers = values(results_of(catalogue, card), key)
+        rows = [[None if isnan(value) else round(value, 6) for value in row] for row in numbers.tolist()]
+        return {"model": card.to_dict(), "key": key, "values": rows}
+
+    @api.get("/matches")
+    def matches(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        other: Annotated[str, Query(max_length=200)] = default_model.ID,
+        other_fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """The heads of two models whose scores are most alike."""
+        card, second = catalogue.card(model, fingerprint), catalogue.card(other, other_fingerprint)
+        listed = matched_heads(results_of(catalogue, card), card, results_of(catalogue, second), second)
+        pairs = [{"head": str(m.head), "other": str(m.other), "cosine": round(m.cosine, 3)} for m in listed]
+        return {"model": card.to_dict(), "other": second.to_dict(), "matches": pairs}
+
+
 def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
     @api.get("/pairs")
     def pairs(
@@ -222,6 +267,29 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
             _must_be_analyst(request)
         found = HeadPairs.from_json(engine.ask(card, step))
         return {"model": card.to_dict(), **found.to_plain()}
+
+
+def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+    @api.get("/prompt")
+    def prompt(
+        request: Request,
+        text: Annotated[str, Query(max_length=MAX_CHARACTERS, examples=["The capital of France is"])],
+        head: Annotated[list[str], Query(max_length=MAX_HEADS, description="whose attention is told")] = [],  # noqa: B006
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
+    ) -> dict[str, Any]:
+        """A text as a model reads it: tokens, attention of some heads, next tokens, and every head's effect on them."""
+        card = catalogue.card(model, fingerprint)
+        question = PromptQuestion(text, tuple(HeadId.parse(one) for one in head), ablate)
+        reading, ablation = question.reading(card), question.ablation(card)
+        if not all(engine.knows(step) for step in (reading, ablation) if step is not None):
+            _must_be_analyst(request)
+        read = PromptReading.from_json(engine.ask(card, reading, PROMPT_PATIENCE))
+        ablated = None
+        if ablation is not None:
+            ablated = PromptAblation.from_json(engine.ask(card, ablation, PROMPT_PATIENCE))
+        return {"model": card.to_dict(), **told(read, ablated)}
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:

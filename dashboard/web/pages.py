@@ -1,16 +1,21 @@
 """Pages that are plain HTML: one per head, and the answers to a search. A chat that previews a link reads them."""
 
+from collections.abc import Mapping
 from html import escape
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from analysis.errors import HeadError
+from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers
+from analysis.results.evidence import answers, results_of
+from analysis.results.quantities import quantities
+from dashboard.page.compare_page import Choices, compare_page, named
 from dashboard.page.head_page import head_page, head_title, search_page, summary
 from dashboard.page.markup import as_html
+from dashboard.page.prompt_page import LONGEST, prompt_page
 from dashboard.state import ViewState
 from dashboard.view import View, opened
 
@@ -43,7 +48,23 @@ def routes(catalogue: Catalogue) -> APIRouter:
         title = f"{text} – heads of {view.card.id} – Head Atlas"
         return _page(title, f"{len(listed)} heads", _notices(view) + as_html(search_page(view, text, listed)))
 
+    def of_comparison(request: Request) -> Response:
+        chosen = choices_of(catalogue, request.query_params)
+        words = "Any number of every attention head against any other, of one model or of two."
+        return _page("Compare – Head Atlas", words, as_html(compare_page(chosen)), script="compare_page")
+
+    def of_prompt(request: Request) -> Response:
+        models = {named(card): card for card in catalogue.models()}
+        asked, first = request.query_params, named(catalogue.card(default_model.ID))
+        model = asked.get("model", "") if asked.get("model", "") in models else first
+        text, heads = asked.get("text", "")[:LONGEST], asked.get("head", "")[:_LONGEST]
+        body = as_html(prompt_page(list(models.values()), model, text, heads))
+        words = "Where attention heads look on a text, and what each does for the next token."
+        return _page(f"{text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
+
+    router.add_api_route("/prompt", of_prompt, methods=["GET"])
     router.add_api_route("/head/{name}", of_head, methods=["GET"])
+    router.add_api_route("/compare", of_comparison, methods=["GET"])
     router.add_api_route("/search", of_search, methods=["GET"])
     return router
 
@@ -52,7 +73,24 @@ def _notices(view: View) -> str:
     return "".join(f'<div class="notice">{escape(notice)}</div>' for notice in view.notices)
 
 
-def _page(title: str, description: str, body: str, status: int = 200) -> HTMLResponse:
+def choices_of(catalogue: Catalogue, asked: Mapping[str, str]) -> Choices:
+    """What a comparison can be of, and what the address asks for; whatever it does not understand is the default."""
+    models = {named(card): card for card in catalogue.models()}
+    first = named(catalogue.card(default_model.ID))
+    a = asked.get("a", "") if asked.get("a", "") in models else first
+    b = asked.get("b", "") if asked.get("b", "") in models else a
+    of_a = quantities(results_of(catalogue, models[a]))
+    of_b = of_a if a == b else quantities(results_of(catalogue, models[b]))
+    chosen = {"a": a, "b": b}
+    for key, offered in (("x", of_a), ("y", of_b), ("colour", of_a), ("size", of_a)):
+        keys = [each.key for each in offered if key == "colour" or not each.is_class]
+        default = {"x": keys[:1], "y": keys[1:2]}.get(key, [])
+        value = asked.get(key, "")
+        chosen[key] = value if value in keys else "".join(default)
+    return Choices(tuple(models.values()), tuple(of_a), tuple(of_b), chosen)
+
+
+def _page(title: str, description: str, body: str, status: int = 200, script: str = "head_page") -> HTMLResponse:
     """A whole page; title and description are what a preview shows."""
     styles = "".join(f'<link rel="stylesheet" href="/assets/{name}.css">' for name in _STYLES)
     meta = (
@@ -66,6 +104,6 @@ def _page(title: str, description: str, body: str, status: int = 200) -> HTMLRes
         f"<title>{escape(title)}</title>{meta}"
         '<link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">'
         f'<script src="/assets/before/theme.js"></script>{styles}</head><body>{body}'
-        '<script type="module" src="/assets/atlas/head_page.mjs"></script></body></html>'
+        f'<script type="module" src="/assets/atlas/{script}.mjs"></script></body></html>'
     )
     return HTMLResponse(content, status)

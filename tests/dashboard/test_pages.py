@@ -84,3 +84,36 @@ def test_html_is_escaped_and_unknown_attributes_are_left_out():
     assert as_html(piece) == (
         '<p class="c" style="width:1%">&lt;b&gt;<a href="&quot;&gt;&lt;script&gt;" data-x="a&amp;b">x</a></p>'
     )
+
+
+def test_a_comparison_offers_every_number_and_keeps_what_its_address_asks_for(client):
+    """What the address does not understand is the default; a class can colour but not be an axis."""
+    wanted = {
+        "x": "causal/math/facilitation",
+        "y": "function/copying/promote",
+        "colour": "agreement/function/causal/math",
+    }
+    page = client.get("/compare", params=wanted).text
+    for key in wanted.values():
+        assert f'<option value="{key}" selected>' in page or f'selected value="{key}"' in page
+    odd = client.get("/compare", params={"a": "<script>", "x": wanted["colour"], "size": "9" * 3000}).text
+    assert "<script>" not in odd.replace('<script src="/assets/before/theme.js"></script>', "")
+    assert odd.count(f'value="{wanted["colour"]}"') == 1
+
+
+def test_two_models_are_matched_over_the_api(client):
+    """And every listed number has one value per head."""
+    told = client.get("/api/matches", params={"other": "gemma-3-270m"}).json()
+    assert {"head", "other", "cosine"} == set(told["matches"][0])
+    keys = [each["key"] for each in client.get("/api/quantities").json()["quantities"]]
+    numbers = client.get("/api/quantity", params={"key": keys[0]}).json()["values"]
+    assert (len(numbers), len(numbers[0])) == (30, 9)
+    assert client.get("/api/quantity", params={"key": "nothing"}).status_code == 422
+
+
+def test_a_prompt_in_the_address_stays_text(client):
+    """It fills the field; markup in it is escaped, and an unknown model is the default one."""
+    page = client.get("/prompt", params={"text": '"><script>alert(1)</script>', "model": "no/model"}).text
+    assert "<script>alert" not in page
+    assert "&quot;&gt;&lt;script&gt;alert(1)" in page
+    assert "<title>&quot;&gt;" in page

@@ -42,7 +42,7 @@ def _filter(state: FunctionState) -> str:
 
 def _not_yet(shown: MapView[FunctionState]) -> list[Any]:
     """How to get the map that reads what heads really read, where the model has none."""
-    last = bases()[-1]
+    last = [method for method in bases() if method.judges][-1]
     if last.name in dict(shown.by_method):
         return []
     command = html.Code(last.command_line(shown.card.id))

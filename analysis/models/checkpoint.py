@@ -68,6 +68,7 @@ class Checkpoint:
     @classmethod
     def open(cls, folder: Path, model_id: str = "", revision: str = "", note: str = "") -> Self:
         """Read config and headers, choose the family, check every tensor that will be read."""
+        check_files(folder)
         config = read_config(folder)
         family = choose_family(config, model_id or folder.name)
         tensors = read_index(folder)
@@ -201,10 +202,20 @@ def value_shape(family: Family, card: ModelCard) -> tuple[int, int]:
     return (card.width, rows) if family.value_layout == "conv1d" else (rows, card.width)
 
 
-def read_config(folder: Path) -> Config:
-    """The content of config.json, or the part of it that describes the language model."""
+def check_files(folder: Path) -> None:
+    """Everything beside config.json is a file or a folder: to open a pipe or a device may wait for ever."""
     if not folder.is_dir():
         raise ModelNotFound(f"there is no folder {folder}", "Give a folder with config.json and *.safetensors.")
+    try:
+        strange = [path.name for path in folder.iterdir() if path.exists() and not (path.is_file() or path.is_dir())]
+    except OSError as error:
+        raise DamagedFile(f"{folder.name} cannot be read: {error.strerror}", "Check its permissions.") from error
+    if strange:
+        raise DamagedFile(f"{strange[0]} of {folder.name} is not a regular file", "Copy it from the model's source.")
+
+
+def read_config(folder: Path) -> Config:
+    """The content of config.json, or the part of it that describes the language model."""
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text("utf-8"))

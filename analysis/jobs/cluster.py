@@ -58,6 +58,12 @@ class Cluster:
             work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0, priority=priority
         )
 
+    def next_done(self, futures: list[Any], timeout: float) -> Any:
+        """The next of some futures that is done; raises TimeoutError when there is none in time."""
+        from distributed import as_completed
+
+        return next(iter(as_completed(futures, timeout=timeout, loop=self._client.loop)))
+
     def cancel(self, futures: list[Any]) -> None:
         """Let go of futures."""
         if self._client is not None:

@@ -357,15 +357,13 @@ class Engine:
             raise
 
     def _waited(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:
-        from distributed import as_completed
-
         self.cluster.watch()
         begun = time.monotonic()
         while True:
             self._check(job)
             begun = self._in_time(begun)
             try:
-                future = next(iter(as_completed(list(waiting), timeout=0.5)))
+                future = self.cluster.next_done(list(waiting), timeout=0.5)
                 return waiting.pop(future), future.result()
             except TimeoutError:
                 continue

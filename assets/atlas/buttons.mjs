@@ -2,7 +2,7 @@
 // What the page's buttons and links do when they are clicked.
 import { copyLink, openView, withPins } from "./address.mjs";
 import { submitForm } from "./form.mjs";
-import { cancelJob, retryJob } from "./jobs.mjs";
+import { cancelJob, forgetJob, retryJob } from "./jobs.mjs";
 import { dash, near, PARTS } from "./page.mjs";
 import { showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
@@ -23,6 +23,7 @@ const ACTIONS = {
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
+  forget: (_, id) => forgetJob(id),
 };
 
 const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();

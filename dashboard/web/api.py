@@ -123,8 +123,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     @api.get("/health")
     def health() -> dict[str, Any]:
         """Whether the server is well, and whether it takes jobs."""
-        active = [job for job in engine.jobs() if job.active]
-        return {"status": "ok", "version": __version__, "read_only": access.read_only, "active_jobs": len(active)}
+        return {"status": "ok", "version": __version__, "read_only": access.read_only}
 
     @api.get("/models")
     def list_models() -> dict[str, Any]:
@@ -214,11 +213,15 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         return job_state(_found(engine, job_id))
 
     @api.delete("/jobs/{job_id}")
-    def cancel(request: Request, job_id: str) -> JobState:
+    def cancel(
+        request: Request,
+        job_id: str,
+        forget: Annotated[bool, Query(description="delete a job that is over instead; its results stay")] = False,
+    ) -> JobState:
         """Stop a job; what it has computed is kept."""
         _must_be_analyst(request)
         _found(engine, job_id)
-        return job_state(engine.cancel(job_id))
+        return job_state(engine.delete(job_id) if forget else engine.cancel(job_id))
 
     @api.post("/jobs/{job_id}/retry", status_code=202)
     def retry(request: Request, job_id: str) -> JobState:

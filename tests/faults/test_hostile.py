@@ -452,6 +452,18 @@ def test_viewers_view_and_analysts_analyse(store, auth_file):
     assert client.delete(f"/api/jobs/{job.json()['id']}", headers=login("anna")).json()["state"] == "cancelled"
 
 
+def test_a_job_that_is_over_is_deleted_by_analysts(store, auth_file):
+    """Viewers may not, a waiting job is refused, and a deleted one is gone."""
+    client = client_of(store, Access.of("0.0.0.0", auth_file))
+    anna, vera = login("anna"), login("vera")
+    path = f"/api/jobs/{client.post('/api/jobs', json={'model': 'a/b'}, headers=anna).json()['id']}"
+    assert client.delete(f"{path}?forget=true", headers=anna).status_code == 422
+    client.delete(path, headers=anna)
+    assert client.delete(f"{path}?forget=true", headers=vera).status_code == 403
+    assert client.delete(f"{path}?forget=true", headers=anna).status_code == 200
+    assert client.get(path, headers=anna).status_code == 404
+
+
 def test_a_password_is_verified_once_a_request_and_off_the_event_loop(store, auth_file, monkeypatch):
     """Verifying is slow on purpose, so it happens once per request and in a thread of its own."""
     access, seen = Access.of("0.0.0.0", auth_file), []

@@ -164,9 +164,7 @@ def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.set_defaults(run=_relations)
     command = commands.add_parser("tasks", help="list the built-in tasks", parents=parents)
     command.set_defaults(run=_tasks)
-    command = commands.add_parser(
-        "jobs", help="list the jobs of the server; delete some that are over", parents=parents
-    )
+    command = commands.add_parser("jobs", help="list the jobs; delete some that are over", parents=parents)
     command.add_argument("--delete", nargs="+", default=[], metavar="ID", help="delete these; their results stay")
     command.set_defaults(run=_jobs)
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=parents)

@@ -519,7 +519,7 @@ def test_many_pages_look_at_the_jobs_once(store, monkeypatch):
     engine, looks = Engine(store), []
     monkeypatch.setattr(engine, "jobs", lambda: looks.append(1) or [])
     watch = Watch(engine)
-    assert [watch.jobs() for _ in range(50)] == [[]] * 50
+    assert {watch.jobs().text for _ in range(50)} == {"[]"}
     assert len(looks) <= 2
 
 

@@ -2,12 +2,14 @@
 
 import asyncio
 import base64
+import io
 import json
 import struct
 from collections import Counter
 
 import pytest
 import schemathesis
+from argon2 import PasswordHasher
 from fastapi import HTTPException
 from fastapi import Request as Sender
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +19,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from analysis.data.relations import parse
 from analysis.data.tasks import read_task
-from analysis.errors import ModelError
+from analysis.errors import ModelError, SettingError
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
@@ -25,10 +27,12 @@ from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
+from dashboard.state import MAX_QUERY, ViewState
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.web.application import create_app
 from dashboard.web.guard import MAX_BODY, Guard
 from dashboard.web.live import Watch
+from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 
@@ -493,6 +497,100 @@ def test_the_auth_file_is_checked_line_by_line(tmp_path):
         read_auth_file(path)
 
 
+@pytest.mark.parametrize("wrong", ["anna:viewer:{}", "vera:viewer:$argon2id$v=19$m=1$x", "vera:viewer:$argon2"])
+def test_names_stand_once_in_an_auth_file_and_hashes_can_be_read(tmp_path, wrong):
+    """A second line of a name, and a hash that no password can be compared with, are refused with their number."""
+    hashed = PasswordHasher().hash("secret")
+    (tmp_path / "people").write_text(f"anna:analyst:{hashed}\n{wrong.format(hashed)}\n")
+    with pytest.raises(SettingError, match="line 2"):
+        read_auth_file(tmp_path / "people")
+
+
+def basic(name, password):
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def test_a_password_has_one_spelling_and_is_not_empty(tmp_path, capsys, monkeypatch):
+    """é as one character or as two is the same password; an empty one is neither made nor let in."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("caf\N{LATIN SMALL LETTER E WITH ACUTE}\n"))
+    assert main(["anna", "analyst"]) == 0
+    hashed = PasswordHasher().hash("")
+    (tmp_path / "people").write_text(capsys.readouterr().out + f"vera:viewer:{hashed}\n")
+    access = Access.of("0.0.0.0", tmp_path / "people")
+    assert access.role(basic("anna", "cafe\N{COMBINING ACUTE ACCENT}")) == "analyst"
+    assert access.role(basic("anna", "cafe")) is None
+    assert access.role(basic("vera", "")) is None
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    assert main(["emma", "viewer"]) == 2
+
+
+def test_guesses_take_longer_and_longer_and_others_wait_for_none(auth_file):
+    """Twice as long after each wrong login of an address, up to a minute; a right one begins anew, others do not wait."""
+    clock, access = [0.0], Access.of("0.0.0.0", auth_file)
+    logins = Logins(access, lambda: clock[0])
+
+    async def waits():
+        found = []
+        for _ in range(FREE + 8):
+            assert await logins.role(basic("anna", "wrong"), "10.0.0.1") is None
+            try:
+                await logins.role(basic("anna", "wrong"), "10.0.0.1")
+            except TooManyLogins as error:
+                found.append(error.seconds)
+                clock[0] += error.seconds
+        assert await logins.role(login("vera")["Authorization"], "10.0.0.2") == "viewer"
+        assert await logins.role(basic("anna", "wrong"), "10.0.0.1") is None
+        assert await logins.role(login("vera")["Authorization"], "10.0.0.1") == "viewer"  # known
+        with pytest.raises(TooManyLogins):
+            await logins.role(login("anna")["Authorization"], "10.0.0.1")
+        return found
+
+    found = asyncio.run(waits())
+    assert found == sorted(found)
+    assert found[-1] == 60
+    assert len(found) >= 6
+
+
+def test_a_flood_of_guesses_leaves_room(auth_file):
+    """Of a hundred at once from as many addresses only some are verified, and the others get an answer at once."""
+    logins = Logins(Access.of("0.0.0.0", auth_file))
+
+    async def flood():
+        guesses = [logins.role(basic("anna", f"wrong {i}"), f"10.0.0.{i}") for i in range(100)]
+        return await asyncio.gather(*guesses, return_exceptions=True)
+
+    answers = asyncio.run(flood())
+    assert answers.count(None) == WAITING
+    assert sum(isinstance(answer, TooManyLogins) for answer in answers) == 100 - WAITING
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "127.0.0.1", "localhost", "::1"])
+def test_a_server_answers_to_the_address_that_it_listens_on(store, host):
+    """Any address of this machine, by its own name; and not to a foreign one."""
+    client = client_of(store, Access.of(host, None))
+    name = f"[{host}]" if ":" in host else host
+    assert client.get("/api/health", headers={"Host": f"{name}:8050"}).json()["read_only"] is False
+    assert client.get("/api/health", headers={"Host": "evil.example:8050"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "url", ["atlas.example", "ftp://a.b", "https://", "https://a.b/path", "https://a:x", "https://u@a"]
+)
+def test_a_public_address_that_is_none_is_refused(url):
+    """Without a scheme, with a path or a name before the host."""
+    with pytest.raises(SettingError, match="public-url"):
+        Access.of("127.0.0.1", None, url)
+
+
+def test_a_public_address_makes_a_local_server_one_for_others(store):
+    """Behind a proxy everybody reaches it: without a login it is read-only; the page may connect to that address."""
+    client = client_of(store, Access.of("127.0.0.1", None, "https://Atlas.example"))
+    answer = client.get("/api/health", headers={"Host": "atlas.example"})
+    assert answer.json()["read_only"] is True
+    policy = answer.headers["content-security-policy"]
+    assert "connect-src 'self' ws://atlas.example wss://atlas.example;" in policy
+
+
 def test_requests_of_other_sites_change_nothing(client):
     """Requests with another origin, another site by the browser's word, or another host name are refused."""
     body = {"json": {"model": "a/b"}}
@@ -561,11 +659,26 @@ def test_every_answer_has_the_security_headers(client):
         ("/?embed=0", "'self'"),
         ("/?embed=1&embed=0", "'self'"),
         ("/api/docs?embed=1", "'self'"),
+        ("/?embed=1&pad=" + "x" * (MAX_QUERY - 12), "*"),
+        ("/?embed=1&pad=" + "x" * (MAX_QUERY - 11), "'self'"),
+        ("/?pad=" + "x" * (MAX_QUERY - 12) + "&embed=1", "'self'"),
     ],
 )
 def test_only_an_embedded_page_may_stand_in_another_site(client, path, by):
     """Only an address with `embed=1`, which cannot start an analysis, may be framed by another site."""
     assert client.get(path).headers["content-security-policy"].endswith(f"frame-ancestors {by}")
+
+
+@settings(PROPERTY, max_examples=200)
+@given(
+    st.integers(MAX_QUERY - 20, MAX_QUERY + 20), st.sampled_from(["embed=1&a={}", "a={}&embed=1", "a={}&embed=1&b=2"])
+)
+def test_page_and_frame_agree_whether_it_is_embedded(length, form):
+    """An address is read the same with its question mark, as the page does, and without it, as the frame's guard does."""
+    query = form.format("x" * (length - len(form.format(""))))
+    with_mark = ViewState.from_query("?" + query).state.embed
+    assert with_mark == ViewState.from_query(query).state.embed
+    assert not with_mark or length <= MAX_QUERY
 
 
 def test_pandas_reads_scores_by_their_address(client):

@@ -525,7 +525,7 @@ def test_a_password_has_one_spelling_and_is_not_empty(tmp_path, capsys, monkeypa
 
 
 def test_guesses_take_longer_and_longer_and_others_wait_for_none(auth_file):
-    """Twice as long after each wrong login of an address, up to a minute; a right one begins anew, others do not wait."""
+    """Twice as long after each wrong login of an address, up to a minute; those who are known do not wait."""
     clock, access = [0.0], Access.of("0.0.0.0", auth_file)
     logins = Logins(access, lambda: clock[0])
 
@@ -661,7 +661,7 @@ def test_every_answer_has_the_security_headers(client):
         ("/api/docs?embed=1", "'self'"),
         ("/?embed=1&pad=" + "x" * (MAX_QUERY - 12), "*"),
         ("/?embed=1&pad=" + "x" * (MAX_QUERY - 11), "'self'"),
-        ("/?pad=" + "x" * (MAX_QUERY - 12) + "&embed=1", "'self'"),
+        ("/?pad=" + "x" * (MAX_QUERY - 11) + "&embed=1", "'self'"),
     ],
 )
 def test_only_an_embedded_page_may_stand_in_another_site(client, path, by):
@@ -674,7 +674,7 @@ def test_only_an_embedded_page_may_stand_in_another_site(client, path, by):
     st.integers(MAX_QUERY - 20, MAX_QUERY + 20), st.sampled_from(["embed=1&a={}", "a={}&embed=1", "a={}&embed=1&b=2"])
 )
 def test_page_and_frame_agree_whether_it_is_embedded(length, form):
-    """An address is read the same with its question mark, as the page does, and without it, as the frame's guard does."""
+    """An address is read the same with its question mark, as by the page, and without it, as by the guard."""
     query = form.format("x" * (length - len(form.format(""))))
     with_mark = ViewState.from_query("?" + query).state.embed
     assert with_mark == ViewState.from_query(query).state.embed

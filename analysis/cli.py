@@ -40,6 +40,7 @@ from analysis.results.inventory import add_model, forget_model, forget_stray_job
 from analysis.results.scores import Scores
 from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
+from analysis.results.tables import csv_bytes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -331,7 +332,7 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         hint = "`python -m analysis relations MODEL` says which relations have any."
         raise RelationError(f"no pair of {found.title} is made of single tokens of this model", hint)
     if options.out:
-        _write_files({options.out: found.to_frame().to_csv(index=False).encode()})
+        _write_files({options.out: csv_bytes(found.to_frame())})
     return json.dumps(found.to_plain()) if options.json else found.to_text()
 
 

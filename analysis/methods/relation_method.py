@@ -12,6 +12,7 @@ from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
+from analysis.results.tables import csv_bytes
 
 _KS = ("k_copying", "k_standard")
 
@@ -111,4 +112,4 @@ class RelationMethod(Method):
         """The CSV says of every score how sure it is and what it is compared with."""
         if ending != ".csv":
             return super().exported(scores, ending)
-        return relation_frame(scores).to_csv(index=False).encode()
+        return csv_bytes(relation_frame(scores))

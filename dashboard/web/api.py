@@ -3,6 +3,7 @@
 import json
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
 from swagger_ui_bundle import swagger_ui_path
 
 from analysis import __version__, methods
@@ -22,6 +24,7 @@ from analysis.errors import (
     ModelNotFound,
     QueueFull,
     RelationError,
+    ServerBusy,
     SettingError,
     StoreError,
     TaskError,
@@ -36,11 +39,15 @@ from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
 from analysis.results.scores import KINDS, Scores
+from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion
 from dashboard.web.exports import scores_frame
+from dashboard.web.heavy import Heavy
+
+Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
 SUBMISSIONS = 10  # per minute and client
 CLIENTS = 1000  # whose submissions are counted at a time
@@ -51,6 +58,7 @@ _STATUS = {
     HeadError: 404,
     SettingError: 422,
     QueueFull: 503,
+    ServerBusy: 503,
     WorkerBusy: 503,
     TaskError: 422,
 }
@@ -76,15 +84,19 @@ class Chosen(BaseModel):
     head: Annotated[int, Field(ge=0)] | None = None
     least: Annotated[float, Field(ge=0, le=1)] = Field(0, description="only scores of at least this")
 
-    def frame(self, catalogue: Catalogue) -> pd.DataFrame:
-        """The rows."""
-        scores = self._scores(catalogue)
+    def scores(self, catalogue: Catalogue) -> Scores:
+        """The result; raises what a person can fix."""
+        scores = self._result(catalogue)
         there = [item.name for item in scores.provenance.items]
         if unknown := [name for name in self.item if name not in there]:
             raise SettingError(f"there is no item {unknown[0][:80]!r} in this map", f"There are: {', '.join(there)}.")
         kinds = scores.score.kind.values.tolist()
         if self.kind is not None and self.kind not in kinds:
             raise SettingError(f"the {self.method} map has no {self.kind[:40]!r}", f"There are: {', '.join(kinds)}.")
+        return scores
+
+    def frame(self, scores: Scores) -> pd.DataFrame:
+        """The rows of a result."""
         frame = scores_frame(scores)
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
@@ -93,7 +105,7 @@ class Chosen(BaseModel):
                 frame = frame[frame[column] == value]
         return frame[frame["score"] >= self.least] if self.least > 0 else frame
 
-    def _scores(self, catalogue: Catalogue) -> Scores:
+    def _result(self, catalogue: Catalogue) -> Scores:
         card = catalogue.card(self.model, self.fingerprint)
         if self.method not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
@@ -137,21 +149,28 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
 
 
 def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
+    heavy = Heavy()
+
+    async def answer(request: Request, chosen: Chosen, media: str, written: Written) -> Response:
+        """The chosen rows, made once for the same results."""
+        scores, generation = await run_in_threadpool(lambda: (chosen.scores(catalogue), catalogue.generation))
+        key = (media, generation, chosen.model_dump_json())
+        return await heavy.answer(request, key, lambda: written(chosen.frame(scores)), media)
+
     @api.get("/scores", response_model=None, responses={200: {"content": {"application/json": {}}}})
-    def scores_json(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_json(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """Scores in long format as JSON, a row for each score."""
-        frame = chosen.frame(catalogue)
-        return Response(frame.to_json(orient="records"), media_type="application/json")
+        return await answer(request, chosen, "application/json", json_pieces)
 
     @api.get("/scores.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})
-    def scores_csv(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_csv(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """The same as CSV: `pandas.read_csv` reads this address."""
-        return Response(chosen.frame(catalogue).to_csv(index=False), media_type="text/csv")
+        return await answer(request, chosen, "text/csv", csv_pieces)
 
     @api.get("/scores.parquet", response_model=None, responses={200: {"content": {"application/octet-stream": {}}}})
-    def scores_parquet(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_parquet(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """The same as Parquet."""
-        return Response(chosen.frame(catalogue).to_parquet(index=False), media_type="application/octet-stream")
+        return await answer(request, chosen, "application/octet-stream", _parquet)
 
     @api.get("/head")
     def one_head(
@@ -167,6 +186,10 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
             scores = catalogue.result(card, method.name)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
         return answer
+
+
+def _parquet(frame: pd.DataFrame) -> Iterator[bytes]:
+    yield frame.to_parquet(index=False)
 
 
 def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:

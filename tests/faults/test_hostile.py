@@ -4,12 +4,18 @@ import asyncio
 import base64
 import io
 import json
+import os
+import re
+import shutil
 import struct
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import schemathesis
 from argon2 import PasswordHasher
+from dash._utils import split_callback_id
 from fastapi import HTTPException
 from fastapi import Request as Sender
 from hypothesis import HealthCheck, given, settings
@@ -269,6 +275,74 @@ def test_the_api_keeps_to_its_own_description(store, monkeypatch):
     assert count >= 9
 
 
+TRAVERSALS = ["dash/..%2f..%2f..%2fetc/passwd", "none/x.js", "dash/x.js", "dash/%00.js", "dash/", "a" * 5000 + "/x.js"]
+
+
+@pytest.mark.parametrize("path", TRAVERSALS, ids=lambda path: path[:20])
+def test_files_that_dash_does_not_have_are_not_found(shared, path):
+    """Paths that lead out, unknown packages and unknown files get 404."""
+    assert shared.get(f"/_dash-component-suites/{path}").status_code == 404
+
+
+def test_files_that_dash_has_are_found(shared):
+    """Every script and style that the page names."""
+    names = re.findall(r'(?:src|href)="(/_dash-component-suites/[^"]+)"', shared.get("/").text)
+    assert len(names) > 5
+    assert {shared.get(name).status_code for name in names} == {200}
+
+
+def calls(shared):
+    """The callbacks that the server has, as the page calls them."""
+    for output, known in shared.app.state.dash.callback_map.items():
+        if known.get("callback") is not None:
+            yield {
+                "output": output,
+                "outputs": split_callback_id(output),
+                "inputs": [dict(one) for one in known["inputs"]],
+                "state": [dict(one) for one in known["state"]],
+                "changedPropIds": [],
+            }
+
+
+NO_CALLS = [b"", b"{", b"[]", b"null", b"NaN", b"\xff", b"[" * 100_000, b'{"output": "nothing"}', b'{"output": [1]}']
+
+
+@pytest.mark.parametrize("body", NO_CALLS, ids=lambda body: repr(body[:20]))
+def test_what_is_no_call_of_the_page_is_refused(shared, body):
+    """Broken and foreign bodies get 422."""
+    assert shared.post("/_dash-update-component", content=body, headers=JSON).status_code == 422
+
+
+def test_calls_with_other_inputs_outputs_or_values_are_refused(shared):
+    """So are changed calls, NaN, halves of characters and very long integers in one."""
+    for call in calls(shared):
+        strange = [
+            {**call, "inputs": []},
+            {**call, "outputs": []},
+            {**call, "changedPropIds": [1]},
+            {**call, "state": 1},
+        ]
+        for wrong in WRONG.values():
+            if not isinstance(wrong, list):
+                strange.append({**call, "inputs": [{**call["inputs"][0], "value": wrong}, *call["inputs"][1:]]})
+        for body in strange:
+            answer = shared.post("/_dash-update-component", content=body_of(body), headers=JSON)
+            assert answer.status_code == 422, (call["output"], body)
+
+
+@settings(PROPERTY, max_examples=150)
+@given(st.data())
+def test_no_value_of_a_control_breaks_the_page(shared, data):
+    """Any JSON as the value of any input of any callback gets an answer that is no server error."""
+    call = data.draw(st.sampled_from(list(calls(shared))))
+    for one in (*call["inputs"], *call["state"]):
+        if data.draw(st.booleans()):
+            one["value"] = data.draw(json_values)
+    call["changedPropIds"] = [f"{one['id']}.{one['property']}" for one in call["inputs"] if data.draw(st.booleans())]
+    answer = shared.post("/_dash-update-component", content=body_of(call), headers=JSON)
+    assert answer.status_code < 500, answer.text
+
+
 def test_large_bodies_are_refused_before_they_are_read(client):
     """A body is refused by its announced length, or while it arrives."""
     assert client.post("/api/jobs", content=b"x" * (MAX_BODY + 1)).status_code == 413
@@ -383,6 +457,38 @@ def test_files_that_lead_out_of_the_models_directory_are_not_read(models, tmp_pa
     (models / "small" / "config.json").symlink_to(tmp_path / "config.json")
     assert listed_folder("small", models) is None
     assert listed_models(models) == []
+
+
+@pytest.fixture
+def open_models(tiny_folder):
+    """A models directory that anybody may read."""
+    with tempfile.TemporaryDirectory() as folder:
+        models = Path(folder)
+        models.chmod(0o755)
+        shutil.copytree(tiny_folder, models / "small")
+        (models / "small").chmod(0o755)
+        yield models
+
+
+def test_one_bad_folder_hides_no_other(open_models):
+    """Links in a circle, a broken link, a pipe and a folder that may not be read leave the list of the others."""
+    models = open_models
+    (models / "circle").symlink_to(models / "circle")
+    (models / "in-circle").mkdir()
+    (models / "in-circle" / "config.json").symlink_to("config.json")
+    (models / "broken").symlink_to(models / "nowhere")
+    (models / "circle.gguf").symlink_to("circle.gguf")
+    os.mkfifo(models / "pipe.gguf")
+    (models / "locked").mkdir(mode=0)
+    mine = os.geteuid()
+    try:
+        if mine == 0:
+            os.seteuid(65534)  # to whom permissions mean something
+        assert listed_models(models) == ["small"]
+        assert listed_folder("locked", models) is None
+        assert listed_folder("in-circle", models) is None
+    finally:
+        os.seteuid(mine)
 
 
 def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):  # noqa: F811

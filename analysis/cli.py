@@ -21,6 +21,7 @@ from typing import Any
 
 from analysis import __version__, listings, methods
 from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
+from analysis.jobs.engine import Engine
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
@@ -180,6 +181,9 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=parents)
     command.set_defaults(run=_models)
+    command = commands.add_parser("jobs", help="list the jobs; delete some that are over", parents=parents)
+    command.add_argument("--delete", nargs="+", default=[], metavar="ID", help="delete these; their results stay")
+    command.set_defaults(run=_jobs)
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=parents)
     command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
     command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
@@ -352,6 +356,15 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
         if name not in names:
             data.append({"id": name, "results": 0})
     return json.dumps(data) if options.json else listings.models_text(data)
+
+
+def _jobs(options: argparse.Namespace, progress: ShownProgress) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        engine = Engine(store)
+        for job_id in options.delete:
+            engine.delete(job_id)
+        data = [job.to_plain() for job in engine.jobs()]
+    return json.dumps(data) if options.json else listings.jobs_text(data)
 
 
 def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:

@@ -1,4 +1,4 @@
-"""Lists for a terminal: models, the cache, the answers to a search."""
+"""Lists for a terminal: models, jobs, the cache, the answers to a search."""
 
 from collections.abc import Sequence
 
@@ -20,6 +20,15 @@ def models_text(models: Sequence[Plain]) -> str:
         results = f"{count} {'result' if count == 1 else 'results'}" if count else "no results yet"
         lines.append(f"{model['id']:40} {shape:26} {results}")
     return "\n".join(lines)
+
+
+def jobs_text(jobs: Sequence[Plain]) -> str:
+    """One job per line, the oldest first."""
+    lines = []
+    for job in jobs:
+        when = job["finished"] or job["created"]
+        lines.append(f"{job['id']:18} {job['state']:10} {when:21} {job['model']} ({', '.join(job['asked'])})")
+    return "\n".join(lines) or "no jobs"
 
 
 def cache_text(data: Plain) -> str:

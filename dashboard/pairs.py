@@ -53,7 +53,7 @@ class PairsQuestion:
 
 def _file(engine: Engine, name: str, content_hash: str, card: ModelCard, head: HeadId) -> Data:
     """The file of one's own relation: scores keep its hash alone, but the job that computed them has it."""
-    for request in engine.requests():
+    for request in engine.requests(name):
         for file in getattr(request, "files", ()):
             if not file.is_task:
                 relation = relation_of(file)

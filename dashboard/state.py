@@ -121,14 +121,17 @@ class ViewState:
         The `ignored` keys are somebody else's.
         """
         notices = []
-        if len(query) > MAX_QUERY:
+        query = query.removeprefix("?")  # with and without it are the same address
+        too_long = len(query) > MAX_QUERY
+        if too_long:
             notices.append("The address is too long; its end was not read.")
         pairs = _pairs(query[:MAX_QUERY])
         if pairs is None:
             notices.append("The address has too many parts; none was read.")
         mine = [(key, text) for key, text in pairs or () if key not in ignored]
         read = _read(mine)
-        return ReadState(read.state, tuple(dict.fromkeys([*notices, *read.notices])))
+        state = replace(read.state, embed=False) if too_long else read.state  # its end may have said otherwise
+        return ReadState(state, tuple(dict.fromkeys([*notices, *read.notices])))
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ReadState":
@@ -219,7 +222,7 @@ def _model(text: str) -> dict[str, Any]:
 
 def _pairs(query: str) -> list[tuple[str, str]] | None:
     try:
-        return parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
+        return parse_qsl(query, keep_blank_values=True, max_num_fields=100)
     except ValueError:
         return None
 

@@ -15,6 +15,7 @@ from analysis.models.card import HeadId
 from analysis.results.merging import merge
 from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import COLUMNS, Missing, Scores, always_of, any_of, part_array
+from analysis.results.tables import csv_bytes
 from tests.hand_made import HandMade
 
 
@@ -104,7 +105,7 @@ def test_top_and_rank():
 
 def test_long_format():
     """One row a score, in the promised columns; a missing score is empty, not 0."""
-    frame = pd.read_csv(io.StringIO(make_scores(HITS).to_csv()))
+    frame = pd.read_csv(io.BytesIO(csv_bytes(make_scores(HITS).to_frame())))
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == 3 * 2 * 1 * 3 * 2
     row = frame.query("item == 'copying' and kind == 'suppress' and layer == 1 and head == 1").iloc[0]

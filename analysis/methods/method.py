@@ -23,6 +23,7 @@ from analysis.results.merging import merge
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
 from analysis.results.store import Store
+from analysis.results.tables import csv_bytes
 from analysis.settings import Settings
 
 
@@ -271,7 +272,7 @@ class Method(ABC):
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """A file of the result, by its ending."""
-        return scores.to_csv().encode() if ending == ".csv" else scores.to_parquet()
+        return csv_bytes(scores.to_frame()) if ending == ".csv" else scores.to_parquet()
 
 
 def digest(content: Any) -> str:

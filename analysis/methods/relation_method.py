@@ -18,6 +18,7 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, Question
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
+from analysis.results.tables import csv_bytes
 
 _KS = ("k_copying", "k_standard")
 
@@ -139,4 +140,4 @@ class RelationMethod(Method):
         """The CSV says of every score how sure it is and what it is compared with."""
         if ending != ".csv":
             return super().exported(scores, ending)
-        return relation_frame(scores).to_csv(index=False).encode()
+        return csv_bytes(relation_frame(scores))

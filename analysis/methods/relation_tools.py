@@ -22,6 +22,7 @@ from analysis.progress import ShownProgress
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import Data, Plain
 from analysis.results.store import Store, cache_folder
+from analysis.results.tables import csv_bytes
 
 # ---- The pairs behind a score ----------------------------------------------------------------------------------------
 
@@ -63,7 +64,7 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         hint = "`python -m analysis relations MODEL` says which relations have any."
         raise RelationError(f"no pair of {found.title} is made of single tokens of this model", hint)
     if options.out:
-        write_files({options.out: found.to_frame().to_csv(index=False).encode()})
+        write_files({options.out: csv_bytes(found.to_frame())})
     return json.dumps(found.to_plain()) if options.json else found.to_text()
 
 

@@ -60,15 +60,20 @@ class Vocabulary:
             if path.exists():
                 from tokenizers import Tokenizer
 
-                return cls(cast(_Backend, Tokenizer.from_file(str(path))), bos, adds_bos)
+                return cls(cast(_Backend, Tokenizer.from_file(str(path))), bos, adds_bos)._not_empty()
             from transformers import AutoTokenizer  # older checkpoints ship vocab and merges only; it converts them
 
             backend = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
-            return cls(backend, bos, adds_bos)
+            return cls(backend, bos, adds_bos)._not_empty()
         except Exception as error:  # both libraries raise bare exceptions for whatever is wrong with a file
             raise TokenizerMissing(
                 f"the tokenizer of {folder.name} cannot be read", "Copy tokenizer.json from the model's source."
             ) from error
+
+    def _not_empty(self) -> Self:
+        if not len(self):
+            raise ValueError("a tokenizer without tokens")
+        return self
 
     def __len__(self) -> int:
         return self._backend.get_vocab_size()

@@ -163,10 +163,6 @@ class Scores:
             frames.append(self._frame(values, np.full(values.size, np.nan)))
         return frames
 
-    def to_csv(self) -> str:
-        """The long format as CSV; the provenance goes beside it."""
-        return self.to_frame().to_csv(index=False)
-
     def to_parquet(self) -> bytes:
         """The long format, parts included; provenance, records and the reasons for missing scores as metadata."""
         frame = pd.concat([self.to_frame(), *self._part_frames()], ignore_index=True)

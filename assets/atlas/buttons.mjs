@@ -3,7 +3,7 @@
 import { copyLink, openView, withPins } from "./address.mjs";
 import { copyTable } from "./clipboard.mjs";
 import { submitForm } from "./form.mjs";
-import { cancelJob, retryJob } from "./jobs.mjs";
+import { cancelJob, forgetJob, retryJob } from "./jobs.mjs";
 import { dash, near, PARTS } from "./page.mjs";
 import { showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
@@ -25,6 +25,7 @@ const ACTIONS = {
   copy: (_, id) => copyTable(id),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
+  forget: (_, id) => forgetJob(id),
 };
 
 const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();

@@ -95,6 +95,8 @@ def _tools(job: JobState, read_only: bool) -> list[Any]:
         tools.append(html.Button("Cancel", className="mate", **{"data-cancel": job.id}))
     if not read_only and job.state in {"failed", "cancelled"}:
         tools.append(html.Button("Try again", className="mate", **{"data-retry": job.id}))
+    if not read_only and not job.active:
+        tools.append(html.Button("Delete", className="mate", title="Its results stay", **{"data-forget": job.id}))
     return tools
 
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from math import isnan
 from pathlib import Path
@@ -14,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
 from swagger_ui_bundle import swagger_ui_path
 
 from analysis import __version__, methods
@@ -24,6 +26,7 @@ from analysis.errors import (
     ModelNotFound,
     QueueFull,
     RelationError,
+    ServerBusy,
     SettingError,
     StoreError,
     TaskError,
@@ -45,11 +48,15 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
 from analysis.results.quantities import quantities, values
 from analysis.results.scores import Scores
+from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion
 from dashboard.web.exports import scores_frame
+from dashboard.web.heavy import Heavy
+
+Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
 SUBMISSIONS = 10  # per minute and client
 CLIENTS = 1000  # whose submissions are counted at a time
@@ -60,6 +67,7 @@ _STATUS = {
     HeadError: 404,
     SettingError: 422,
     QueueFull: 503,
+    ServerBusy: 503,
     WorkerBusy: 503,
     TaskError: 422,
 }
@@ -88,15 +96,19 @@ class Chosen(BaseModel):
     head: Annotated[int, Field(ge=0)] | None = None
     least: Annotated[float, Field(ge=0, le=1)] = Field(0, description="only scores of at least this")
 
-    def frame(self, catalogue: Catalogue) -> pd.DataFrame:
-        """The rows."""
-        scores = self._scores(catalogue)
+    def scores(self, catalogue: Catalogue) -> Scores:
+        """The result; raises what a person can fix."""
+        scores = self._result(catalogue)
         there = [item.name for item in scores.provenance.items]
         if unknown := [name for name in self.item if name not in there]:
             raise SettingError(f"there is no item {unknown[0][:80]!r} in this map", f"There are: {', '.join(there)}.")
         kinds = scores.score.kind.values.tolist()
         if self.kind is not None and self.kind not in kinds:
             raise SettingError(f"the {self.method} map has no {self.kind[:40]!r}", f"There are: {', '.join(kinds)}.")
+        return scores
+
+    def frame(self, scores: Scores) -> pd.DataFrame:
+        """The rows of a result."""
         frame = scores_frame(scores)
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
@@ -105,7 +117,7 @@ class Chosen(BaseModel):
                 frame = frame[frame[column] == value]
         return frame[frame["score"] >= self.least] if self.least > 0 else frame
 
-    def _scores(self, catalogue: Catalogue) -> Scores:
+    def _result(self, catalogue: Catalogue) -> Scores:
         card = catalogue.card(self.model, self.fingerprint)
         if self.method not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
@@ -135,8 +147,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     @api.get("/health")
     def health() -> dict[str, Any]:
         """Whether the server is well, and whether it takes jobs."""
-        active = [job for job in engine.jobs() if job.active]
-        return {"status": "ok", "version": __version__, "read_only": access.read_only, "active_jobs": len(active)}
+        return {"status": "ok", "version": __version__, "read_only": access.read_only}
 
     @api.get("/models")
     def list_models() -> dict[str, Any]:
@@ -152,21 +163,28 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
 
 
 def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
+    heavy = Heavy()
+
+    async def answer(request: Request, chosen: Chosen, media: str, written: Written) -> Response:
+        """The chosen rows, made once for the same results."""
+        scores, generation = await run_in_threadpool(lambda: (chosen.scores(catalogue), catalogue.generation))
+        key = (media, generation, chosen.model_dump_json())
+        return await heavy.answer(request, key, lambda: written(chosen.frame(scores)), media)
+
     @api.get("/scores", response_model=None, responses={200: {"content": {"application/json": {}}}})
-    def scores_json(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_json(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """Scores in long format as JSON, a row for each score."""
-        frame = chosen.frame(catalogue)
-        return Response(frame.to_json(orient="records"), media_type="application/json")
+        return await answer(request, chosen, "application/json", json_pieces)
 
     @api.get("/scores.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})
-    def scores_csv(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_csv(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """The same as CSV: `pandas.read_csv` reads this address."""
-        return Response(chosen.frame(catalogue).to_csv(index=False), media_type="text/csv")
+        return await answer(request, chosen, "text/csv", csv_pieces)
 
     @api.get("/scores.parquet", response_model=None, responses={200: {"content": {"application/octet-stream": {}}}})
-    def scores_parquet(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_parquet(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """The same as Parquet."""
-        return Response(chosen.frame(catalogue).to_parquet(index=False), media_type="application/octet-stream")
+        return await answer(request, chosen, "application/octet-stream", _parquet)
 
     @api.get("/head")
     def one_head(
@@ -246,6 +264,10 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
         return {"model": card.to_dict(), "other": second.to_dict(), "matches": pairs}
 
 
+def _parquet(frame: pd.DataFrame) -> Iterator[bytes]:
+    yield frame.to_parquet(index=False)
+
+
 def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
     @api.get("/pairs")
     def pairs(
@@ -314,11 +336,15 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         return job_state(_found(engine, job_id))
 
     @api.delete("/jobs/{job_id}")
-    def cancel(request: Request, job_id: str) -> JobState:
+    def cancel(
+        request: Request,
+        job_id: str,
+        forget: Annotated[bool, Query(description="delete a job that is over instead; its results stay")] = False,
+    ) -> JobState:
         """Stop a job; what it has computed is kept."""
         _must_be_analyst(request)
         _found(engine, job_id)
-        return job_state(engine.cancel(job_id))
+        return job_state(engine.delete(job_id) if forget else engine.cancel(job_id))
 
     @api.post("/jobs/{job_id}/retry", status_code=202)
     def retry(request: Request, job_id: str) -> JobState:

@@ -15,6 +15,7 @@ from dashboard.page import callbacks
 from dashboard.page.layout import page
 from dashboard.web import exports, pages, scripts
 from dashboard.web.api import create_api
+from dashboard.web.dash_requests import DashRequests
 from dashboard.web.guard import Guard, policy
 from dashboard.web.live import Watch, tell
 
@@ -54,6 +55,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     server.mount(scripts.URL, scripts.Modules())  # before Dash's own assets
     app = dash_app(catalogue, access, models, server)
     server.state.dash = app
+    server.add_middleware(DashRequests, dash=app)
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
     server.add_middleware(Guard, access=access, policy=policy(list(app.csp_hashes())))  # the last is the outermost
     return server

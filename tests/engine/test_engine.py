@@ -230,7 +230,7 @@ def test_a_store_that_fails_for_a_moment_does_not_end_the_engine(engine, store, 
 
     def sql(cache):
         def execute(statement, *arguments):
-            if statement.startswith("SELECT key FROM Cache WHERE key >="):
+            if statement.startswith("SELECT key, store_time FROM Cache WHERE key >="):
                 failed.set()
                 raise sqlite3.OperationalError("disk I/O error")
             return cache._con.execute(statement, *arguments)

@@ -116,7 +116,9 @@ def test_heads_alike_are_those_of_the_largest_cosine(shipped):
     results, card = shipped(DEFAULT)
     head = HeadId(23, 4)
     blocks = []
-    for name in ("function", "running", "causal"):  # not σ of salient tokens
+    for name in results:
+        if name == "salience":  # σ says how strongly a head acts, not on what
+            continue
         scores = results[name].score.sel(item=results[name].items()).mean("sample")
         values = np.nan_to_num(scores.values).reshape(-1, 270).T
         values = values - np.median(values, axis=0)
@@ -205,3 +207,15 @@ def test_every_quantity_that_is_listed_can_be_read(shipped):
     for wrong in ("", "function", "function/nothing/promote", "function/copying/nothing", "agreement/x/y/z", "/" * 50):
         with pytest.raises(SettingError):
             values(results, wrong)
+
+
+def test_a_search_for_induction_finds_the_strongest_induction_head(shipped):
+    """By its attention on repeated random tokens; what it does not do is not said of it."""
+    results, card = shipped(DEFAULT)
+    found = answers(results, card, "induction")
+    assert str(found[0].head) == "L18H6"
+    assert "rank 1 of 270" in found[0].findings[0].text
+    told = [finding.item for finding in findings_of({"behaviour": results["behaviour"]}, HeadId(18, 6))]
+    scores = results["behaviour"].score.sel(kind="score", layer=18, head=6, sample="all")
+    assert told == [name for name in told if float(scores.sel(item=name)) >= 0.3]
+    assert "induction" in told

@@ -1,10 +1,12 @@
 """The behaviour of heads as a method."""
 
+from analysis.methods.behaviour.findings import behaviour_answers, behaviour_findings
 from analysis.methods.behaviour.measures import MEASURED, MEASURES, NAME, SCORE, SHARE, VERSION
 from analysis.methods.behaviour.plan import BehaviourPlan
 from analysis.methods.behaviour.settings import BehaviourSettings
 from analysis.methods.method import Command, Method
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.findings import Finding, Question
 from analysis.results.provenance import Data, Provenance
 from analysis.results.scores import Scores
 
@@ -76,6 +78,14 @@ class BehaviourMethod(Method):
             score = "–" if told["score"] is None else f"{told['score']:.2f}"
             lines.append(f"{told['title']:18}  {score}  {told['rank']:>4} of {heads}{unit}")
         return lines
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """Where the head looks most of the time."""
+        return behaviour_findings(scores, head)
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The strongest heads of the measures that are named."""
+        return behaviour_answers(scores, question)
 
 
 def _measured(scores: Scores, item: str, head: HeadId) -> float | None:

@@ -54,7 +54,7 @@ def test_a_job_gives_the_same_scores_as_the_command_line(engine, store, models, 
     assert np.array_equal(scores.hits.values, direct.hits.values)
     assert scores.provenance.items == direct.provenance.items
     assert salient_tokens(catalogue.result(card, "salience"), HeadId(0, 0))
-    assert sum(job.workers.values()) == 6 * len(card.layers) + 2  # weights, four carriers, salient tokens; random tokens, text
+    assert sum(job.workers.values()) == 6 * len(card.layers) + 2  # weights, carriers, salient tokens; two runs
 
 
 def test_asking_twice_is_one_job_and_one_computation(engine):

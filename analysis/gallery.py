@@ -141,7 +141,7 @@ def _sha256(path: Path) -> str:
 
 
 def compute(entry: Entry, folder: Path = RESULTS) -> list[Path]:
-    """Compute the maps of a fetched model by the methods' own commands, as files there."""
+    """Compute the maps of a fetched model by the commands of the methods that it comes with, as files there."""
     from analysis import cli
 
     written = []

@@ -144,7 +144,7 @@ def test_the_default_model_says_paris_because_of_one_head(default_checkpoint, st
     again = computed_answer(question, OpenModel(default_checkpoint, "none such"), store)  # nothing is computed
     assert again == (reading, ablation)
     data = json.loads(json.dumps(told(reading, ablation)))
-    assert list(data) == ["text", "tokens", "next", "layers", "direct", "patterns", "ablation"]
+    assert list(data) == ["text", "tokens", "next", "layers", "direct", "patterns", "without"]
     assert "mean logit" in data["direct"]["about"]
 
 
@@ -205,7 +205,7 @@ def test_its_command(tiny_folder, tmp_path, monkeypatch, capsys):
     assert "L1H2 looks" in text
     assert main(["prompt", str(tiny_folder), "w1 \x1b[31m w3", "--ablate", "none", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert (data["ablation"], data["patterns"], len(data["next"])) == (None, [], 10)
+    assert (data["without"], data["patterns"], len(data["next"])) == (None, [], 10)
     assert main(["prompt", str(tiny_folder), "w1 \x1b[31m w3", "--ablate", "none"]) == 0
     assert "\x1b" not in capsys.readouterr().out
     assert main(["prompt", str(tiny_folder), ""]) == 2

@@ -76,7 +76,7 @@ class PromptQuestion:
         self.check()
         if self.ablate == NOTHING:
             return None
-        return AblationStep(_key(card, ["ablation", self.text, self.ablate]), self.text, self.ablate)
+        return AblationStep(_key(card, ["without", self.text, self.ablate]), self.text, self.ablate)
 
     def check(self) -> None:
         """Raise what a person can fix without knowing the model."""

@@ -108,7 +108,7 @@ def told(reading: PromptReading, ablation: PromptAblation | None) -> Data:
     """As the API and `--json` tell it."""
     plain = {field.name: asdict(reading)[field.name] for field in fields(reading)}
     plain["direct"]["about"] = DIRECT
-    plain["ablation"] = None if ablation is None else {**asdict(ablation), "about": ABLATION[ablation.positions]}
+    plain["without"] = None if ablation is None else {**asdict(ablation), "about": ABLATION[ablation.positions]}
     return plain
 
 

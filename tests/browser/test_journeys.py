@@ -496,9 +496,10 @@ def test_settings_are_sent_only_with_their_method(visit):
     page.locator("#new-submit").click()
     page.wait_for_timeout(300)
     first, second = (body for body in sent if body)
-    assert first == {"model": "org/name", "methods": ["function", "running", "salience"]}
+    assert first == {"model": "org/name", "methods": ["function", "running", "salience", "behaviour"]}
     assert second == {
-        "model": "org/name", "methods": ["function", "running", "salience", "causal"], "tasks": ["math"], "seeds": 2,
+        "model": "org/name", "methods": ["function", "running", "salience", "behaviour", "causal"],
+        "tasks": ["math"], "seeds": 2,
         "updates": [120, 260], "rates": [1, 0.1, 0.5, "often"], "push": 0.5, "published": True,
     }  # fmt: skip
 

@@ -186,7 +186,7 @@ def test_a_prompt_is_read_when_asked_for_and_kept(store, engine, client):
     answer = client.get(PROMPT)
     assert answer.status_code == 200, answer.text
     data = answer.json()
-    assert (data["next"][0]["text"], data["ablation"], data["model"]["id"]) == (" Paris", None, "smollm2-135m-instruct")
+    assert (data["next"][0]["text"], data["without"], data["model"]["id"]) == (" Paris", None, "smollm2-135m-instruct")
     assert [len(row) for row in data["direct"]["heads"]] == [9] * 30
     assert [pattern["head"] for pattern in data["patterns"]] == ["L23H4"]
     assert viewer.get(PROMPT).json() == data

@@ -16,8 +16,7 @@ def tiny(request, tmp_path_factory):
     """A tiny model of a family in float64, and the plain model of transformers."""
     folder = tmp_path_factory.mktemp("ablated") / request.param
     plain = tiny_models.FAMILIES[request.param].make()
-    model = AblatedModel(Checkpoint.open(tiny_models.save(plain, folder)))
-    model.module.double()
+    model = AblatedModel(Checkpoint.open(tiny_models.save(plain, folder)), dtype=torch.float64)
     return model, plain.double(), tiny_models.FAMILIES[request.param]
 
 

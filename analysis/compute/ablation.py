@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from analysis.compute.gated_model import attention_layers, attention_outputs, load_model, module_prefix
+from analysis.compute.packed_linear import PackedLinear, can_pack, pack
 from analysis.compute.untouched_run import KEYS_AND_VALUES, Predicted, Recorder, UntouchedRun
 from analysis.compute.variants import Rows, SideBySide, first_layers
 from analysis.data.prompts import Batch
@@ -34,10 +35,20 @@ LOGITS_AT_ONCE = 1 << 25  # numbers
 class AblatedModel:
     """Runs prompts with heads switched off and tells how well their targets are predicted."""
 
-    def __init__(self, checkpoint: Checkpoint, device: torch.device | str = "cpu") -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, device: torch.device | str = "cpu", dtype: torch.dtype | None = None
+    ) -> None:
+        """`dtype`: another one than that of the loaded model, such as float64 to tell rounding from mistakes."""
         self.card = checkpoint.card
         self.device = torch.device(device)
         self.module = load_model(checkpoint, self.device)
+        self._dtype: torch.dtype = dtype or self.module.dtype
+        self.module.to(self._dtype)
+        self._unembed: Callable[[Tensor], Tensor] = self.module.get_output_embeddings()
+        if can_pack(self._dtype, self.device):
+            pack(self.module.base_model)
+            if type(self._unembed) is nn.Linear:
+                self._unembed = PackedLinear(self._unembed)
         self._softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
         self._window: int | None = getattr(self.module.config, "window_size", None)  # counted along the sequence
         self._layers = attention_layers(self.module, checkpoint)
@@ -64,7 +75,7 @@ class AblatedModel:
     def nothing(self) -> Tensor:  # [L, H, d_head]
         """Zero in the place of every head."""
         return torch.zeros(
-            len(self._layers), self.card.heads, self.card.head_dim, dtype=self.module.dtype, device=self.device
+            len(self._layers), self.card.heads, self.card.head_dim, dtype=self._dtype, device=self.device
         )
 
     def head_means(self, batches: Iterable[Batch]) -> Tensor:  # [L, H, d_head]
@@ -76,8 +87,8 @@ class AblatedModel:
             real = torch.arange(run.length, device=self.device) < ends[:, None]  # [B, T]
             total = total + torch.stack([output[real].double().sum(0) for output in run.outputs])
             count += int(real.sum())
-        mean = (total / count).to(self.module.dtype)
-        return mean.unflatten(-1, (self.card.heads, -1))
+        mean: Tensor = (total / count).to(self._dtype).unflatten(-1, (self.card.heads, -1))
+        return mean
 
     def untouched(self, batch: Batch) -> UntouchedRun:
         """Run a batch as it is, as far as the last position that predicts a target token."""
@@ -120,12 +131,14 @@ class AblatedModel:
     def _run(self, run: UntouchedRun, off: Tensor, instead: Tensor, layout: Rows | SideBySide) -> Tensor:  # [V, n, d]
         """The residual stream behind the last layer, where targets are predicted."""
         first = first_layers(off).tolist()  # ascending
-        count, hidden = 0, None
+        hidden = layout.joined(None, run.calls[first[0]]["hidden_states"], first.count(first[0]))
+        count = first.count(first[0])
         for layer in range(first[0], len(self._layers)):
-            entering = first.count(layer)
-            count += entering
             call = run.calls[layer]
-            hidden = layout.joined(hidden, call["hidden_states"], entering)
+            entering = first.count(layer)
+            if layer > first[0] and entering:
+                hidden = layout.joined(hidden, call["hidden_states"], entering)
+                count += entering
             arguments = layout.arguments(call, layer, count) | {"hidden_states": hidden}
             self._replace = layout.replacement(off[:count, layer], instead[layer])
             try:
@@ -144,11 +157,10 @@ class AblatedModel:
     def _predicted(self, hidden: Tensor, batch: Batch) -> Predicted:  # [V, n, d] behind the final norm
         """Each target token's log-probability, and whether it is the likeliest; a few rows of logits at a time."""
         tokens = torch.as_tensor(batch.tokens, device=self.device).expand(len(hidden), -1).flatten()  # [V · n]
-        unembed = self.module.get_output_embeddings()
         at_once = max(1, LOGITS_AT_ONCE // self.card.vocabulary)
         log_probs, right = [], []
         for rows, wanted in zip(hidden.flatten(0, 1).split(at_once), tokens.split(at_once), strict=True):
-            logits = unembed(rows)
+            logits = self._unembed(rows)
             logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
             if self._softcap is not None:
                 logits = torch.tanh(logits / self._softcap) * self._softcap

@@ -33,7 +33,7 @@ class Rows:
     def joined(self, hidden: Tensor | None, untouched: Tensor, entering: int) -> Tensor:  # [V · B, T, d]
         """More variants, which until here are like the untouched run."""
         new = untouched.repeat(entering, 1, 1)
-        return new if hidden is None else torch.cat([hidden, new]) if entering else hidden
+        return new if hidden is None else torch.cat([hidden, new])
 
     def arguments(self, call: dict[str, Any], layer: int, count: int) -> dict[str, Any]:
         """As in the untouched run; a mask made for B rows, all alike, serves V · B."""
@@ -54,7 +54,8 @@ class Rows:
         """Where target tokens are predicted."""
         batch = self._run.batch
         rows, positions = (torch.as_tensor(index, device=hidden.device) for index in (batch.rows, batch.positions))
-        return hidden.unflatten(0, (count, self._prompts))[:, rows, positions]
+        at_targets: Tensor = hidden.unflatten(0, (count, self._prompts))[:, rows, positions]
+        return at_targets
 
 
 class SideBySide:
@@ -82,7 +83,7 @@ class SideBySide:
         """More variants, which until here are like the untouched run."""
         prompts = torch.arange(len(untouched), device=untouched.device)[:, None]
         new = untouched[prompts, self._positions].repeat(1, entering, 1)
-        return new if hidden is None else torch.cat([hidden, new], 1) if entering else hidden
+        return new if hidden is None else torch.cat([hidden, new], 1)
 
     def arguments(self, call: dict[str, Any], layer: int, count: int) -> dict[str, Any]:
         """The layer's call in the untouched run with other positions and mask, and with the keys and values of it."""
@@ -113,7 +114,8 @@ class SideBySide:
         rows = torch.as_tensor(self._run.batch.rows, device=hidden.device)
         positions = torch.as_tensor(self._run.batch.positions, device=hidden.device)
         by_variant = hidden.unflatten(1, (count, self._length))  # [B, V, N, d]
-        return by_variant[rows, :, positions - self._begin[rows]].transpose(0, 1)
+        at_targets: Tensor = by_variant[rows, :, positions - self._begin[rows]]
+        return at_targets.transpose(0, 1)
 
     def _mask(self, call: dict[str, Any], count: int) -> Tensor:  # [B, 1, V · N, prefix + V · N]
         """What each position sees: of the prompt what it saw in the untouched run, of the variants its own."""

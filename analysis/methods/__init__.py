@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.errors import SettingError
+from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Method
@@ -14,6 +15,7 @@ METHODS: list[Method] = [
     RunningMethod(),
     SalienceMethod(),
     CausalMethod(),
+    AblationMethod(),
 ]
 
 

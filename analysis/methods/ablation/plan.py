@@ -17,6 +17,7 @@ from analysis.progress import Progress
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 
+CURVE_PROMPTS = 64  # at most, of a relation
 CHUNK = 8  # prompts that are done at once: what a killed worker loses
 DRAWS = 5  # of random heads
 _DRAW_BASE = 20251118  # with the number of the draw it determines the order of random heads
@@ -198,6 +199,8 @@ class AblationPlan:
         """The relation alone by every method that scores relations, with the words for it."""
         from analysis.methods.relation_pairs import relation_methods
 
+        if item.relation is None:
+            return []
         plans = []
         for method in relation_methods():
             plan = method.plan(self.card, method.settings())
@@ -224,11 +227,12 @@ class AblationPlan:
         for _, _, heads in self._orders(item, store):
             name = self._curve_name(item, heads)
             if not store.contains(name):
-                steps.append(CurveStep(name, item, self.most, heads))
+                steps.append(CurveStep(name, item, CURVE_PROMPTS, heads))
         return steps
 
     def _curve_name(self, item: Asked, heads: Sequence[HeadId]) -> str:
-        return self._name(item, "curve", [str(head) for head in heads])
+        content = [VERSION, item.hash, "curve", CURVE_PROMPTS, [str(head) for head in heads]]
+        return f"unit/{self.card.fingerprint}/{NAME}/{digest(content)}"
 
     def _orders(self, item: Asked, store: Store) -> Iterator[tuple[str, str, tuple[HeadId, ...]]]:
         """Name, title and heads of each order, as far as the scores are there."""
@@ -285,6 +289,7 @@ class AblationPlan:
                 yield Order(
                     name=name,
                     title=title,
+                    prompts=len(answers.own_right),
                     heads=tuple(str(head) for head in heads),
                     accuracy=tuple(round(float(value), 4) for value in accuracy),
                     log_prob=tuple(round(float(value), 4) for value in log_prob),

@@ -30,6 +30,7 @@ class Order(Record):
 
     name: str  # of the method whose scores give the order, or "random 1" …
     title: str
+    prompts: int
     heads: tuple[str, ...]  # in this order
     accuracy: tuple[float, ...]  # with none of them off, with the first, with the first two …
     log_prob: tuple[float, ...]  # mean over the prompts, of the target

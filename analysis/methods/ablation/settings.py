@@ -14,7 +14,7 @@ DEFAULT_TASKS, DEFAULT_RELATIONS = ("math", "syntax"), ("country_capital",)
 KINDS = ("zero", "mean")
 LAST, ALL = "last", "all"
 EXAMPLES, TEMPLATES = "examples", "templates"
-PROMPTS, MAX_PROMPTS = 40, 2_000
+PROMPTS, MAX_PROMPTS = 24, 2_000
 MAX_ITEMS = 50
 
 

@@ -173,7 +173,7 @@ def test_the_planted_heads_are_found(built, store, positions):
     idle = np.ones(zero.shape, bool)
     idle[SOLVER] = idle[SPOILER] = False
     assert np.abs(zero[idle]).max() < 1e-6
-    assert scores.part("accuracy zero", "next")[SOLVER] == -record_of(scores, "next").accuracy < 0
+    assert scores.part("accuracy zero", "next")[SPOILER] == 1 - record_of(scores, "next").accuracy > 0
     assert record_of(scores, "next").prompts == 20
     assert plan.left(store) == 0
     again = Scores.from_parquet(scores.to_parquet())

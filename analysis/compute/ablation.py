@@ -15,7 +15,7 @@ are computed only where a target token is predicted.
 
 import inspect
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -23,11 +23,9 @@ from torch import Tensor, nn
 from analysis.compute.gated_model import attention_layers, attention_outputs, load_model, module_prefix
 from analysis.compute.packed_linear import PackedLinear, can_pack, pack
 from analysis.compute.untouched_run import KEYS_AND_VALUES, Predicted, Recorder, UntouchedRun
-from analysis.compute.variants import Rows, SideBySide, first_layers
+from analysis.compute.variants import Positions, Rows, SideBySide, first_layers, layout_of
 from analysis.data.prompts import Batch
 from analysis.models.checkpoint import Checkpoint
-
-Positions = Literal["last", "all"]
 
 LOGITS_AT_ONCE = 1 << 25  # numbers
 
@@ -112,7 +110,7 @@ class AblatedModel:
         positions: Positions,
     ) -> Predicted:
         """Predictions of V variants; their heads are off everywhere, or only where the target is predicted."""
-        layout = SideBySide(run, self._window) if positions == "last" else Rows(run)
+        layout = layout_of(run, positions, self._window)
         order = torch.argsort(first_layers(off), stable=True)
         log_probs, right = [], []
         for chosen in order.split(layout.at_once):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ ROWS = 2_048  # tokens at once of variants that are rows
 SIDE_BY_SIDE = 16_384  # … that stand side by side
 SEQUENCE = 320  # … of them in one sequence: beyond, attention costs more than the layers
 
+Positions = Literal["last", "all"]  # where heads are off: where the target is predicted, or everywhere
 Replacement = Callable[[Tensor], None]
 
 
@@ -22,12 +23,37 @@ def first_layers(off: Tensor) -> Tensor:  # [V, L, H] bool → [V]
     return torch.where(layers.any(-1), layers.int().argmax(-1), off.shape[1] - 1)
 
 
-class Rows:
-    """Every variant of every prompt is a row [V · B, T]: heads are off at all positions."""
+def begins(run: UntouchedRun) -> Tensor:  # [B]
+    """The first position of each prompt that predicts a target token."""
+    targets = torch.bincount(torch.as_tensor(run.batch.rows))
+    return torch.as_tensor(run.batch.lengths) - 1 - targets
 
-    def __init__(self, run: UntouchedRun) -> None:
+
+def longest_target(run: UntouchedRun) -> int:
+    """Tokens of the longest target."""
+    return int(torch.bincount(torch.as_tensor(run.batch.rows)).max())
+
+
+def layout_of(run: UntouchedRun, positions: Positions, window: int | None) -> "Rows | SideBySide":
+    """How variants share a run; `window`: how far local attention reaches, where it counts along the sequence.
+
+    There what stands in one sequence must be within its reach; a longer prompt is computed as rows.
+    """
+    if positions == "all":
+        return Rows(run)
+    longest = SEQUENCE if window is None else min(SEQUENCE, window - run.length)
+    return SideBySide(run, longest) if longest >= longest_target(run) else Rows(run, only_last=True)
+
+
+class Rows:
+    """Every variant of every prompt is a row [V · B, T]: heads are off at all positions, or from one on."""
+
+    def __init__(self, run: UntouchedRun, only_last: bool = False) -> None:
+        """`only_last`: heads are off only where the target is predicted, although everything is computed."""
         self._run = run
         self._prompts = len(run.batch.ids)
+        begin = begins(run) if only_last else torch.zeros(self._prompts, dtype=torch.int64)
+        self._off = torch.arange(run.length) >= begin[:, None]  # [B, T]
         self.at_once = max(1, ROWS // (self._prompts * run.length))
 
     def joined(self, hidden: Tensor | None, untouched: Tensor, entering: int) -> Tensor:  # [V · B, T, d]
@@ -46,7 +72,11 @@ class Rows:
 
         def replace(outputs: Tensor) -> None:  # [V · B, T, H · d_head]
             by_head = outputs.unflatten(0, (-1, self._prompts)).unflatten(-1, (len(instead), -1))
-            by_head[variants, :, :, heads] = instead[heads][:, None, None]
+            new = instead[heads][:, None, None]
+            if not self._off.all():
+                where = self._off[None, :, :, None].to(outputs.device)
+                new = torch.where(where, new, by_head[variants, :, :, heads])
+            by_head[variants, :, :, heads] = new
 
         return replace
 
@@ -65,18 +95,16 @@ class SideBySide:
     nothing looks. Each variant sees the earlier positions, by the untouched run's keys and values, and itself.
     """
 
-    def __init__(self, run: UntouchedRun, window: int | None = None) -> None:
-        """`window`: how far local attention reaches along the sequence, where a family counts it so."""
+    def __init__(self, run: UntouchedRun, longest: int = SEQUENCE) -> None:
+        """`longest`: tokens of variants in one sequence."""
         self._run = run
         device = run.keys[0].device
-        targets = torch.bincount(torch.as_tensor(run.batch.rows))  # [B]
-        self._begin = torch.as_tensor(run.batch.lengths).sub(1 + targets).to(device)  # [B] first position that predicts
-        self._length = int(targets.max())  # N
+        self._begin = begins(run).to(device)
+        self._length = longest_target(run)  # N
         steps = torch.arange(self._length, device=device)
         self._positions = (self._begin[:, None] + steps).clamp(max=run.length - 1)  # [B, N]
         self._prefix = int(self._begin.max())  # keys and values that any prompt keeps
-        fits = SEQUENCE if window is None else min(SEQUENCE, window - run.length)
-        self.at_once = max(1, min(SIDE_BY_SIDE // len(targets), fits) // self._length)
+        self.at_once = max(1, min(SIDE_BY_SIDE // len(self._begin), longest) // self._length)
         self._last: _Mask | None = None
 
     def joined(self, hidden: Tensor | None, untouched: Tensor, entering: int) -> Tensor:  # [B, V · N, d]

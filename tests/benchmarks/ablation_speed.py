@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from analysis.compute.ablation import AblatedModel, Positions
+from analysis.compute.ablation import AblatedModel
 from analysis.compute.gated_model import attention_outputs
+from analysis.compute.variants import Positions
 from analysis.data.prompts import Batch, Encoded
 from analysis.models.checkpoint import Checkpoint
 

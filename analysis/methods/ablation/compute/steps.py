@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from analysis.compute.ablation import AblatedModel, Positions
+from analysis.compute.ablation import AblatedModel
 from analysis.compute.untouched_run import Predicted, UntouchedRun
+from analysis.compute.variants import Positions
 from analysis.compute.weights import memory_of, open_device
 from analysis.data.prompts import Batch, Encoded, within
 from analysis.methods.ablation.items import Asked, Prompts

@@ -100,7 +100,7 @@ def test_causal_scores_are_data_too(client):
 def test_a_head_is_told_by_every_map(client):
     """Relations, mates, salient tokens and gates, whichever the model has."""
     found = client.get("/api/head?head=L23H4").json()
-    names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal"}
+    names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal", "ablation"}
     assert names | {method.name for method in relation_methods()} == set(found)
     assert (found["head"], found["heads"]) == ("L23H4", 270)
     assert found["salient"]

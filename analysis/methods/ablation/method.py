@@ -21,7 +21,6 @@ class AblationMethod(Method):
     sentence = "What a task, a relation or a prompt loses without each head: minutes."
     version = VERSION
     settings = AblationSettings
-    in_gallery = True
     commands = (
         Command(
             "ablation",

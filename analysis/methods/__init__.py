@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.errors import SettingError
+from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.behaviour.method import BehaviourMethod
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.context.method import ContextMethod
@@ -18,6 +19,7 @@ METHODS: list[Method] = [
     SalienceMethod(),
     BehaviourMethod(),
     CausalMethod(),
+    AblationMethod(),
 ]
 
 

@@ -463,30 +463,28 @@ def test_files_that_lead_out_of_the_models_directory_are_not_read(models, tmp_pa
 def open_models(tiny_folder):
     """A models directory that anybody may read."""
     with tempfile.TemporaryDirectory() as folder:
-        models = Path(folder)
-        models.chmod(0o755)
-        shutil.copytree(tiny_folder, models / "small")
-        (models / "small").chmod(0o755)
-        yield models
+        Path(folder).chmod(0o755)
+        small = shutil.copytree(tiny_folder, Path(folder, "small"))
+        small.chmod(0o755)
+        yield Path(folder)
 
 
 def test_one_bad_folder_hides_no_other(open_models):
     """Links in a circle, a broken link, a pipe and a folder that may not be read leave the list of the others."""
-    models = open_models
-    (models / "circle").symlink_to(models / "circle")
-    (models / "in-circle").mkdir()
-    (models / "in-circle" / "config.json").symlink_to("config.json")
-    (models / "broken").symlink_to(models / "nowhere")
-    (models / "circle.gguf").symlink_to("circle.gguf")
-    os.mkfifo(models / "pipe.gguf")
-    (models / "locked").mkdir(mode=0)
+    (open_models / "circle").symlink_to(open_models / "circle")
+    (open_models / "in-circle").mkdir()
+    (open_models / "in-circle" / "config.json").symlink_to("config.json")
+    (open_models / "broken").symlink_to(open_models / "nowhere")
+    (open_models / "circle.gguf").symlink_to("circle.gguf")
+    os.mkfifo(open_models / "pipe.gguf")
+    (open_models / "locked").mkdir(mode=0)
     mine = os.geteuid()
     try:
         if mine == 0:
             os.seteuid(65534)  # to whom permissions mean something
-        assert listed_models(models) == ["small"]
-        assert listed_folder("locked", models) is None
-        assert listed_folder("in-circle", models) is None
+        assert listed_models(open_models) == ["small"]
+        assert listed_folder("locked", open_models) is None
+        assert listed_folder("in-circle", open_models) is None
     finally:
         os.seteuid(mine)
 

@@ -73,6 +73,31 @@ _STATUS = {
 }
 
 
+class Refusal(BaseModel):
+    """Why not, and what to do."""
+
+    error: str
+    message: str
+    hint: str
+
+
+class Detail(BaseModel):
+    """Why not."""
+
+    detail: Any
+
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Detail, "description": "a body that cannot be read"},
+    403: {"model": Detail, "description": "the analyst role is needed"},
+    404: {"model": Refusal | Detail, "description": "there is no such thing"},
+    422: {"model": Refusal | Detail, "description": "something that makes no sense"},
+    429: {"model": Detail, "description": "too many at a time"},
+    503: {"model": Refusal, "description": "busy; later it works"},
+    507: {"model": Refusal, "description": "the store cannot be used"},
+}
+
+
 class Chosen(BaseModel):
     """Which scores."""
 
@@ -135,6 +160,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     api = FastAPI(
         title="Head Atlas", version=__version__, docs_url=None, redoc_url=None,
         description="What every attention head of a model does: results as data, analyses as jobs.",
+        responses=_REFUSALS,
     )  # fmt: skip
     api.mount("/docs/files", StaticFiles(directory=str(swagger_ui_path)))
     api.add_exception_handler(HeadAtlasError, _answer)

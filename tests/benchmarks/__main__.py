@@ -7,7 +7,15 @@ import torch
 
 from analysis.models import builtin as default_model
 from analysis.results.store import cache_folder
-from tests.benchmarks import ablation_speed, browser_speed, function_map_speed, gates_speed, running_speed, viewers
+from tests.benchmarks import (
+    ablation_speed,
+    browser_speed,
+    crowd,
+    function_map_speed,
+    gates_speed,
+    running_speed,
+    viewers,
+)
 from tests.browser.harness import find_browser
 
 if __name__ == "__main__":
@@ -27,3 +35,6 @@ if __name__ == "__main__":
     print("\nMany viewers\n")
     with tempfile.TemporaryDirectory() as scratch:
         print(viewers.table(Path(scratch)))
+    print("\nA crowd\n")
+    with tempfile.TemporaryDirectory() as scratch:
+        print(crowd.table(Path(scratch)))

@@ -27,7 +27,7 @@ def looks(panels: Sequence[Panel], state: CausalState, palette: Colours) -> list
         codes, shades = _coded(panel, state, palette, scales[panel.column])
         shown_codes = np.where(np.isnan(panel.value), panel.reason, codes + len(palette.missing))
         ground = "" if state.gates == PREVIEW else GROUND
-        coloured.append(Look.of_codes(shown_codes.astype(np.uint8), [*palette.missing, *shades], ground))
+        coloured.append(Look(shown_codes.astype(np.uint8), (*palette.missing, *shades), palette.empty, ground=ground))
     return coloured
 
 

@@ -1,14 +1,12 @@
 """The colours of the function map: a code for every cell and a colour for every code."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from analysis.results.scores import Floats
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.look import NOTHING, Look
+from dashboard.maps.look import HOLLOW, PALE, Look
 from dashboard.maps.panel import Bools, Codes, Panel
-from dashboard.palette import TINTS, Colours, blend
+from dashboard.palette import TINTS, Colours
 
 _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
 
@@ -16,8 +14,7 @@ _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 fo
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
-        plain = Look.of_scores(panel.value, palette.empty, palette.of(panel.tone))
-        return replace(plain, inside=_inside(panel, np.zeros(panel.value.shape, np.uint8), [], palette, drawn=False))
+        return Look.of_scores(panel, palette)
     shades = [*palette.missing, *palette.several]
     for category in panel.categories or (panel.tone,):
         shades += [palette.tint(category, step) for step in range(TINTS)]
@@ -27,7 +24,7 @@ def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
     shown_codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
-    return replace(Look.of_codes(shown_codes, shades), inside=_inside(panel, shown_codes, shades, palette))
+    return Look(shown_codes, shades, palette.empty, _marks(panel))
 
 
 def _coloured(panel: Panel, belongs: Bools) -> Bools:
@@ -37,17 +34,16 @@ def _coloured(panel: Panel, belongs: Bools) -> Bools:
     return np.where(panel.filled.any(axis=0), panel.filled, belongs)
 
 
-def _inside(panel: Panel, codes: Codes, shades: list[str], palette: Colours, drawn: bool = True) -> Look | None:
-    """Empty for hollow cells, a lighter shade of the cell's own for pale ones; None where no panel could have any."""
+def _marks(panel: Panel) -> Codes | None:
+    """An outline for hollow cells, a lighter inside for pale ones; None where no panel could have any."""
     if panel.hollow is None and panel.pale is None:
         return None
-    inside = np.zeros(codes.shape, np.uint8)
-    if drawn and panel.pale is not None:
-        inside[panel.pale] = codes[panel.pale] + 2
-    if drawn and panel.hollow is not None:
-        inside[panel.hollow] = 1
-    lighter = [blend(palette.empty, shade, 0.5) for shade in shades]
-    return Look.of_codes(inside, [NOTHING, palette.empty, *lighter])
+    marks = np.zeros(panel.value.shape, np.uint8)
+    if panel.pale is not None:
+        marks[panel.pale] = PALE
+    if panel.hollow is not None:
+        marks[panel.hollow] = HOLLOW
+    return marks
 
 
 def _codes(value: Floats, member: Bools, tau: float, category: int) -> Codes:

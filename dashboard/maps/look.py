@@ -5,16 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.results.scores import Floats
 from dashboard.maps.panel import Codes, Panel
 from dashboard.palette import Colours, blend
 
+HOLLOW, PALE, SUPPRESS = 1, 2, 4  # marks, which add up: an outline, a lighter inside, half of the square (scripts)
 LEVELS = 64  # of a continuous scale
-HOLLOW, PALE, SUPPRESS = 1, 2, 4  # flags of a cell's mark (assets/atlas/squares.mjs)
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """One byte per cell [layer, head], so that big models stay small on the wire."""
+    """The codes of a map [layer, head], 1 byte per cell so that big models stay small on the wire."""
 
     codes: Codes
     shades: Sequence[str]  # by code
@@ -24,15 +25,23 @@ class Look:
 
     @classmethod
     def of_scores(cls, panel: Panel, palette: Colours) -> "Look":
-        """Between empty and the panel's colour, from a score of 0 to a score of 1; reasons where there is none."""
-        first, top = len(palette.missing), palette.of(panel.tone)
-        share = np.clip(np.nan_to_num(panel.value), 0, 1)
-        levels = first + np.rint(share * (LEVELS - 1))
-        codes = np.where(np.isnan(panel.value), panel.reason, levels).astype(np.uint8)
-        shades = [blend(palette.empty, top, level / (LEVELS - 1)) for level in range(LEVELS)]
-        return cls(codes, (*palette.missing, *shades), palette.empty)
+        """Colours between empty and the panel's own, from a score of 0 to a score of 1."""
+        shades = [*palette.missing, *scale(palette.empty, palette.of(panel.tone))]
+        codes = np.where(np.isnan(panel.value), panel.reason, level(panel.value, LEVELS) + len(palette.missing))
+        return cls(codes.astype(np.uint8), tuple(shades), palette.empty)
 
     @classmethod
     def of_missing(cls, panel: Panel, palette: Colours) -> "Look":
         """Nothing but the reasons why there is no score."""
         return cls(panel.reason.astype(np.uint8), palette.missing, palette.empty)
+
+
+def level(share: Floats, levels: int) -> Codes:
+    """The nearest of so many levels, for shares from 0 to 1; halves go up, as in the scripts."""
+    filled = np.nan_to_num(share)
+    return np.clip(np.floor(filled * (levels - 1) + 0.5), 0, levels - 1).astype(np.uint8)
+
+
+def scale(lowest: str, highest: str, levels: int = LEVELS) -> list[str]:
+    """The colours of so many levels between two."""
+    return [blend(lowest, highest, i / (levels - 1)) for i in range(levels)]

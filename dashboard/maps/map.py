@@ -20,10 +20,12 @@ from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
 from dashboard.maps.profile import Profile
+from dashboard.maps.said import Said, components
 from dashboard.maps.script import Constant, script
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
@@ -156,6 +158,10 @@ class Map(Generic[State]):
         """The keys of those controls that would change nothing on the page; they are hidden."""
         return set()
 
+    def idle(self, shown: "MapView[State]") -> dict[str, str]:
+        """The keys of those controls that do nothing in this state, each with the reason; they are disabled."""
+        return {}
+
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
     def panels(self, shown: MapView[State]) -> tuple[Panel, ...]:
@@ -174,6 +180,10 @@ class Map(Generic[State]):
         """The share of each layer's heads that belong, to stand beside or below a panel of a grid."""
         return None
 
+    def numbers(self, shown: MapView[State]) -> bytes | None:
+        """All that the page's scripts need to follow local settings; None of a map whose rules they do not have."""
+        return None
+
     def best(self, shown: MapView[State]) -> Best | None:
         """What every head does best, for the tooltips of all maps."""
         return None
@@ -184,15 +194,19 @@ class Map(Generic[State]):
         """What the page's title says after the map's, if there is more to say."""
         return ""
 
-    def sentence(self, shown: MapView[State]) -> list[Any]:
-        """How to read what is on the page, in one sentence that follows the controls."""
+    def said(self, shown: MapView[State]) -> list[Said]:
+        """How to read what is on the page, in a sentence or two that follow the controls."""
         return [f"Each square is one attention head of {shown.card.id}."]
+
+    def sentence(self, shown: MapView[State]) -> list[Any]:
+        """The same on the page."""
+        return components(self.said(shown))
 
     def warning(self, shown: MapView[State]) -> list[Any]:
         """What one must know before believing the map; it stands above all else."""
         return []
 
-    def legend(self, shown: MapView[State], palette: Colours) -> list[Any]:
+    def legend(self, shown: MapView[State], palette: Colours) -> list[Entry]:
         """What the colours mean; reasons for missing scores are added by the page."""
         return []
 

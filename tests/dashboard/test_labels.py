@@ -16,9 +16,9 @@ from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of
 from dashboard.maps.function import exports
-from dashboard.maps.function.colours import _coloured
 from dashboard.maps.function.head import head_scores
 from dashboard.maps.function.labels import chosen_labels, deciding_labels, quality, words
+from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.look import NOTHING
 from dashboard.maps.panel import Panel
@@ -303,4 +303,4 @@ def test_only_solid_labels_colour_the_panel_of_all_categories():
         categories=("algorithmic", "knowledge", "linguistic"), belongs=belongs, strengths=np.full((3, 1, 2), 0.5),
         hollow=np.array([[False, True]]), filled=filled,
     )  # fmt: skip
-    assert _coloured(panel, belongs)[:, 0].T.tolist() == [[True, False, False], [True, True, False]]
+    assert coloured(belongs, panel.filled)[:, 0].T.tolist() == [[True, False, False], [True, True, False]]

@@ -45,6 +45,11 @@ def fitted_seeds(causal: Scores, task: str) -> list[str]:
     return [str(name) for name in causal.score.sample.values[some.values]]
 
 
+def is_of_one_seed(causal: Scores) -> bool:
+    """There is nothing that Always and Any could differ in."""
+    return bool(causal.score.sizes["sample"] == 1)
+
+
 def is_running(causal: Scores) -> bool:
     """Some seed is being fitted."""
     return bool((causal.missing == Missing.RUNNING).any())

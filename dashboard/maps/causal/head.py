@@ -73,7 +73,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str)
 def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
     """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
     about = evidence.variant(causal, task).about
-    whose = f" {about}" if about else ""
+    whose = f"{about} " if about else ""
     there = fitted_seeds(causal, task)
     if not there:
         return "not fitted"
@@ -81,7 +81,7 @@ def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
     with np.errstate(invalid="ignore"):
         helps, hurts, idle = ((scored[i] >= threshold).sum() for i in range(3))
     counts = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
-    parts = [f"{ROLE_WORDS[code]}{whose}{_in_seeds(count, len(there))}" for code, count in counts if count]
+    parts = [f"{whose}{ROLE_WORDS[code]}{_in_seeds(count, len(there))}" for code, count in counts if count]
     return ", ".join(parts) or ROLE_WORDS[NO_ROLE]
 
 

@@ -14,21 +14,31 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
 from dashboard.maps.causal import card as card_part
-from dashboard.maps.causal import exports, legend, table
+from dashboard.maps.causal import exports, legend, table, words
 from dashboard.maps.causal.colours import looks
 from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
-from dashboard.maps.causal.gates import FIRST_TASKS, PREVIEW, first_seeds, seeds, shown_tasks, task_names
+from dashboard.maps.causal.gates import (
+    FIRST_TASKS,
+    PREVIEW,
+    first_seeds,
+    is_of_one_seed,
+    seeds,
+    shown_tasks,
+    task_names,
+)
 from dashboard.maps.causal.panels import panels
 from dashboard.maps.causal.profile import layer_shares
 from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
 from dashboard.maps.profile import Profile
+from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
@@ -102,24 +112,33 @@ class CausalMap(Map[CausalState]):
         tasks = list(shown_tasks(shown.whole, state)) if shown is not None else []
         return {**super().control_values(shown, state), "tasks": tasks}
 
+    def idle(self, shown: Shown) -> dict[str, str]:
+        """Threshold and seeds, of the preview; Always and Any, of one seed."""
+        if shown.state.gates == PREVIEW:
+            words = "The preview is made of gradients, without any fit."
+            return {"role": f"{words} It has no threshold.", "seed": f"{words} It has no seeds."}
+        if shown.state.one_seed or is_of_one_seed(shown.result):
+            return {"columns": "One seed is shown: Always and Any would be the same."}
+        return {}
+
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """Tasks by columns."""
         return panels(shown.result, shown.state)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
-        """Two lights added, one score alone, or gradients around 0."""
+        """Two roles mixed, one score alone, or gradients around 0."""
         return looks(shown.panels, shown.state, palette)
 
     def profile(self, panel: Panel, palette: Colours) -> Profile | None:
         """The share of a layer's heads that facilitate, and that interfere."""
         return layer_shares(panel, palette)
 
-    def sentence(self, shown: Shown) -> list[Any]:
-        """What light means, and over which seeds."""
-        return legend.sentence(shown)
+    def said(self, shown: Shown) -> list[Said]:
+        """What colours mean, and over which seeds."""
+        return words.said(shown)
 
-    def legend(self, shown: Shown, palette: Colours) -> list[Any]:
-        """A square of both channels, or a colour bar."""
+    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
+        """A square of both roles, or a colour bar."""
         return legend.legend(shown, palette)
 
     def sections(self) -> Sequence[Section]:

@@ -98,7 +98,7 @@ def _agreement(causal: Scores, task: str) -> list[Any]:
         return []
     numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in correlations.items())
     strength = max(abs(value) for value in correlations.values())
-    verdict = "hardly predicts" if strength < 0.3 else "only roughly predicts" if strength < 0.7 else "predicts well"
+    verdict = "hardly predicts" if strength < 0.3 else "is a weak predictor of" if strength < 0.7 else "predicts well"
     words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {verdict} them."
     return [html.P(words.replace("-", "−"), className="hint")]
 

@@ -115,8 +115,8 @@ def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
     promoted, suppressed = row.promote.hits, row.suppress.hits
     pieces: list[Any] = [html.Span(f"{best.low:.2f}–{best.high:.2f}", className="interval")]
     if suppressed:
-        pairs = "," if promoted else f" / {kept}"
-        pieces.append(_pairs_button(f"−{_count(suppressed)}{pairs}", row, "suppress", head, shown))
+        end = "," if promoted else ""
+        pieces.append(_pairs_button(f"{_count(suppressed)} / {kept} suppressed{end}", row, "suppress", head, shown))
     if promoted:
         pieces.append(_pairs_button(f"{_count(promoted)} / {kept}", row, "promote", head, shown))
     return pieces

@@ -1,10 +1,13 @@
 """The colours of the function map: a code for every cell and a colour for every code."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from analysis.results.scores import Floats
+from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.look import HOLLOW, PALE, Look
+from dashboard.maps.look import HOLLOW, PALE, SUPPRESS, Look
 from dashboard.maps.panel import Bools, Codes, Panel
 from dashboard.palette import TINTS, Colours
 
@@ -14,35 +17,25 @@ _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 fo
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
-        return Look.of_scores(panel, palette)
+        return replace(Look.of_scores(panel, palette), marks=_marks(panel, SUPPRESS))
     shades = [*palette.missing, *palette.several]
     for category in panel.categories or (panel.tone,):
         shades += [palette.tint(category, step) for step in range(TINTS)]
         shades.append(palette.of(category))
     if panel.belongs is not None and panel.strengths is not None:
-        codes = _codes_of_several(panel, _coloured(panel, panel.belongs), panel.strengths, state.tau)
+        codes = _codes_of_several(panel, coloured(panel.belongs, panel.filled), panel.strengths, state.tau)
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
     shown_codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
-    return Look(shown_codes, shades, palette.empty, _marks(panel))
+    return Look(shown_codes, shades, palette.empty, _marks(panel, HOLLOW | PALE | SUPPRESS))
 
 
-def _coloured(panel: Panel, belongs: Bools) -> Bools:
-    """The categories that colour a head: those by which it is filled, or else those by which it is hollow."""
-    if panel.filled is None:
-        return belongs
-    return np.where(panel.filled.any(axis=0), panel.filled, belongs)
-
-
-def _marks(panel: Panel) -> Codes | None:
-    """An outline for hollow cells, a lighter inside for pale ones; None where no panel could have any."""
-    if panel.hollow is None and panel.pale is None:
-        return None
+def _marks(panel: Panel, wanted: int) -> Codes:
+    """An outline for hollow cells, a lighter inside for pale ones, half a square for those that suppress."""
     marks = np.zeros(panel.value.shape, np.uint8)
-    if panel.pale is not None:
-        marks[panel.pale] = PALE
-    if panel.hollow is not None:
-        marks[panel.hollow] = HOLLOW
+    for flag, heads in ((PALE, panel.pale), (HOLLOW, panel.hollow), (SUPPRESS, panel.suppresses)):
+        if heads is not None and flag & wanted:
+            marks[heads] |= flag
     return marks
 
 

@@ -28,6 +28,7 @@ from dashboard.maps.causal.gates import (
     shown_tasks,
     task_names,
 )
+from dashboard.maps.causal.numbers import numbers
 from dashboard.maps.causal.panels import panels
 from dashboard.maps.causal.profile import side_profiles
 from dashboard.maps.causal.sections import SECTIONS, contents
@@ -131,6 +132,10 @@ class CausalMap(Map[CausalState]):
         lies = shown.orientation
         columns = len({panel.column for panel in panels})
         return arrange_grid(len(panels) // columns, columns, lies.cells(shown.card), width, profile_beside=lies.across)
+
+    def numbers(self, shown: Shown) -> bytes:
+        """All scores on the page."""
+        return numbers(shown)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """Two roles mixed, one score alone, or gradients around 0."""

@@ -22,6 +22,7 @@ from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
 from dashboard.maps.function.labels import BEYOND, is_measured
+from dashboard.maps.function.numbers import numbers
 from dashboard.maps.function.panels import panels
 from dashboard.maps.function.profile import profile
 from dashboard.maps.function.state import FunctionState
@@ -143,6 +144,10 @@ class FunctionMap(Map[FunctionState]):
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """All categories first, then each; one when a relation is asked for."""
         return panels(shown.result, shown.state)
+
+    def numbers(self, shown: Shown) -> bytes:
+        """All scores on the page."""
+        return numbers(shown)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """Categories above τ and tints below it, or the scores themselves."""

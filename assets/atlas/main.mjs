@@ -3,15 +3,14 @@
 import { goneBack, writeAddress } from "./address.mjs";
 import { clickedButton } from "./buttons.mjs";
 import { leave } from "./cursor.mjs";
-import { show } from "./drawing.mjs";
+import { fit, show } from "./drawing.mjs";
 import { built } from "./elements.mjs";
-import { whenDrawn } from "./graph.mjs";
 import { unpack } from "./heads.mjs";
 import { jobsTold, listenToJobs, pollJobs } from "./jobs.mjs";
 import { keyed } from "./keyboard.mjs";
 import { drawPins } from "./outlines.mjs";
 import { byId, dash, PARTS } from "./page.mjs";
-import { listenTo } from "./pointer.mjs";
+import { listen } from "./pointer.mjs";
 import { listenToPoints, markPoints } from "./points.mjs";
 import { chooseTheme, watchScreen } from "./screen.mjs";
 import { state } from "./state.mjs";
@@ -27,9 +26,8 @@ import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
 function draw(packed) {
   if (!packed) return;
   if (!state.heads) listenToJobs();
-  state.heads = unpack(packed);
-  show(state.heads.figure);
-  whenDrawn(listenTo);
+  show(unpack(packed));
+  listen();
 }
 
 /**
@@ -92,7 +90,7 @@ dash().atlas = {
   help: () => true,
 };
 
-watchScreen();
+watchScreen(fit);
 addEventListener("popstate", goneBack);
 document.addEventListener("keydown", keyed);
 document.addEventListener("click", clickedButton);

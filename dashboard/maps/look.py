@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -10,8 +9,7 @@ from analysis.results.scores import Floats
 from dashboard.maps.panel import Codes, Panel
 from dashboard.palette import Colours, blend
 
-NOTHING = "rgba(0,0,0,0)"  # a colour that leaves what is below as it is (scripts)
-HOLLOW, PALE, SUPPRESS = 1, 2, 4  # marks, which add up: an outline, a lighter inside, half of the square (scripts)
+HOLLOW, PALE, SUPPRESS = 1, 2, 4  # flags of a cell's mark (assets/atlas/squares.mjs)
 LEVELS = 64  # of a continuous scale
 
 
@@ -36,43 +34,6 @@ class Look:
     def of_missing(cls, panel: Panel, palette: Colours) -> "Look":
         """Nothing but the reasons why there is no score."""
         return cls(panel.reason.astype(np.uint8), palette.missing, palette.empty)
-
-    # ---- As plotly takes it --------------------------------------------------------------------------------------
-
-    @property
-    def numbers(self) -> Codes:
-        """The numbers of a heat map."""
-        return self.codes
-
-    @property
-    def scale(self) -> list[list[Any]]:
-        """Its colour scale: [place from 0 to 1, colour], a step for each code."""
-        steps: list[list[Any]] = []
-        for code, shade in enumerate(self.shades):
-            steps += [[code / len(self.shades), shade], [(code + 1) / len(self.shades), shade]]
-        return steps
-
-    @property
-    def low(self) -> float:
-        """The number at the beginning of the scale."""
-        return -0.5
-
-    @property
-    def high(self) -> float:
-        """The number at its end."""
-        return len(self.shades) - 0.5
-
-    @property
-    def inside(self) -> "Look | None":
-        """What is drawn over the middle of each cell, of which an outline remains: empty, or a lighter shade."""
-        if self.marks is None or not (self.marks & (HOLLOW | PALE)).any():
-            return None
-        codes = np.zeros(self.codes.shape, np.uint8)
-        pale, hollow = self.marks & PALE > 0, self.marks & HOLLOW > 0
-        codes[pale] = self.codes[pale] + 2
-        codes[hollow] = 1
-        lighter = [blend(self.empty, shade, 0.5) for shade in self.shades]
-        return Look(codes, [NOTHING, self.empty, *lighter])
 
 
 def level(share: Floats, levels: int) -> Codes:

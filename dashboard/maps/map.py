@@ -17,9 +17,7 @@ from analysis.methods.method import Asked
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Missing, Scores
-from dashboard.arrange import LARGEST, Arrangement, arrange
 from dashboard.cache import cached
-from dashboard.figures.numbers import Properties
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
 from dashboard.maps.entry import Entry
@@ -107,7 +105,7 @@ class Map(Generic[State]):
     title: str = ""  # in the picker of views
     own_view: bool = True  # it has panels; else it is only a part of a head's card
     part: type[State] = cast("type[State]", Part)  # what it adds to the state of a view
-    heads_across: bool = False  # its maps lie with heads across and layer 0 at the bottom, unless transposed
+    layers_upward: bool = False  # layer 0 is at the bottom when heads go across
     help: str = ""  # how to read it, in the page's help
 
     # ---- The state ----------------------------------------------------------------------------------------------
@@ -172,23 +170,11 @@ class Map(Generic[State]):
 
     def orientation(self, common: ViewState) -> Orientation:
         """How its maps lie."""
-        return Orientation(common.transpose != self.heads_across, self.heads_across and not common.transpose)
-
-    def arranged(
-        self, shown: MapView[State], panels: Sequence[Panel], width: int, largest: int = LARGEST
-    ) -> Arrangement:
-        """Where the panels stand."""
-        return arrange(len(panels), *shown.orientation.cells(shown.card), width, largest=largest)
+        return Orientation(common.transpose, common.transpose and self.layers_upward)
 
     def looks(self, shown: MapView[State], palette: Colours) -> Sequence[Look]:
         """The colours of every panel: between empty and the panel's own."""
         return [Look.of_scores(panel, palette) for panel in shown.panels]
-
-    def profiles(
-        self, shown: MapView[State], place: Arrangement, palette: Colours
-    ) -> tuple[list[Properties], Properties]:
-        """Traces and axes of the layer profiles beside the panels, where the arrangement has room for them."""
-        return [], {}
 
     def profile(self, panel: Panel, palette: Colours) -> Profile | None:
         """The share of each layer's heads that belong, to stand beside or below a panel of a grid."""

@@ -10,7 +10,6 @@ from dash.exceptions import PreventUpdate
 
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
-from dashboard.figures.view_figure import view_figure
 from dashboard.jobs import read_jobs
 from dashboard.maps import MAPS
 from dashboard.maps.legend import legend
@@ -28,7 +27,6 @@ from dashboard.view import View, open_view, opened, view_of_controls
 
 _NOT_ASKED = {f"{ids.SCREEN}.data", f"{ids.FRESH}.data"}  # changes that nobody asked for leave notices alone
 EMBEDDED = "embedded"  # the page's class without what surrounds the maps
-_LARGEST_BESIDE_TABLE = 14  # pixels of a cell
 _HIDDEN = (
     ids.WARNING,
     ids.EMPTY,
@@ -145,7 +143,7 @@ def paint(
     view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, asked)
     other_choices = another_model or bool(changed & _deciding_choices())
     return {
-        "heads": {**hover.packed(view), "figure": _figure(view, *read_screen(screen))},
+        "heads": hover.packed(view, read_screen(screen)[1]),
         "query": view.query,
         "controls": _controls(view, from_address, another_model),
         "choices": choices(catalogue, view) if other_choices else dict.fromkeys(_pickers(), no_update),
@@ -155,13 +153,6 @@ def paint(
         "notices": no_update if changed <= _NOT_ASKED else _notices(view),
         "page": (EMBEDDED if view.state.embed else "") if from_address else no_update,
     }
-
-
-def _figure(view: View, width: int, dark: bool) -> Values:
-    """The maps; beside the table only the first, and smaller."""
-    if view.state.view == TABLE:
-        return view_figure(view, width, dark, view.panels[:1], _LARGEST_BESIDE_TABLE)
-    return view_figure(view, width, dark)
 
 
 def _notices(view: View) -> list[Any]:

@@ -124,10 +124,9 @@ def _atlas() -> list[Any]:
 
 
 def _maps() -> html.Div:
-    config = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False}
     label = "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."
-    graph = dcc.Graph(id=ids.MAPS, config=config, responsive=False, style={"minHeight": "160px"})
-    return html.Div(graph, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
+    maps = html.Div(id=ids.MAPS, className="sheet")
+    return html.Div(maps, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
 
 
 def _help() -> dmc.Modal:

@@ -13,8 +13,6 @@ from analysis.methods.method import Asked
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
-from dashboard.arrange import LARGEST, Arrangement, arrange_grid
-from dashboard.figures.numbers import Properties
 from dashboard.maps.causal import card as card_part
 from dashboard.maps.causal import exports, legend, table, words
 from dashboard.maps.causal.colours import looks
@@ -30,7 +28,7 @@ from dashboard.maps.causal.gates import (
 )
 from dashboard.maps.causal.numbers import numbers
 from dashboard.maps.causal.panels import panels
-from dashboard.maps.causal.profile import side_profiles
+from dashboard.maps.causal.profile import layer_shares
 from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.columns import Column
@@ -40,6 +38,7 @@ from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
+from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
@@ -54,7 +53,7 @@ class CausalMap(Map[CausalState]):
     name = CausalMethod.name
     title = CausalMethod.title
     part = CausalState
-    heads_across = True
+    layers_upward = True  # as published
     help = (
         "In the causal map every head has a gate, fitted while the model does a task. Facilitation F: the task "
         "needs the head. Interference N: the head hurts it. Irrelevance R: it does not matter."
@@ -127,12 +126,6 @@ class CausalMap(Map[CausalState]):
         """Tasks by columns."""
         return panels(shown.result, shown.state)
 
-    def arranged(self, shown: Shown, panels: Sequence[Panel], width: int, largest: int = LARGEST) -> Arrangement:
-        """A grid of tasks and columns, with the layer profile beside or below each."""
-        lies = shown.orientation
-        columns = len({panel.column for panel in panels})
-        return arrange_grid(len(panels) // columns, columns, lies.cells(shown.card), width, profile_beside=lies.across)
-
     def numbers(self, shown: Shown) -> bytes:
         """All scores on the page."""
         return numbers(shown)
@@ -141,9 +134,9 @@ class CausalMap(Map[CausalState]):
         """Two roles mixed, one score alone, or gradients around 0."""
         return looks(shown.panels, shown.state, palette)
 
-    def profiles(self, shown: Shown, place: Arrangement, palette: Colours) -> tuple[list[Properties], Properties]:
+    def profile(self, panel: Panel, palette: Colours) -> Profile | None:
         """The share of a layer's heads that facilitate, and that interfere."""
-        return side_profiles(shown.panels, shown.orientation, shown.card.layers, place, palette)
+        return layer_shares(panel, palette)
 
     def said(self, shown: Shown) -> list[Said]:
         """What colours mean, and over which seeds."""

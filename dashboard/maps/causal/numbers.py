@@ -28,7 +28,8 @@ def numbers(shown: MapView[CausalState]) -> bytes:
     columns = shown_columns(shown.result, CausalState(seed=shown.state.seed))
     known = {
         **asdict(facts(shown)),
-        "reasons": [missing_words(shown, reason) for reason in Missing],
+        "reasons": [reason.words for reason in Missing],
+        "told": [missing_words(shown, reason) for reason in Missing],
         "alone": bool(shown.state.one_seed) or is_of_one_seed(shown.result),
     }
     return _packed(shown.map.name, shown.result, tasks, columns, json.dumps(known))

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from analysis.methods.relation_labels import copy_like
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.cache import cached
+from dashboard.maps.function.best import VERBS
 from dashboard.maps.function.labels import Labels, is_measured, labels_of
 from dashboard.maps.function.panels import no_category
 from dashboard.maps.function.state import FunctionState
@@ -25,7 +26,8 @@ Table = npt.NDArray[np.float64]  # [row, column]
 
 def numbers(shown: MapView[FunctionState]) -> bytes:
     """Of the result on the page."""
-    known = {**asdict(facts(shown)), "reasons": [missing_words(shown, reason) for reason in Missing]}
+    known = {**asdict(facts(shown)), "reasons": [reason.words for reason in Missing]}
+    known["told"] = [missing_words(shown, reason) for reason in Missing]
     return _packed(shown.map.name, shown.result, json.dumps(known))
 
 
@@ -40,7 +42,8 @@ def _packed(name: str, scores: Scores, known: str) -> bytes:
         "layers": list(card.layers),
         "heads": card.heads,
         "kinds": scores.score.kind.values.tolist(),
-        "categories": scores.categories(),
+        "categories": [{"name": name, "title": name.capitalize()} for name in scores.categories()],
+        "verbs": [VERBS[kind] for kind in scores.score.kind.values.tolist()],
         "items": [_about(scores, item) for item in items],
         "measured": is_measured(scores),
     }

@@ -2,7 +2,7 @@
 // What the maps show: unpacked from the store, found by a head's name. Arrays run over layers, then heads.
 
 /** @typedef {[row: number, column: number]} Cell a head: the index of its layer, and its number in the layer */
-/** @typedef {Uint8Array | Uint16Array | Float32Array} Numbers */
+/** @typedef {Uint8Array | Uint16Array | Float32Array | Float64Array} Numbers */
 /** @typedef {import("./squares.mjs").Look} Look */
 /** @typedef {import("./bars.mjs").Profile} Profile */
 
@@ -144,7 +144,7 @@ export function unpack(packed) {
  * @returns {Label}
  */
 function unpackLabel({ words, codes }) {
-  const decoded = lazily(codes, "u1");
+  const decoded = lazily(codes, "u2");
   return {
     words,
     get codes() {

@@ -44,7 +44,7 @@ def packed(view: View, dark: bool) -> Packed:
         "drawn": 1 if in_table else len(panels),
         "largest": _LARGEST_BESIDE_TABLE if in_table else LARGEST,
         "reasons": [reason.words for reason in Missing],
-        "labels": [{"words": list(label.words), "codes": _bytes(label.codes)} for label in labels],
+        "labels": [{"words": list(label.words), "codes": _bytes(label.codes.astype("<u2"))} for label in labels],
         "panels": panels,
         "best": _best(view),
     }

@@ -26,6 +26,7 @@ from dashboard.maps.causal.gates import (
     shown_tasks,
     task_names,
 )
+from dashboard.maps.causal.numbers import numbers
 from dashboard.maps.causal.panels import panels
 from dashboard.maps.causal.profile import layer_shares
 from dashboard.maps.causal.sections import SECTIONS, contents
@@ -124,6 +125,10 @@ class CausalMap(Map[CausalState]):
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """Tasks by columns."""
         return panels(shown.result, shown.state)
+
+    def numbers(self, shown: Shown) -> bytes:
+        """All scores on the page."""
+        return numbers(shown)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """Two roles mixed, one score alone, or gradients around 0."""

@@ -66,7 +66,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
     roles = reduced(causal, task, column)
     measured_roles = known_roles(roles)
     names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in measured_roles)
-    why = _why(causal, task, column)
+    why = why_missing(causal, task, column)
     if roles is None or not names:
         return _without(causal, task, column, why)
     strengths = roles[[ROLES.index(role) for role in names]]
@@ -93,7 +93,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
     )
 
 
-def _why(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
+def why_missing(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
     """The worst reason of the seeds that a column stands for."""
     missing = causal.missing.sel(item=task)
     chosen = [column] if column in missing.sample.values else missing.sample.values.tolist()

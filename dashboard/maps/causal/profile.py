@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dashboard.maps.causal.gates import LETTERS
+from dashboard.maps.causal.panels import SHORT_WORDS
 from dashboard.maps.panel import Panel, layer_profile
 from dashboard.maps.profile import Profile
 from dashboard.palette import Colours
@@ -13,6 +13,6 @@ def layer_shares(panel: Panel, palette: Colours) -> Profile | None:
     if panel.belongs is None:
         return None
     rows = np.nan_to_num(layer_profile(panel))
-    names = tuple(LETTERS[role] for role in panel.categories)
+    names = tuple(SHORT_WORDS[role] for role in panel.categories)
     shades = tuple(palette.of(role) for role in panel.categories)
     return Profile(names, shades, tuple(rows), signed=len(names) == 2)

@@ -22,14 +22,13 @@ from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
 from dashboard.maps.function.labels import BEYOND, is_measured
+from dashboard.maps.function.numbers import numbers
 from dashboard.maps.function.panels import panels
-from dashboard.maps.function.profile import profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import SUPPRESS, Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
-from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
@@ -144,13 +143,13 @@ class FunctionMap(Map[FunctionState]):
         """All categories first, then each; one when a relation is asked for."""
         return panels(shown.result, shown.state)
 
+    def numbers(self, shown: Shown) -> bytes:
+        """All scores on the page."""
+        return numbers(shown)
+
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """Categories above τ and tints below it, or the scores themselves."""
         return [look(panel, shown.state, palette) for panel in shown.panels]
-
-    def profile(self, panel: Panel, palette: Colours) -> Profile:
-        """Each head counted once, by its colour."""
-        return profile(panel, palette)
 
     def best(self, shown: Shown) -> Best | None:
         """The relations that every head does best."""

@@ -21,6 +21,7 @@ from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools, Label, Measure, Panel, without_scores
 
 ALL = "all"  # the panel that shows every category at once
+ALL_TITLE = "All categories"
 UNCLASSIFIED = "Unclassified"
 _POOR = f"{COPY_LIKE} or {UNSPECIFIC}"
 # After a category, by what a head is in it: nothing, hollow, a member; then the last two by suppressing.
@@ -34,12 +35,16 @@ def panels(scores: Scores, state: FunctionState) -> tuple[Panel, ...]:
         return _labelled([_panel(item.name, item.title, item.category, scores, (item.name,), state)])
     names = tuple(scores.categories())
     if not names:
-        why = Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
-        return (without_scores(ALL, "All categories", scores.provenance.model, why),)
+        return (without_scores(ALL, ALL_TITLE, scores.provenance.model, no_category(scores)),)
     single = []
     for name in names:
         single.append(_panel(name, name.capitalize(), name, scores, tuple(scores.items(name)), state))
     return _labelled([_all_categories(single, labels_behind(ALL, scores, state)), *single])
+
+
+def no_category(scores: Scores) -> Missing:
+    """Why a result has no category."""
+    return Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
 
 
 def labels_behind(key: str, scores: Scores, state: FunctionState) -> Labels:
@@ -78,7 +83,7 @@ def _all_categories(single: list[Panel], decides: Labels) -> Panel:
     strengths = np.stack([panel.value for panel in single])
     return Panel(
         key=ALL,
-        title="All categories",
+        title=ALL_TITLE,
         value=best,
         member=np.logical_or.reduce(members),
         reason=np.where(np.isnan(best), worst, Missing.PRESENT).astype(np.int8),

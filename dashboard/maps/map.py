@@ -194,6 +194,10 @@ class Map(Generic[State]):
         """What the page's title says after the map's, if there is more to say."""
         return ""
 
+    def topic(self, shown: MapView[State]) -> str:
+        """What it says last, of all that follows the controls in the browser."""
+        return ""
+
     def said(self, shown: MapView[State]) -> list[Said]:
         """How to read what is on the page, in a sentence or two that follow the controls."""
         return [f"Each square is one attention head of {shown.card.id}."]

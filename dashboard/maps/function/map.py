@@ -156,10 +156,13 @@ class FunctionMap(Map[FunctionState]):
         return best_relations(shown.result, shown.state.kinds)
 
     def subject(self, shown: Shown) -> str:
-        """The basis when it is not the map's own, and the relation that is shown alone."""
-        parts = [basis_of(shown.whole.provenance).basis] if shown.whole.provenance.method != self.name else []
-        parts += [shown.panels[0].title] if shown.state.relation else []
-        return " · ".join(parts)
+        """The basis when it is not the map's own."""
+        return basis_of(shown.whole.provenance).basis if shown.whole.provenance.method != self.name else ""
+
+    def topic(self, shown: Shown) -> str:
+        """The relation that is shown alone."""
+        there = shown.state.relation in shown.result.items()
+        return shown.result.item(shown.state.relation).title if there else ""
 
     def warning(self, shown: Shown) -> list[Any]:
         """That a map which was only read from the weights does not hold."""

@@ -160,7 +160,7 @@ def grown(scores, layers=80, heads=64):
 
 @pytest.mark.parametrize("kind", ["weights", "running", "causal"])
 def test_the_numbers_of_a_big_model_are_small(kind, running_scores):
-    """At most 300 kB for 80 × 64 heads and all relations, with intervals and controls, compressed as the server does."""
+    """At most 300 kB for 80 × 64 heads and all relations, with intervals and controls, compressed."""
     big = big_scores()
     made = {"weights": lambda: big, "running": lambda: grown(running_scores)}
     scores = causal_scores_of(big.provenance.model) if kind == "causal" else made[kind]()

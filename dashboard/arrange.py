@@ -37,7 +37,7 @@ class Arrangement:
     height: int
     cell: float  # pixels of a cell's side, in the last panel
     boxes: tuple[Box, ...]
-    sides: tuple[Box, ...] = ()  # of the layer profiles beside or below the panels, if there are any
+    sides: tuple[Box, ...] = ()  # of the layer profiles of all panels, of the first alone, or of none
 
     @property
     def area(self) -> int:
@@ -68,7 +68,7 @@ def arrange(
     count: int, cells: tuple[int, int], width: int, height: int = HIGH, largest: int = LARGEST, profile: str = "",
     beside: int = 0,
 ) -> Arrangement:  # fmt: skip
-    """Place `count` panels of `cells` across and down, each with its layer profile `beside` or `below` it, if any.
+    """Place `count` panels of `cells` across and down, with layer profiles "beside" or "below" them, if any.
 
     `beside` is how many belong in one row, of panels in a grid. Others stand in one row where their cells are
     comfortable; else as their cells are largest: in rows, or with the first panel large and the rest in two or three
@@ -76,9 +76,9 @@ def arrange(
     """
     task = _Task(count, max(1, cells[0]), max(1, cells[1]), width, height, largest, profile)
     if width < _PHONE:
-        return _on_a_phone(task)
+        return _on_a_phone(task if beside else replace(task, profile=""))
     options = [_in_rows(task, each, height) for each in _evenly(task, beside)]
-    if not profile:
+    if not beside:
         led = [_led(task, deep) for deep in (2, 3) if count > deep and (count - 1) % deep == 0]
         options += [option for option in led if option.cell >= _SMALLEST and option.boxes[-1].width >= _NARROWEST_LED]
     fitting = [option for option in options if option.height <= height and option.is_legible]
@@ -110,8 +110,7 @@ def _on_a_phone(task: _Task) -> Arrangement:
 def _in_rows(task: _Task, beside: int, height: int | None) -> Arrangement:
     """So many panels beside each other, as large as the width and, where there is one, the height allow."""
     across, deep = task.width // beside, -(-task.count // beside)
-    room_beside = min(SIDE[0], across // 4) + GAP if task.profile == "beside" else 0
-    room_below = UNDER + GAP if task.profile == "below" else 0
+    room_beside, room_below = _room(task, across)
     cell = min((across - LEFT - RIGHT - room_beside) / task.columns, task.largest)
     if height is not None:
         cell = min(cell, (height / deep - TOP - BOTTOM - room_below) / task.rows)
@@ -120,31 +119,45 @@ def _in_rows(task: _Task, beside: int, height: int | None) -> Arrangement:
     step = inner[1] + TOP + BOTTOM + room_below
     corners = [((i % beside) * across + LEFT, (i // beside) * step + TOP) for i in range(task.count)]
     boxes = tuple(Box(left, top, *inner) for left, top in corners)
-    sides: tuple[Box, ...] = ()
-    if task.profile == "beside":
-        wide = max(8, min(SIDE[1], across - LEFT - RIGHT - inner[0] - GAP))
-        sides = tuple(Box(left + inner[0] + GAP, top, wide, inner[1]) for left, top in corners)
-    if task.profile == "below":
-        sides = tuple(Box(left, top + inner[1] + BOTTOM, inner[0], UNDER) for left, top in corners)
+    sides = tuple(_side(box, task, across) for box in boxes) if task.profile else ()
     return Arrangement(task.width, deep * step, cell, boxes, sides)
 
 
+def _room(task: _Task, across: int) -> tuple[int, int]:
+    """Pixels that a profile needs beside a panel and below it."""
+    beside = min(SIDE[0], across // 4) + GAP if task.profile == "beside" else 0
+    return beside, UNDER + GAP if task.profile == "below" else 0
+
+
+def _side(box: Box, task: _Task, across: int) -> Box:
+    """Where the profile of a panel goes, that has so many pixels with its labels."""
+    if task.profile == "below":
+        return Box(box.left, box.top + box.height + BOTTOM, box.width, UNDER)
+    wide = max(8, min(SIDE[1], across - LEFT - RIGHT - box.width - GAP))
+    return Box(box.left + box.width + GAP, box.top, wide, box.height)
+
+
 def _led(task: _Task, deep: int) -> Arrangement:
-    """The first panel as high as the rows of the others, which stand behind it."""
+    """The first panel, alone with a profile, as high as the rows of the others, which stand behind it."""
     behind = (task.count - 1) // deep
     around, above = LEFT + RIGHT, TOP + BOTTOM
-    between = (deep - 1) * above / task.rows  # cells as high as the labels between the rows
-    small = (task.width - (behind + 1) * around - between * task.columns) / ((deep + behind) * task.columns)
+    room_beside, room_below = _room(task, task.width // 2)
+    between = ((deep - 1) * above - room_below) / task.rows  # cells as high as the labels between the rows
+    small = task.width - (behind + 1) * around - room_beside - between * task.columns
+    small = small / ((deep + behind) * task.columns)
     small = _snapped(min(small, (task.height / deep - above) / task.rows, task.largest))
-    large = _snapped(min(deep * small + between, LARGEST_FIRST))
-    inner, first = _size(small, task), _size(large, task)
-    start, step = first[0] + around, inner[0] + around
-    boxes = [Box(LEFT, TOP, *first)]
+    inner = _size(small, task)
+    left_over = task.width - behind * (inner[0] + around) - around - room_beside
+    high = (task.height - above - room_below) / task.rows
+    first = Box(LEFT, TOP, *_size(_snapped(min(left_over / task.columns, high, LARGEST_FIRST)), task))
+    start, step = first.width + around + room_beside, inner[0] + around
+    boxes = [first]
     for i in range(task.count - 1):
         left, top = start + (i % behind) * step + LEFT, (i // behind) * (inner[1] + above) + TOP
         boxes.append(Box(left, top, *inner))
-    height = max(first[1] + above, deep * (inner[1] + above))
-    return Arrangement(task.width, height, small, tuple(boxes))
+    height = max(first.height + above + room_below, deep * (inner[1] + above))
+    sides = (_side(first, task, start),) if task.profile else ()
+    return Arrangement(task.width, height, small, tuple(boxes), sides)
 
 
 def _snapped(cell: float) -> float:

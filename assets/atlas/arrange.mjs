@@ -10,7 +10,7 @@
  * @property {number} height
  * @property {number} cell pixels of a cell's side, in the last panel
  * @property {Box[]} boxes
- * @property {Box[]} sides of the layer profiles, if there are any
+ * @property {Box[]} sides of the layer profiles of all panels, of the first alone, or of none
  */
 
 /**
@@ -42,10 +42,10 @@ const [GAP, LEAST_SIDE, LARGEST_SIDE, UNDER] = [28, 110, 220, 46];
  * @returns {Arrangement}
  */
 export function arrange(task) {
-  const { count, width, height, largest, profile, beside } = task;
-  if (width < PHONE) return onAPhone(task);
+  const { count, width, height, largest, beside } = task;
+  if (width < PHONE) return onAPhone(beside ? task : { ...task, profile: "" });
   const options = evenly(task).map((each) => inRows(task, each, height));
-  if (!profile) options.push(...leading(task));
+  if (!beside) options.push(...leading(task));
   const fitting = options.filter((option) => option.height <= height && isLegible(option));
   if (!fitting.length) {
     const most = Math.min(beside || 2, Math.floor(width / NARROWEST), count);
@@ -118,8 +118,7 @@ function onAPhone(task) {
 function inRows(task, beside, height) {
   const across = Math.floor(task.width / beside);
   const deep = Math.ceil(task.count / beside);
-  const roomBeside = task.profile === "beside" ? Math.min(LEAST_SIDE, Math.floor(across / 4)) + GAP : 0;
-  const roomBelow = task.profile === "below" ? UNDER + GAP : 0;
+  const [roomBeside, roomBelow] = roomOf(task, across);
   let cell = Math.min((across - LEFT - RIGHT - roomBeside) / task.columns, task.largest);
   if (height !== null) cell = Math.min(cell, (height / deep - TOP - BOTTOM - roomBelow) / task.rows);
   cell = snapped(cell);
@@ -135,6 +134,18 @@ function inRows(task, beside, height) {
 }
 
 /**
+ * Pixels that a profile needs beside a panel and below it.
+ * @param {Task} task
+ * @param {number} across
+ * @returns {[beside: number, below: number]}
+ */
+function roomOf({ profile }, across) {
+  const beside = profile === "beside" ? Math.min(LEAST_SIDE, Math.floor(across / 4)) + GAP : 0;
+  return [beside, profile === "below" ? UNDER + GAP : 0];
+}
+
+/**
+ * Where the profile of a panel goes, that has so many pixels with its labels.
  * @param {Box} box
  * @param {Task} task
  * @param {number} across
@@ -157,6 +168,7 @@ function leading(task) {
 }
 
 /**
+ * The first panel, alone with a profile, as high as the rows of the others.
  * @param {Task} task
  * @param {number} deep
  * @returns {Arrangement}
@@ -164,20 +176,26 @@ function leading(task) {
 function led(task, deep) {
   const behind = Math.floor((task.count - 1) / deep);
   const [around, above] = [LEFT + RIGHT, TOP + BOTTOM];
-  const between = ((deep - 1) * above) / task.rows;
-  let small = (task.width - (behind + 1) * around - between * task.columns) / ((deep + behind) * task.columns);
+  const [roomBeside, roomBelow] = roomOf(task, Math.floor(task.width / 2));
+  const between = ((deep - 1) * above - roomBelow) / task.rows; // cells as high as the labels between the rows
+  let small = task.width - (behind + 1) * around - roomBeside - between * task.columns;
+  small = small / ((deep + behind) * task.columns);
   small = snapped(Math.min(small, (task.height / deep - above) / task.rows, task.largest));
-  const large = snapped(Math.min(deep * small + between, LARGEST_FIRST));
-  const [inner, first] = [sizeOf(small, task), sizeOf(large, task)];
-  const [start, step] = [first.width + around, inner.width + around];
-  const boxes = [{ left: LEFT, top: TOP, ...first }];
+  const inner = sizeOf(small, task);
+  const leftOver = task.width - behind * (inner.width + around) - around - roomBeside;
+  const high = (task.height - above - roomBelow) / task.rows;
+  const large = snapped(Math.min(leftOver / task.columns, high, LARGEST_FIRST));
+  const first = { left: LEFT, top: TOP, ...sizeOf(large, task) };
+  const [start, step] = [first.width + around + roomBeside, inner.width + around];
+  const boxes = [first];
   for (let i = 0; i < task.count - 1; i++) {
     const left = start + (i % behind) * step + LEFT;
     const top = Math.floor(i / behind) * (inner.height + above) + TOP;
     boxes.push({ left, top, ...inner });
   }
-  const height = Math.max(first.height + above, deep * (inner.height + above));
-  return { width: task.width, height, cell: small, boxes, sides: [] };
+  const height = Math.max(first.height + above + roomBelow, deep * (inner.height + above));
+  const sides = task.profile ? [sideOf(first, task, start)] : [];
+  return { width: task.width, height, cell: small, boxes, sides };
 }
 
 /**

@@ -19,13 +19,18 @@ import { sizeOf } from "./geometry.mjs";
 const THICK = 0.8; // of a cell
 
 /**
- * The largest share of all profiles, which all are scaled by; never 0.
+ * The longest bar of all profiles, which all are scaled by; never 0. Bars that go one way stand on each other.
  * @param {(Profile | null)[]} profiles
  */
 export function mostOf(profiles) {
   let most = 0;
   for (const profile of profiles) {
-    for (const shares of profile ? profile.shares : []) for (const share of shares) most = Math.max(most, share);
+    const layers = profile ? profile.shares[0].length : 0;
+    for (let layer = 0; profile && layer < layers; layer++) {
+      const shares = profile.shares.map((row) => row[layer]);
+      const longest = profile.signed ? Math.max(...shares) : shares.reduce((sum, share) => sum + share, 0);
+      most = Math.max(most, longest);
+    }
   }
   return most || 1;
 }
@@ -54,7 +59,7 @@ export function barsOf(profile, box, sight, grid, most) {
   const { across, upward } = grid;
   const [start, count, size] = across ? [sight.top, sight.rows, box.height] : [sight.left, sight.columns, box.width];
   const room = (across ? box.width : box.height) - baseOf(box, profile, across);
-  const base = baseOf(box, profile, across);
+  const ends = new Float64Array(grid.layers.length).fill(baseOf(box, profile, across));
   const bars = [];
   for (const [number, shares] of profile.shares.entries()) {
     for (let layer = 0; layer < shares.length; layer++) {
@@ -63,7 +68,8 @@ export function barsOf(profile, box, sight, grid, most) {
       if (shares[layer] <= 0 || middle <= 0 || middle >= size) continue;
       const isBack = profile.signed && number > 0;
       const length = (shares[layer] / most) * room;
-      const from = isBack ? base - length : base;
+      const from = isBack ? ends[layer] - length : ends[layer];
+      if (!profile.signed) ends[layer] += length;
       const thick = (size / count) * THICK;
       const along = { near: middle - thick / 2, thick, from, length };
       const words = `layer ${grid.layers[layer]}: ${profile.names[number]} ${Math.round(100 * shares[layer])} %`;

@@ -74,7 +74,7 @@ export function redraw() {
 function paint() {
   const { heads, sight } = state;
   if (!heads || !sight) return;
-  const most = mostOf(heads.panels.map((panel) => panel.profile));
+  const most = mostOf(heads.panels.map((panel, i) => (sheet.pieces[i]?.side ? panel.profile : null)));
   for (const [i, piece] of sheet.pieces.entries()) {
     const panel = heads.panels[i];
     writeTitle(piece, panel);

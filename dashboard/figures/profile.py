@@ -16,8 +16,8 @@ def side_profiles(profiles: Sequence[Profile | None], sheet: Sheet, panels: int)
     """Traces and axes: bars on the panels' own layers, with one scale in all panels."""
     traces: list[Properties] = []
     axes: Properties = {"barmode": "relative", "bargap": 0.15}
-    least, most = _ends(profiles)
-    for number, (profile, box) in enumerate(zip(profiles, sheet.place.sides, strict=True), start=1):
+    least, most = _ends(profiles[: len(sheet.place.sides)])
+    for number, (profile, box) in enumerate(zip(profiles, sheet.place.sides, strict=False), start=1):
         mark = str(panels + number)
         if profile is not None:
             traces += _bars(profile, sheet, mark)
@@ -28,8 +28,8 @@ def side_profiles(profiles: Sequence[Profile | None], sheet: Sheet, panels: int)
 def _ends(profiles: Sequence[Profile | None]) -> tuple[float, float]:
     """From where to where the bars of all panels go."""
     there = [profile for profile in profiles if profile is not None]
-    shares = [float(share.max(initial=0.0)) for profile in there for share in profile.shares]
-    most = max(shares, default=0.0) or 1.0
+    longest = [np.max(profile.shares) if profile.signed else np.sum(profile.shares, axis=0).max() for profile in there]
+    most = float(max(longest, default=0.0)) or 1.0
     return (-most if any(profile.signed for profile in there) else 0.0), most
 
 

@@ -63,7 +63,7 @@ def test_a_model_without_gates_says_how_to_get_them(catalogue, monkeypatch):
     cards = [ids.card(key) for key in found["sections"]]
     assert all(found["hidden"][name] for name in (ids.FRAME, *cards))
     assert not found["hidden"][ids.EMPTY]
-    assert painted(catalogue, "?view=causal")["heads"]["figure"]["data"]
+    assert painted(catalogue, "?view=causal")["heads"]["panels"]
     assert callbacks.inspect(catalogue, ["L1H1"], "?view=causal", SCREEN)
 
 

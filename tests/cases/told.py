@@ -6,8 +6,6 @@ import numpy as np
 
 from dashboard.drawn import drawn_maps
 from dashboard.maps import map_of
-from dashboard.maps.function import legend as function_legend
-from dashboard.maps.function.profile import profile
 from dashboard.maps.legend import entries
 from dashboard.state import ViewState
 from dashboard.view import View
@@ -27,6 +25,7 @@ def told(view: View, dark: bool) -> dict[str, Any]:
     shown = view.shown
     assert shown is not None
     drawn = drawn_maps(view, dark)
+    counts = view.map.counts(shown, drawn.palette)
     panels = []
     for panel, look, beside in zip(view.panels, drawn.looks, drawn.profiles, strict=True):
         marks = np.zeros_like(look.codes) if look.marks is None else look.marks
@@ -50,18 +49,9 @@ def told(view: View, dark: bool) -> dict[str, Any]:
         "topic": view.map.topic(shown),
         "idle": view.map.idle(shown),
         "best": best_of(view.map.best(shown)),
-        **_of_relations(view, drawn.palette),
+        "counts": {"caption": counts.caption, "rows": [list(row) for row in counts.rows]} if counts else None,
+        "layers": profile_of(view.map.layers(shown, drawn.palette)),
     }
-
-
-def _of_relations(view: View, palette) -> dict[str, Any]:
-    """Counts and layers of the map that has such sections; no layers where nothing is known."""
-    shown = view.shown
-    if view.map.name != "function" or not shown.result.items():
-        return {"counts": None, "layers": None}
-    counted = [list(row) for row in function_legend.counts(shown, palette)]
-    caption = function_legend.caption(shown.total, shown.state)
-    return {"counts": {"caption": caption, "rows": counted}, "layers": profile_of(profile(view.panels[0], palette))}
 
 
 def colours_of(look) -> list[list[str]]:

@@ -1,5 +1,4 @@
 import base64
-import json
 
 import numpy as np
 import plotly.graph_objects as go
@@ -7,7 +6,7 @@ import pytest
 
 from dashboard.palette import TINTS, blend, colours, contrast
 from tests.dashboard.made import figure_of, state
-from tests.synthetic import HOSTILE, big_scores, odd_scores
+from tests.synthetic import HOSTILE, odd_scores
 from tests.test_scores import HITS, make_scores
 
 LAYERS = (0, 1, 2)

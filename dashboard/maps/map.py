@@ -20,6 +20,7 @@ from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
@@ -184,6 +185,14 @@ class Map(Generic[State]):
         """All that the page's scripts need to follow local settings; None of a map whose rules they do not have."""
         return None
 
+    def counts(self, shown: MapView[State], palette: Colours) -> Counts | None:
+        """How many heads each panel has, where the page has a section for it."""
+        return None
+
+    def layers(self, shown: MapView[State], palette: Colours) -> Profile | None:
+        """All panels together, layer by layer, where the page has a section for it."""
+        return None
+
     def best(self, shown: MapView[State]) -> Best | None:
         """What every head does best, for the tooltips of all maps."""
         return None
@@ -192,6 +201,10 @@ class Map(Generic[State]):
 
     def subject(self, shown: MapView[State]) -> str:
         """What the page's title says after the map's, if there is more to say."""
+        return ""
+
+    def topic(self, shown: MapView[State]) -> str:
+        """What it says last, of all that follows the controls in the browser."""
         return ""
 
     def said(self, shown: MapView[State]) -> list[Said]:

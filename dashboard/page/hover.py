@@ -1,7 +1,7 @@
 """The maps packed for the browser, which draws them: colours, numbers and words of every head."""
 
 import base64
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,13 @@ from analysis.results.scores import Missing
 from dashboard.arrange import LARGEST
 from dashboard.drawn import drawn_maps
 from dashboard.maps import MAPS
+from dashboard.maps.legend import entries
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Label, Measure, Panel
 from dashboard.maps.profile import Profile
 from dashboard.maps.tooltip import Best
+from dashboard.numbers import address_of
+from dashboard.palette import Colours
 from dashboard.state import TABLE
 from dashboard.view import View
 
@@ -36,6 +39,13 @@ def packed(view: View, dark: bool) -> Packed:
         panels.append({**_panel(panel, labels), "look": _look(look), "profile": _profile(profile)})
     return {
         "model": f"{view.card.id}@{view.card.fingerprint[:8]}",
+        "view": view.state.view,
+        "title": view.title_parts,
+        "state": view.state.values(),
+        "isDefault": view.is_default,
+        "numbers": address_of(view),
+        "layersUpward": view.map.layers_upward,
+        **_around(view, drawn.palette, dark),
         "named": replace(view.named, pins=()).to_query(),
         "layers": list(view.card.layers),
         "heads": view.card.heads,
@@ -47,6 +57,22 @@ def packed(view: View, dark: bool) -> Packed:
         "labels": [{"words": list(label.words), "codes": _bytes(label.codes.astype("<u2"))} for label in labels],
         "panels": panels,
         "best": _best(view),
+    }
+
+
+def _around(view: View, palette: Colours, dark: bool) -> Packed:
+    """What stands around the maps and follows the controls; the scripts' rules make the same."""
+    shown = view.shown
+    if shown is None:
+        return {"sentence": [], "legend": [], "topic": "", "idle": {}, "counts": None, "profile": None}
+    counts = view.map.counts(shown, palette)
+    return {
+        "sentence": view.map.said(shown),
+        "legend": [entry.to_plain() for entry in entries(shown, dark)],
+        "topic": view.map.topic(shown),
+        "idle": view.map.idle(shown),
+        "counts": asdict(counts) if counts is not None else None,
+        "profile": _profile(view.map.layers(shown, palette)),
     }
 
 

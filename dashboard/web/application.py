@@ -13,7 +13,7 @@ from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.page import callbacks
 from dashboard.page.layout import page
-from dashboard.web import exports, scripts
+from dashboard.web import exports, numbers, scripts
 from dashboard.web.api import create_api
 from dashboard.web.guard import Guard, policy
 from dashboard.web.live import Watch, tell
@@ -42,6 +42,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     """The server, ready for uvicorn."""
     server = FastAPI(title="Head Atlas", docs_url=None, redoc_url=None, openapi_url=None)
     server.include_router(exports.routes(catalogue))
+    server.include_router(numbers.routes(catalogue))
     server.mount("/api", create_api(catalogue, engine, access, models))
 
     watch = Watch(engine)

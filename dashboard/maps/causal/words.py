@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.data.tasks import builtin
-from dashboard.maps.causal.gates import PREVIEW, fitted_seeds, is_of_one_seed, is_running, shown_tasks
+from dashboard.maps.causal.gates import PREVIEW, fitted_seeds, is_running, shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView
 from dashboard.maps.said import Said, bold
@@ -69,15 +69,14 @@ def _seeds(shown: Shown) -> str:
     causal, state = shown.result, shown.state
     if state.one_seed:
         return f"Shown is seed {state.one_seed} alone."
-    counts = {len(fitted_seeds(causal, task)) for task in shown_tasks(causal, state)}
+    counts = {len(fitted_seeds(causal, task)) for task in shown_tasks(causal, state)} - {0}
     asked = causal.provenance.settings.get("seeds", causal.score.sizes["sample"])
     so_far = f" of {asked}, so far" if is_running(causal) else ""
-    if counts == {0} and so_far:
+    if not counts and so_far:
         return f"No seed has finished yet (0 of {asked})."
-    if counts == {0}:
+    if not counts:
         return "Nothing is fitted yet for what is shown; Preview shows the first-order estimate."
     if counts == {1}:
-        only = " is all there is: Always and Any are the same" if is_of_one_seed(causal) else so_far
-        return f"One seed{only}."
+        return f"One seed{so_far or ' was fitted: Always and Any are the same'}."
     number = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
     return f"Always: in each of the {number} seeds{so_far}. Any: in at least one."

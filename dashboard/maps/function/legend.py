@@ -1,17 +1,17 @@
 """What the colours of the function map mean, what stands above it and below it."""
 
-import json
 from typing import Any
 
 from dash import html
 
 from analysis.methods.relation_agreement import in_words
 from analysis.results.scores import Scores
+from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
 from dashboard.maps.function import comparison
 from dashboard.maps.function.basis import address, basis_of, better
 from dashboard.maps.function.labels import BEYOND, COPY_LIKE, UNCERTAIN, UNSPECIFIC
-from dashboard.maps.function.profile import HEIGHT, HINT, profile_figure
+from dashboard.maps.function.profile import HINT
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 from dashboard.maps.said import number
@@ -88,15 +88,8 @@ def insides(shown: MapView[FunctionState], palette: Colours, short: bool = False
 
 
 SECTIONS = (
-    Section(
-        "profile",
-        "By layer",
-        HINT,
-        is_figure=True,
-        height=HEIGHT,
-        beside=True,
-    ),
-    Section("counts", "Counts", beside=True),
+    Section("profile", "By layer", HINT, beside=True, scripted=True),
+    Section("counts", "Counts", beside=True, scripted=True),
     *comparison.sections(),
     Section("absent"),
 )
@@ -104,15 +97,7 @@ SECTIONS = (
 
 def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
     """Layer profile, counts, a comparison of two results, and the relations that say nothing about the model."""
-    counted = counts(shown, shown.palette(dark))
-    facts = [shown.card.fingerprint, shown.common.palette, dark]
-    layers = profile_figure(shown.panels[0], shown.common, shown.card.layers, dark)
-    below = {
-        "profile": Content(json.dumps([*facts, layers["data"]]), lambda: layers),
-        "counts": Content(
-            json.dumps([*facts, counted, shown.state.top, shown.state.labels]), lambda: _counts(shown, counted)
-        ),
-    }
+    below = {key: Content("", lambda: None) for key in ("profile", "counts")} if shown.result.items() else {}
     below |= comparison.contents(shown, dark)
     words = _not_applicable(shown.result)
     if words:
@@ -120,26 +105,22 @@ def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
     return below
 
 
-def counts(shown: MapView[FunctionState], palette: Colours) -> list[tuple[str, int, str, int]]:
-    """How many heads each panel's question is true of: title, heads, colour, of how many."""
-    colour = {panel.key: palette.of(panel.tone) if panel.tone else palette.faint for panel in shown.panels}
-    return [(panel.title, panel.count, colour[panel.key], shown.total) for panel in shown.panels]
+def counts(shown: MapView[FunctionState], palette: Colours) -> Counts | None:
+    """How many heads each panel's question is true of."""
+    if not shown.result.items():
+        return None
+    rows = []
+    for panel in shown.panels:
+        colour = palette.of(panel.tone) if panel.tone else palette.faint
+        rows.append((panel.title, panel.count, colour, shown.total))
+    return Counts(_caption(shown.total, shown.state), tuple(rows))
 
 
-def caption(total: int, state: FunctionState) -> str:
+def _caption(total: int, state: FunctionState) -> str:
     """What is counted."""
     which = f", {BEYOND}" if state.labels == "beyond" else ""
     only = f", the top {state.top} per category" if state.top else ""
     return f"Heads above τ{which}, of {total:,}{only}"
-
-
-def _counts(shown: MapView[FunctionState], counted: list[tuple[str, int, str, int]]) -> html.Table:
-    rows = []
-    for title, heads, colour, total in counted:
-        bar = html.Span(html.I(style={"width": f"{100 * heads / total:.1f}%", "background": colour}), className="bar")
-        rows.append(html.Tr([html.Th(title, scope="row"), html.Td(bar), html.Td(f"{heads}", className="num")]))
-    words = html.Caption(caption(shown.total, shown.state))
-    return html.Table([words, html.Tbody(rows)], className="counts")
 
 
 def _not_applicable(scores: Scores) -> str:

@@ -14,6 +14,7 @@ from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
 from dashboard.maps.function import card as card_part
 from dashboard.maps.function import exports, legend, table, words
@@ -24,11 +25,13 @@ from dashboard.maps.function.controls import carrier_choices, controls, relation
 from dashboard.maps.function.labels import BEYOND, is_measured
 from dashboard.maps.function.numbers import numbers
 from dashboard.maps.function.panels import panels
+from dashboard.maps.function.profile import profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import SUPPRESS, Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
+from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
@@ -151,15 +154,26 @@ class FunctionMap(Map[FunctionState]):
         """Categories above τ and tints below it, or the scores themselves."""
         return [look(panel, shown.state, palette) for panel in shown.panels]
 
+    def counts(self, shown: Shown, palette: Colours) -> Counts | None:
+        """Heads above τ."""
+        return legend.counts(shown, palette)
+
+    def layers(self, shown: Shown, palette: Colours) -> Profile | None:
+        """Each head counted once, by its colour."""
+        return profile(shown.panels[0], palette) if shown.result.items() else None
+
     def best(self, shown: Shown) -> Best | None:
         """The relations that every head does best."""
         return best_relations(shown.result, shown.state.kinds)
 
     def subject(self, shown: Shown) -> str:
-        """The basis when it is not the map's own, and the relation that is shown alone."""
-        parts = [basis_of(shown.whole.provenance).basis] if shown.whole.provenance.method != self.name else []
-        parts += [shown.panels[0].title] if shown.state.relation else []
-        return " · ".join(parts)
+        """The basis when it is not the map's own."""
+        return basis_of(shown.whole.provenance).basis if shown.whole.provenance.method != self.name else ""
+
+    def topic(self, shown: Shown) -> str:
+        """The relation that is shown alone."""
+        there = shown.state.relation in shown.result.items()
+        return shown.result.item(shown.state.relation).title if there else ""
 
     def warning(self, shown: Shown) -> list[Any]:
         """That a map which was only read from the weights does not hold."""

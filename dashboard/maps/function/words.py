@@ -34,7 +34,7 @@ def said(shown: MapView[FunctionState]) -> list[Said]:
     if state.colour == "scores":
         rule = f"the stronger its colour, the more often it {does} "
         return [start, rule, *_what(shown), f"{known.carriers}.{_filter(state)}", *known.more]
-    whose = "its" if state.relation else "a category's"
+    whose = "its" if state.relation in shown.result.items() else "a category's"
     rule = f"it has {whose} full colour when it {does} "
     end = f" for more than {number(100 * state.tau)} % of the word pairs{known.carriers}, and a tint of it below that."
     return [start, rule, *_what(shown), f"{end}{_filter(state)}{_top(state)}", *known.more]

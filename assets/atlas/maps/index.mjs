@@ -1,0 +1,44 @@
+// @ts-check
+// The maps whose rules the page knows. One whose rules it does not know gets its panels from the server.
+import * as causal from "./causal.mjs";
+import * as relations from "./function.mjs";
+import { unpacked } from "./unpacking.mjs";
+
+/** @typedef {import("../bars.mjs").Profile} Profile */
+/** @typedef {import("../heads.mjs").Best} Best */
+/** @typedef {import("../heads.mjs").Panel} Panel */
+/** @typedef {import("../legend.mjs").Entry} Entry */
+/** @typedef {import("./palette.mjs").Palette} Palette */
+/** @typedef {import("./text.mjs").Said} Said */
+/** @typedef {[title: string, heads: number, colour: string, total: number]} Count */
+
+/**
+ * @typedef {object} View all that follows the controls
+ * @property {Panel[]} panels
+ * @property {Said[]} sentence
+ * @property {Entry[]} legend
+ * @property {string} topic what the page's title says in the end
+ * @property {Record<string, string>} idle why controls do nothing, by their keys
+ * @property {{caption: string, rows: Count[]} | null} counts
+ * @property {Profile | null} profile of all panels together, stacked
+ * @property {Best | null} best
+ */
+
+/** @typedef {{prepared: (answer: any) => any, viewOf: (numbers: any, state: any, palette: Palette) => View}} Rules */
+
+/** @type {Record<string, Rules>} */
+const MAPS = { causal, function: relations };
+
+/** @typedef {(state: Record<string, any>, palette: Palette) => View} Follow from a state to what is on the page */
+
+/**
+ * The rules of a map over its numbers.
+ * @param {ArrayBuffer} buffer
+ * @returns {Follow}
+ */
+export function rulesOver(buffer) {
+  const answer = unpacked(buffer);
+  const rules = MAPS[answer.facts.map];
+  const numbers = rules.prepared(answer);
+  return (state, palette) => rules.viewOf(numbers, state, palette);
+}

@@ -51,6 +51,7 @@ def packed(view: View, dark: bool) -> Packed:
         "heads": view.card.heads,
         "across": view.orientation.across,
         "upward": view.orientation.upward,
+        "onlyFirst": in_table,
         "drawn": 1 if in_table else len(panels),
         "largest": _LARGEST_BESIDE_TABLE if in_table else LARGEST,
         "reasons": [reason.words for reason in Missing],
@@ -64,7 +65,7 @@ def _around(view: View, palette: Colours, dark: bool) -> Packed:
     """What stands around the maps and follows the controls; the scripts' rules make the same."""
     shown = view.shown
     if shown is None:
-        return {"sentence": [], "legend": [], "topic": "", "idle": {}, "counts": None, "profile": None}
+        return {"sentence": [], "legend": [], "topic": "", "idle": {}, "counts": None, "shares": [], "profile": None}
     counts = view.map.counts(shown, palette)
     return {
         "sentence": view.map.said(shown),
@@ -72,6 +73,7 @@ def _around(view: View, palette: Colours, dark: bool) -> Packed:
         "topic": view.map.topic(shown),
         "idle": view.map.idle(shown),
         "counts": asdict(counts) if counts is not None else None,
+        "shares": [asdict(table) for table in view.map.shares(shown, palette)],
         "profile": _profile(view.map.layers(shown, palette)),
     }
 

@@ -44,7 +44,7 @@ export function viewOf({ facts, labels }, state, palette) {
   const said = { sentence: sentenceOf(facts, state), topic, idle: idleOf(facts, state) };
   if (!facts.items.length) {
     const panels = [missingPanel(facts, { key: ALL, title: ALL_TITLE }, facts.missing, palette)];
-    return { ...said, panels, legend: missingEntries(panels, facts, palette), counts: null, profile: null, best: null };
+    return { ...said, panels, legend: missingEntries(panels, facts, palette), counts: null, shares: [], profile: null, best: null };
   }
   const single = singlePanels(facts, labels, state);
   const plain = topic ? single : [wholePanel(labels, single, state), ...single];
@@ -57,6 +57,7 @@ export function viewOf({ facts, labels }, state, palette) {
     panels,
     legend: [...legend, ...missingEntries(panels, facts, palette)],
     counts: { caption: captionOf(labels.size, state), rows: plain.map((panel) => countedOf(panel, palette)) },
+    shares: [],
     profile: profileOf(plain[0], facts, palette),
     best: bestOf(facts, labels, state),
   };

@@ -13,6 +13,15 @@ import { unpacked } from "./unpacking.mjs";
 /** @typedef {[title: string, heads: number, colour: string, total: number]} Count */
 
 /**
+ * @typedef {object} ShareTable how many heads are something, of one task in several columns (dashboard/maps/counts.py)
+ * @property {string} task
+ * @property {string} caption
+ * @property {string[]} columns
+ * @property {[words: string, colour: string, heads: number[]][]} rows
+ * @property {number} total
+ */
+
+/**
  * @typedef {object} View all that follows the controls
  * @property {Panel[]} panels
  * @property {Said[]} sentence
@@ -20,6 +29,7 @@ import { unpacked } from "./unpacking.mjs";
  * @property {string} topic what the page's title says in the end
  * @property {Record<string, string>} idle why controls do nothing, by their keys
  * @property {{caption: string, rows: Count[]} | null} counts
+ * @property {ShareTable[]} shares
  * @property {Profile | null} profile of all panels together, stacked
  * @property {Best | null} best
  */

@@ -28,8 +28,8 @@ _LOSSES = (
 
 SECTIONS = (
     Section("facts", "Tasks"),
-    Section("validation", "Validation", _VALIDATION, is_figure=True),
-    Section("losses", "Loss curves", _LOSSES, is_figure=True, folded=True),
+    Section("validation", "Validation", _VALIDATION, is_figure=True, follows=("palette",)),
+    Section("losses", "Loss curves", _LOSSES, is_figure=True, folded=True, follows=("palette",)),
 )
 
 
@@ -38,7 +38,7 @@ def contents(shown: MapView[CausalState], width: int, dark: bool) -> dict[str, C
     causal, state, palette = shown.result, shown.state, shown.palette(dark)
     names = shown_tasks(causal, state)
     drawn_from, inner = _drawn_from(shown, width, dark), width - _PADDING
-    below = {"facts": Content(f"{drawn_from} {state.threshold}", lambda: tasks(causal, state, palette))}
+    below = {"facts": Content(drawn_from, lambda: tasks(causal, state))}
     if any(validation(causal, task, state.one_seed) for task in names):
         below["validation"] = Content(drawn_from, lambda: validation_curves(causal, state, inner, palette))
     if any(evidence.curves(causal, task) is not None for task in names):

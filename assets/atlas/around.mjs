@@ -11,8 +11,13 @@ import { byId, dash, PARTS } from "./page.mjs";
 /** @typedef {import("./maps/index.mjs").ShareTable} ShareTable */
 /** @typedef {Pick<View, "sentence" | "legend" | "topic" | "idle" | "counts" | "shares" | "profile">} Around */
 
-/** @type {{written: Record<string, string>, idle: Set<string>}} */
-const page = { written: {}, idle: new Set() };
+/** @type {{written: Record<string, string>, idle: Set<string>, last: [Around, Heads] | null}} */
+const page = { written: {}, idle: new Set(), last: null };
+
+/** A section has appeared or has another width: write all of it again. */
+export function writeAgain() {
+  if (page.last) writeAround(...page.last);
+}
 
 /**
  * Write all of it, each piece only when it has changed.
@@ -20,6 +25,8 @@ const page = { written: {}, idle: new Set() };
  * @param {Heads} heads
  */
 export function writeAround(around, heads) {
+  if (!page.last) new ResizeObserver(writeAgain).observe(byId(PARTS.profile));
+  page.last = [around, heads];
   document.title = `${[...heads.title, around.topic].filter(Boolean).join(" · ")} – Head Atlas`;
   whenOther(PARTS.sentence, around.sentence, (holder) => holder.replaceChildren(...around.sentence.map(piece)));
   whenOther(PARTS.legend, around.legend, (holder) => writeLegend(holder, around.legend));

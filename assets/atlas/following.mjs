@@ -3,9 +3,10 @@
 // address, without a question to the server. Only maps whose rules are not here are asked for.
 import { queryOf, textOf, valueFor } from "./query.mjs";
 import { writeAddress } from "./address.mjs";
-import { writeAround } from "./around.mjs";
+import { writeAgain, writeAround } from "./around.mjs";
 import { decorateCards } from "./cards.mjs";
 import { show } from "./drawing.mjs";
+import { followFigures, recolour } from "./figures.mjs";
 import { rulesAt } from "./numbers.mjs";
 import { dash, PARTS, setStore } from "./page.mjs";
 import { rules } from "./rules.mjs";
@@ -17,6 +18,7 @@ import { state } from "./state.mjs";
 /** @typedef {import("./maps/index.mjs").Follow} Follow */
 /** @typedef {Record<string, unknown>} Values by the keys of the settings */
 
+const PAUSE = 150; // milliseconds without a change before the figures below the maps are drawn again
 const REST = 500; // milliseconds without a change before the server is asked for what it draws below the maps
 
 /**
@@ -28,10 +30,11 @@ const REST = 500; // milliseconds without a change before the server is asked fo
  * @property {number} frame that is asked for
  * @property {ReturnType<typeof setTimeout> | undefined} rest
  * @property {number} asked questions to the server
+ * @property {ReturnType<typeof setTimeout> | undefined} figures
  */
 
 /** @type {Followed} */
-const page = { values: null, numbers: "", follow: null, query: "", frame: 0, rest: undefined, asked: 0 };
+const page = { values: null, numbers: "", follow: null, query: "", frame: 0, rest: undefined, asked: 0, figures: undefined };
 
 /**
  * A view has come from the server. What a person has changed since it was asked for stays changed.
@@ -75,6 +78,7 @@ async function ready(numbers, isOlder) {
   const isWaiting = page.frame < 0;
   page.follow = follow;
   if (isOlder || isWaiting) apply();
+  for (const other of state.heads?.compared || []) rulesAt(other); // before a change needs them
 }
 
 /**
@@ -114,7 +118,7 @@ function apply() {
   const heads = state.heads;
   if (!values || !made || !heads) return;
   const palette = rules().palettes[String(values.palette)][isDark() ? "dark" : "light"];
-  const view = made(values, palette);
+  const view = made.view(values, palette);
   const across = Boolean(values.transpose);
   const lies = { across, upward: across && heads.layersUpward };
   const drawn = heads.onlyFirst ? 1 : view.panels.length;
@@ -126,6 +130,20 @@ function apply() {
   markChosen();
   decorateCards(next);
   writeAddress(currentQuery() ?? named);
+  clearTimeout(page.figures);
+  page.figures = setTimeout(() => followFigures(next, palette), PAUSE);
+}
+
+/** Something that the server draws below the maps has come: what follows the controls in it is written again. */
+export function settled() {
+  requestAnimationFrame(() => {
+    const heads = state.heads;
+    if (!heads || !page.values) return;
+    writeAgain();
+    markChosen();
+    const palette = rules().palettes[String(page.values.palette)][isDark() ? "dark" : "light"];
+    recolour(palette);
+  });
 }
 
 /**

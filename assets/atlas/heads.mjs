@@ -44,6 +44,7 @@
  * @property {Record<string, unknown> | null} asked what the local controls said when the view was asked for; null for an address
  * @property {boolean} isDefault it is of the model that an address need not name
  * @property {string} numbers the address of the map's numbers; empty of a map whose rules are the server's
+ * @property {string[]} compared the same of two results whose heads a figure below the maps compares
  * @property {boolean} layersUpward the first layer is at the bottom when heads go across
  * @property {import("./maps/text.mjs").Said[]} sentence
  * @property {import("./legend.mjs").Entry[]} legend

@@ -5,7 +5,7 @@ import { clickedButton } from "./buttons.mjs";
 import { writeCards } from "./cards.mjs";
 import { leave } from "./cursor.mjs";
 import { fit, show } from "./drawing.mjs";
-import { answered, arrived, changedLocally, currentQuery } from "./following.mjs";
+import { answered, arrived, changedLocally, currentQuery, settled } from "./following.mjs";
 import { unpack } from "./heads.mjs";
 import { jobsTold, listenToJobs, pollJobs } from "./jobs.mjs";
 import { keyed } from "./keyboard.mjs";
@@ -69,6 +69,7 @@ dash().atlas = {
   pin,
   cards: writeCards,
   local: changedLocally,
+  settled,
   number,
   select: selectRows,
   pick: pickRow,

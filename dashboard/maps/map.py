@@ -197,6 +197,10 @@ class Map(Generic[State]):
         """All panels together, layer by layer, where the page has a section for it."""
         return None
 
+    def compared(self, shown: MapView[State]) -> Sequence[ViewState]:
+        """The views of two results whose heads a figure below the maps compares, if there is one."""
+        return ()
+
     def best(self, shown: MapView[State]) -> Best | None:
         """What every head does best, for the tooltips of all maps."""
         return None

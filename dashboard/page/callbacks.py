@@ -331,6 +331,7 @@ def _register_scripts(app: Dash) -> None:
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     local = [Input(*where) for key, where in control_props().items() if key in local_keys()]
     script("local", *local)
+    script("settled", Input(ids.SENT, "data"))
     script("draw", Input(ids.HEADS, "data"))
     script("pin", Input(ids.PINS, "data"))
     script("cards", Input(ids.CARDS, "data"))

@@ -15,7 +15,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.panel import Label, Measure, Panel
 from dashboard.maps.profile import Profile
 from dashboard.maps.tooltip import Best
-from dashboard.numbers import address_of
+from dashboard.numbers import address_of, compared_addresses
 from dashboard.palette import Colours
 from dashboard.state import TABLE
 from dashboard.view import View
@@ -44,6 +44,7 @@ def packed(view: View, dark: bool) -> Packed:
         "state": view.state.values(),
         "isDefault": view.is_default,
         "numbers": address_of(view),
+        "compared": compared_addresses(view),
         "layersUpward": view.map.layers_upward,
         **_around(view, drawn.palette, dark),
         "named": replace(view.named, pins=()).to_query(),

@@ -54,18 +54,15 @@ def sections() -> list[html.Div]:
 
 
 def _card(section: Section) -> Any:
-    follows = {"data-follows": " ".join(section.follows)} if section.follows else {}
     content = _graph(section) if section.is_figure else html.Div(id=section.key)
     name = ids.card(section.key)
     if not section.title:
         return html.Div(content, id=name, className=section.key)
     hint = [html.P(section.hint, className="hint")] if section.hint else []
     if section.folded:
-        return html.Details(
-            [html.Summary(html.H2(section.title)), *hint, content], id=name, className="card", **follows
-        )
+        return html.Details([html.Summary(html.H2(section.title)), *hint, content], id=name, className="card")
     style = "card beside" if section.beside else "card"
-    return html.Section([html.H2(section.title), *hint, content], id=name, className=style, **follows)
+    return html.Section([html.H2(section.title), *hint, content], id=name, className=style)
 
 
 def _graph(section: Section) -> dcc.Graph:

@@ -34,12 +34,22 @@ import { unpacked } from "./unpacking.mjs";
  * @property {Best | null} best
  */
 
-/** @typedef {{prepared: (answer: any) => any, viewOf: (numbers: any, state: any, palette: Palette) => View}} Rules */
+/**
+ * @typedef {object} Rules of a map
+ * @property {(answer: any) => any} prepared
+ * @property {(numbers: any, state: any, palette: Palette) => View} viewOf
+ * @property {(numbers: any, names: string[], state: any) => Float64Array} [scoresOf]
+ */
 
 /** @type {Record<string, Rules>} */
 const MAPS = { causal, function: relations };
 
-/** @typedef {(state: Record<string, any>, palette: Palette) => View} Follow from a state to what is on the page */
+/**
+ * @typedef {object} Follow a map's rules over its numbers
+ * @property {(state: Record<string, any>, palette: Palette) => View} view from a state to what is on the page
+ * @property {import("./unpacking.mjs").Facts} facts
+ * @property {(names: string[], state: Record<string, any>) => Float64Array} scores the best of some items for every head
+ */
 
 /**
  * The rules of a map over its numbers.
@@ -50,5 +60,9 @@ export function rulesOver(buffer) {
   const answer = unpacked(buffer);
   const rules = MAPS[answer.facts.map];
   const numbers = rules.prepared(answer);
-  return (state, palette) => rules.viewOf(numbers, state, palette);
+  return {
+    view: (state, palette) => rules.viewOf(numbers, state, palette),
+    facts: answer.facts,
+    scores: (names, state) => (rules.scoresOf ? rules.scoresOf(numbers, names, state) : new Float64Array(0)),
+  };
 }

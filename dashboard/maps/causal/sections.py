@@ -28,8 +28,8 @@ _LOSSES = (
 
 SECTIONS = (
     Section("facts", "Tasks"),
-    Section("validation", "Validation", _VALIDATION, is_figure=True, follows=("palette",)),
-    Section("losses", "Loss curves", _LOSSES, is_figure=True, folded=True, follows=("palette",)),
+    Section("validation", "Validation", _VALIDATION, is_figure=True),
+    Section("losses", "Loss curves", _LOSSES, is_figure=True, folded=True),
 )
 
 
@@ -58,5 +58,5 @@ def _drawn_from(shown: MapView[CausalState], width: int, dark: bool) -> str:
         more = [bool(evidence.untouched(causal, task)), evidence.agreement(causal, task)]
         measured.append([task, points, has_effect, evidence.computed(causal, task), fitted, *more])
     seeds = [state.seed, causal.score.sizes["sample"], is_running(causal)]
-    facts = [shown.card.fingerprint, state.fit, shown.common.palette, dark, width]
+    facts = [shown.card.fingerprint, state.fit, dark, width]
     return json.dumps([facts, seeds, measured])

@@ -26,16 +26,7 @@ def sections() -> tuple[Section, ...]:
     """Heads as points, and the relations as a list."""
     title = " and ".join(method.basis.lower() for method in bases()[:2])
     return (
-        Section(
-            "scatter",
-            title.capitalize(),
-            _HINT,
-            is_figure=True,
-            height=HEIGHT,
-            beside=True,
-            has_heads=True,
-            follows=("tau", "kind", "relation", "palette"),
-        ),
+        Section("scatter", title.capitalize(), _HINT, is_figure=True, height=HEIGHT, beside=True, has_heads=True),
         Section("agreement", "Agreement", beside=True),
     )
 
@@ -61,10 +52,10 @@ def contents(shown: Shown, dark: bool) -> dict[str, Content]:
 def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> dict[str, Any]:
     """The relation on the page, or the best of all."""
     state = shown.state
-    colour = palette.of(pair[0].item(state.relation).category) if state.relation else palette.accent
+    tone = pair[0].item(state.relation).category if state.relation else ""
     numbers = [best_scores(over_carriers(scores, state.carriers), items, state.kinds) for scores in pair]
     names = [basis_of(scores.provenance).basis for scores in pair]
-    return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, colour, palette)
+    return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, tone, palette)
 
 
 def _list(shown: Shown, pair: tuple[Scores, Scores], found: Agreement) -> list[Any]:

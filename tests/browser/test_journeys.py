@@ -126,17 +126,34 @@ def test_controls_change_map_counts_and_address(visit):
     expect(page.locator("#sentence")).to_contain_text("country → capital")
 
 
-def test_painted_at_once_and_plotly_follows(visit):
-    """A moved τ recolours the maps; when it rests the canvas is gone and plotly's picture is the same."""
+PICTURE = "document.querySelector('#maps canvas').toDataURL()"
+
+
+def test_a_moved_threshold_recolours_the_maps(visit):
+    """Canvases stay, their pixels change, and the titles say how many heads are left."""
     page = visit()
     page.locator("#tau [role=slider]").focus()
-    before = page.locator("#maps .heatmaplayer image").first.get_attribute("href")
+    before, title = page.evaluate(PICTURE), page.locator(".panel-title").first.inner_text()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     wait_for_query(page, "tau", "0.2")
-    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 5")
-    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 0")
-    assert page.locator("#maps .heatmaplayer image").first.get_attribute("href") != before
+    page.wait_for_function(f"before => {PICTURE} !== before", arg=before)
+    assert page.locator(".panel-title").first.inner_text() != title
+
+
+def test_squares_are_crisp_and_fit_the_window(visit):
+    """Canvases have the pixels of the screen; a resized window lays them out again without asking the server."""
+    page = visit()
+    widths = """() => [...document.querySelectorAll("#maps canvas")].map((canvas) =>
+        [canvas.width, Math.round(canvas.clientWidth * devicePixelRatio)])"""
+    before = page.evaluate(widths)
+    assert all(drawn == shown for drawn, shown in before)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.wait_for_function(f"before => ({widths})()[0][0] < before", arg=before[0][0])
+    assert requests == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 700
 
 
 def test_back_and_forward(visit):
@@ -331,23 +348,33 @@ def test_embedded(visit):
 
 
 def test_zoom_is_common_and_stays(visit):
-    """Dragging in one panel zooms all; a changed τ keeps it; a double click resets."""
+    """Dragging in one panel zooms all, in squares; another rule keeps it; a count and two ways back."""
     page = visit(f"/?model={BIG}")
-    page.mouse.move(*cell(page, 10, 10))
+    start, end = cell(page, 10, 10, panel=1), cell(page, 30, 26, panel=1)
+    page.mouse.move(*start)
     page.mouse.down()
-    page.mouse.move(*cell(page, 30, 30), steps=5)
+    page.mouse.move(*end, steps=5)
     page.mouse.up()
-    ranges = """() => ["xaxis", "xaxis3"].map((name) =>
-        document.querySelector("#maps .js-plotly-plot")._fullLayout[name].range)"""
-    page.wait_for_function(f"({ranges})()[1][0] > 5")
-    first, third = page.evaluate(ranges)
-    assert first == third
+    tools = page.locator(".zoom-tools")
+    expect(tools).to_contain_text("357 of 5,120 heads in view")
+    texts = "() => [...document.querySelectorAll('.panel-axes')].map((axes) => axes.firstChild.textContent)"
+    assert set(page.evaluate(texts)) == {"10"}
+    one, other = cell(page, 12, 12), cell(page, 13, 13)
+    assert other[0] - one[0] == pytest.approx(other[1] - one[1], abs=0.2)
+    assert pinned(page) == []
     page.locator("#how").get_by_text("Always").click()
     wait_for_query(page, "how", "always")
-    page.wait_for_timeout(800)
-    assert page.evaluate(ranges)[0] == first
-    page.mouse.dblclick(*cell(page, 20, 20))
-    page.wait_for_function(f"({ranges})()[1][0] === -0.5")
+    page.wait_for_timeout(300)
+    assert cell(page, 12, 12) == one
+    page.mouse.dblclick(*one)
+    expect(tools).to_be_hidden()
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=3)
+    page.mouse.up()
+    tools.get_by_role("button", name="Show all heads").click()
+    expect(tools).to_be_hidden()
+    assert cell(page, 10, 10, panel=1) == start
 
 
 @pytest.mark.parametrize("path", ["/?pin=L23H4", "/?view=table", "/?theme=dark&colour=scores"])

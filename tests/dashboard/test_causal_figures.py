@@ -55,8 +55,8 @@ def test_every_panel_has_its_layer_profile_on_the_same_layers():
     for transpose, shares, layers in ((False, "y", "x"), (True, "x", "y")):
         figure = make(state(view="causal", transpose=transpose))
         assert len(maps(figure)) == 4
-        bars = [trace for trace in figure["data"] if trace["name"] == "N" and trace["xaxis"] == "x6"]
-        assert unpacked(bars[0][shares]).tolist() == [-1.0, 0.0]
+        bars = [trace for trace in figure["data"] if trace["xaxis"] == "x6"]
+        assert unpacked(bars[1][shares]).tolist() == [-1.0, 0.0]
         assert {figure["layout"][f"{layers}axis{n}"]["matches"] for n in range(5, 9)} == {layers}
 
 

@@ -188,7 +188,7 @@ def test_hollow_and_pale_cells_keep_an_outline():
     figure = figure_of(scores)
     go.Figure(figure)
     insides = insides_of(figure)
-    assert len(insides) == 2
+    assert len(insides) == 3
     panels = {panel.key: panel for panel in map_view(scores).panels}
     whole = {trace["name"]: trace for trace in maps(figure)}
     for inside in insides:

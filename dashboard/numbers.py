@@ -1,6 +1,7 @@
 """The numbers behind a view, from which the page's scripts make all that follows local settings."""
 
 import hashlib
+from dataclasses import replace
 
 from dashboard.cache import cached
 from dashboard.view import View
@@ -15,6 +16,13 @@ def address_of(view: View) -> str:
     """Where the page finds them, the same for all local settings; empty where there are none."""
     found = numbers_of(view)
     return f"/view/numbers/{mark_of(found)}{view.named.without_local().to_query()}" if found is not None else ""
+
+
+def compared_addresses(view: View) -> list[str]:
+    """Where the page finds the numbers of two results that a figure compares; none where there is no such figure."""
+    if view.shown is None:
+        return []
+    return [address_of(replace(view, state=state)) for state in view.map.compared(view.shown)]
 
 
 @cached(16)

@@ -119,6 +119,12 @@ def colours(palette: Palette, dark: bool) -> Colours:
     )
 
 
+def tone_name(tone: str) -> str:
+    """A category's or role's colour by its name, for pieces of the page that stay while the palette changes."""
+    known = (*_OKABE_ITO, "facilitation", "interference", "irrelevance")
+    return f"var(--tone-{tone if tone in known else 'custom'})"
+
+
 def told() -> dict[str, dict[str, dict[str, Any]]]:
     """All of them as plain data for the scripts, by palette and theme."""
     themes = {"light": False, "dark": True}

@@ -13,6 +13,7 @@
 /**
  * @typedef {object} Plotly
  * @property {(graph: Element, changes: Record<string, unknown>, traces: number[]) => void} restyle
+ * @property {(graph: Element, data: object, layout: object, traces: number[]) => void} update
  * @property {(holder: Element, data: unknown, layout: unknown, config: unknown) => Promise<unknown>} newPlot
  * @property {(holder: Element, options: unknown) => Promise<unknown>} downloadImage
  * @property {(holder: Element) => void} purge

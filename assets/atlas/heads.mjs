@@ -29,17 +29,35 @@
  * @property {number | null} label
  * @property {PackedMeasure[]} measures
  * @property {{shades: string[], codes: string, marks: string, empty: string, ground: string}} look
- * @property {{names: string[], colours: string[], shares: string[], signed: boolean} | null} profile
+ * @property {PackedProfile | null} profile
  */
+
+/** @typedef {{names: string[], colours: string[], shares: string[], signed: boolean}} PackedProfile */
 
 /**
  * @typedef {object} Packed the store `heads`, whose arrays are in base64
  * @property {string} model its id and fingerprint
  * @property {string} named the view's query string with the model in it, without pins
+ * @property {string} view
+ * @property {string[]} title what the browser's tab says, but for what follows the controls
+ * @property {Record<string, unknown>} state values of all settings by their keys
+ * @property {Record<string, unknown> | null} asked what the local controls said when the view was asked for; null for an address
+ * @property {boolean} isDefault it is of the model that an address need not name
+ * @property {string} numbers the address of the map's numbers; empty of a map whose rules are the server's
+ * @property {string[]} compared the same of two results whose heads a figure below the maps compares
+ * @property {boolean} layersUpward the first layer is at the bottom when heads go across
+ * @property {import("./maps/text.mjs").Said[]} sentence
+ * @property {import("./legend.mjs").Entry[]} legend
+ * @property {string} topic
+ * @property {Record<string, string>} idle
+ * @property {import("./maps/index.mjs").View["counts"]} counts
+ * @property {import("./maps/index.mjs").ShareTable[]} shares
+ * @property {PackedProfile | null} profile
  * @property {number[]} layers
  * @property {number} heads in a layer
  * @property {boolean} across heads go across, layers up or down; else the other way round
  * @property {boolean} upward the first row is at the bottom
+ * @property {boolean} onlyFirst beside the table
  * @property {number} drawn how many panels are on the page, from the first on
  * @property {number} largest pixels of a square's side
  * @property {string[]} reasons why there is no score, by code
@@ -89,7 +107,8 @@
  * @property {() => Numbers} score
  */
 
-/** @typedef {Omit<Packed, "labels" | "panels" | "best"> & {panels: Panel[], best: Best | null}} Heads */
+/** @typedef {{panels: Panel[], best: Best | null, profile: Profile | null}} Unpacked */
+/** @typedef {Omit<Packed, "labels" | "panels" | "best" | "profile"> & Unpacked} Heads */
 
 /**
  * The bytes of a base64 text.
@@ -136,7 +155,7 @@ function lazily(text, type) {
 export function unpack(packed) {
   const labels = packed.labels.map(unpackLabel);
   const panels = packed.panels.map((panel) => unpackPanel(panel, labels));
-  return { ...packed, panels, best: packed.best && unpackBest(packed.best) };
+  return { ...packed, panels, best: packed.best && unpackBest(packed.best), profile: unpackProfile(packed.profile) };
 }
 
 /**
@@ -168,8 +187,16 @@ function unpackPanel({ reason, label, measures, look, profile, ...facts }, label
     label: label === null ? null : labels[label],
     measures: measures.map(unpackMeasure),
     look: { ...look, codes: bytes(look.codes), marks: look.marks ? bytes(look.marks) : null },
-    profile: profile && { ...profile, shares: profile.shares.map((shares) => new Float32Array(bytes(shares).buffer)) },
+    profile: unpackProfile(profile),
   };
+}
+
+/**
+ * @param {PackedProfile | null} profile
+ * @returns {Profile | null}
+ */
+function unpackProfile(profile) {
+  return profile && { ...profile, shares: profile.shares.map((shares) => new Float32Array(bytes(shares).buffer)) };
 }
 
 /**

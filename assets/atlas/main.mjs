@@ -2,9 +2,10 @@
 // What happens in the browser alone: the functions that the page's callbacks name, and what is listened to.
 import { goneBack, writeAddress } from "./address.mjs";
 import { clickedButton } from "./buttons.mjs";
+import { writeCards } from "./cards.mjs";
 import { leave } from "./cursor.mjs";
 import { fit, show } from "./drawing.mjs";
-import { built } from "./elements.mjs";
+import { answered, arrived, changedLocally, currentQuery, settled } from "./following.mjs";
 import { unpack } from "./heads.mjs";
 import { jobsTold, listenToJobs, pollJobs } from "./jobs.mjs";
 import { keyed } from "./keyboard.mjs";
@@ -17,7 +18,6 @@ import { state } from "./state.mjs";
 import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
 
 /** @typedef {import("./heads.mjs").Packed} Packed */
-/** @typedef {import("./elements.mjs").Piece} Piece */
 
 /**
  * Draw the maps of a view.
@@ -26,7 +26,9 @@ import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
 function draw(packed) {
   if (!packed) return;
   if (!state.heads) listenToJobs();
-  show(unpack(packed));
+  const heads = unpack(packed);
+  show(heads);
+  arrived(heads);
   listen();
 }
 
@@ -38,7 +40,8 @@ function draw(packed) {
 function write(query, pins) {
   if (query === null || query === undefined) return;
   state.pins = pins || state.pins;
-  writeAddress(query);
+  answered(query);
+  writeAddress(currentQuery() ?? query);
 }
 
 /**
@@ -52,21 +55,6 @@ function pin(pins) {
 }
 
 /**
- * Show the cards of the pinned heads.
- * @param {Piece[] | null} pieces
- */
-function cards(pieces) {
-  byId(PARTS.inspector).replaceChildren(...(pieces || []).map(built));
-}
-
-/**
- * @param {string | null} text
- */
-function title(text) {
-  if (text) document.title = text;
-}
-
-/**
  * @param {number | string} value
  */
 function number(value) {
@@ -77,10 +65,11 @@ dash().atlas = {
   open: () => location.search,
   theme: chooseTheme,
   write,
-  title,
   draw,
   pin,
-  cards,
+  cards: writeCards,
+  local: changedLocally,
+  settled,
   number,
   select: selectRows,
   pick: pickRow,

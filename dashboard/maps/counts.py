@@ -9,3 +9,14 @@ class Counts:
 
     caption: str
     rows: tuple[tuple[str, int, str, int], ...]
+
+
+@dataclass(frozen=True)
+class ShareTable:
+    """How many heads are something, of one task in several columns."""
+
+    task: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[int, ...]], ...]  # words, colour, heads in each column; -1 where nothing is known
+    total: int

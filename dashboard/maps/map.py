@@ -20,7 +20,7 @@ from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
-from dashboard.maps.counts import Counts
+from dashboard.maps.counts import Counts, ShareTable
 from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
@@ -189,9 +189,17 @@ class Map(Generic[State]):
         """How many heads each panel has, where the page has a section for it."""
         return None
 
+    def shares(self, shown: MapView[State], palette: Colours) -> Sequence[ShareTable]:
+        """How many heads are something, task by task, where the page has places for it."""
+        return ()
+
     def layers(self, shown: MapView[State], palette: Colours) -> Profile | None:
         """All panels together, layer by layer, where the page has a section for it."""
         return None
+
+    def compared(self, shown: MapView[State]) -> Sequence[ViewState]:
+        """The views of two results whose heads a figure below the maps compares, if there is one."""
+        return ()
 
     def best(self, shown: MapView[State]) -> Best | None:
         """What every head does best, for the tooltips of all maps."""

@@ -18,7 +18,6 @@ class Section:
     folded: bool = False  # a person opens it
     has_heads: bool = False  # of a figure: its points are heads, named by their customdata
     scripted: bool = False  # the scripts draw its content, which follows the controls
-    follows: tuple[str, ...] = ()  # the keys of local settings on which what the server draws depends
 
 
 @dataclass(frozen=True)

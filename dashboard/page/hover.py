@@ -15,7 +15,7 @@ from dashboard.maps.look import Look
 from dashboard.maps.panel import Label, Measure, Panel
 from dashboard.maps.profile import Profile
 from dashboard.maps.tooltip import Best
-from dashboard.numbers import address_of
+from dashboard.numbers import address_of, compared_addresses
 from dashboard.palette import Colours
 from dashboard.state import TABLE
 from dashboard.view import View
@@ -44,6 +44,7 @@ def packed(view: View, dark: bool) -> Packed:
         "state": view.state.values(),
         "isDefault": view.is_default,
         "numbers": address_of(view),
+        "compared": compared_addresses(view),
         "layersUpward": view.map.layers_upward,
         **_around(view, drawn.palette, dark),
         "named": replace(view.named, pins=()).to_query(),
@@ -51,6 +52,7 @@ def packed(view: View, dark: bool) -> Packed:
         "heads": view.card.heads,
         "across": view.orientation.across,
         "upward": view.orientation.upward,
+        "onlyFirst": in_table,
         "drawn": 1 if in_table else len(panels),
         "largest": _LARGEST_BESIDE_TABLE if in_table else LARGEST,
         "reasons": [reason.words for reason in Missing],
@@ -64,7 +66,7 @@ def _around(view: View, palette: Colours, dark: bool) -> Packed:
     """What stands around the maps and follows the controls; the scripts' rules make the same."""
     shown = view.shown
     if shown is None:
-        return {"sentence": [], "legend": [], "topic": "", "idle": {}, "counts": None, "profile": None}
+        return {"sentence": [], "legend": [], "topic": "", "idle": {}, "counts": None, "shares": [], "profile": None}
     counts = view.map.counts(shown, palette)
     return {
         "sentence": view.map.said(shown),
@@ -72,6 +74,7 @@ def _around(view: View, palette: Colours, dark: bool) -> Packed:
         "topic": view.map.topic(shown),
         "idle": view.map.idle(shown),
         "counts": asdict(counts) if counts is not None else None,
+        "shares": [asdict(table) for table in view.map.shares(shown, palette)],
         "profile": _profile(view.map.layers(shown, palette)),
     }
 

@@ -33,7 +33,8 @@ _STORES = (
     ids.PINS,
     ids.QUERY,
     ids.HEADS,
-    ids.TITLE,
+    ids.ASKED,
+    ids.FOLLOWED,
     ids.CARDS,
     ids.JOBS,
     ids.FRESH,
@@ -117,7 +118,7 @@ def _atlas() -> list[Any]:
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),
         html.Div(id=ids.LEGEND, className="legend"),
         _maps(),
-        html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
+        html.Div(table(), id=ids.TABLE_FRAME, hidden=True, **{"data-follows": "all"}),
         html.Div(id=ids.INSPECTOR, className="inspector"),
         *sections(),
     ]

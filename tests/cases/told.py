@@ -1,5 +1,6 @@
 """What the Python rules make of a view, as plain values that can be compared with what the scripts make of it."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ def told(view: View, dark: bool) -> dict[str, Any]:
         "idle": view.map.idle(shown),
         "best": best_of(view.map.best(shown)),
         "counts": {"caption": counts.caption, "rows": [list(row) for row in counts.rows]} if counts else None,
+        "shares": [asdict(table) for table in view.map.shares(shown, drawn.palette)],
         "layers": profile_of(view.map.layers(shown, drawn.palette)),
     }
 

@@ -14,7 +14,7 @@ for (const name of ["function", "causal"]) {
     test(`${name}: ${title}`, () => {
       const state = { ...defaults, ...changes };
       const follow = rulesOver(bufferOf(results[result].numbers[state.seed || ""]));
-      const found = told(follow(state, palettes[state.palette][dark ? "dark" : "light"]), results[result].heads);
+      const found = told(follow.view(state, palettes[state.palette][dark ? "dark" : "light"]), results[result].heads);
       const { panels, ...rest } = expected;
       assert.equal(found.panels.length, panels.length);
       for (const [i, panel] of panels.entries()) {

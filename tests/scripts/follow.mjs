@@ -7,6 +7,6 @@ for await (const chunk of process.stdin) text += chunk;
 const answers = [];
 for (const { numbers, heads, asked } of JSON.parse(text)) {
   const follow = rulesOver(bufferOf(numbers));
-  for (const { state, palette } of asked) answers.push(told(follow(state, palette), heads));
+  for (const { state, palette } of asked) answers.push(told(follow.view(state, palette), heads));
 }
 process.stdout.write(JSON.stringify(answers));

@@ -53,8 +53,8 @@ export function packed() {
     largest: 26,
     reasons: ["", "not applicable", "running"],
     labels: [
-      { words: ["Unclassified", "Knowledge · Linguistic"], codes: base64(Uint8Array.of(1, 0, 0, 0)) },
-      { words: ["helping", "hurting"], codes: base64(Uint8Array.of(0, 1, 0, 1)) },
+      { words: ["Unclassified", "Knowledge · Linguistic"], codes: base64(Uint16Array.of(1, 0, 0, 0)) },
+      { words: ["helping", "hurting"], codes: base64(Uint16Array.of(0, 1, 0, 1)) },
     ],
     panels: [
       { ...drawn, key: "all", title: "All", reason: "", label: 0, measures: [{ ...exact, name: "", value: scores }] },

@@ -20,6 +20,7 @@ export function told(view, heads) {
     idle: view.idle,
     best: view.best && bestOf(view.best),
     counts: view.counts,
+    shares: view.shares,
     layers: profileOf(view.profile),
   };
 }

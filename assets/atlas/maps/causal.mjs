@@ -1,6 +1,6 @@
 // @ts-check
 // The rules of the causal map: from its numbers and the state to all that follows the controls.
-import { mixtures, panelsOf, PREVIEW, ROLES, slopes } from "./causal_panels.mjs";
+import { mixtures, panelsOf, PREVIEW, ROLES, sharesOfRoles, slopes } from "./causal_panels.mjs";
 import { glow, light } from "./palette.mjs";
 import { missingEntries } from "./panels.mjs";
 import { number } from "./text.mjs";
@@ -58,6 +58,7 @@ export function viewOf(numbers, state, palette) {
     topic: "",
     idle: idleOf(facts, state),
     counts: null,
+    shares: sharesOfRoles(numbers, state, palette),
     profile: null,
     best: null,
   };

@@ -1,9 +1,8 @@
 // @ts-check
 // From gates and state to what each panel of the causal map shows (dashboard/maps/causal/panels.py).
-import { glow, level, light, slope } from "./palette.mjs";
+import { glow, level, light, slope, toneOf } from "./palette.mjs";
 import { missingPanel, sharesOf } from "./panels.mjs";
-import { percent } from "./text.mjs";
-import { toneOf } from "./palette.mjs";
+import { number, percent } from "./text.mjs";
 
 /** @typedef {import("../heads.mjs").Panel} Panel */
 /** @typedef {import("../heads.mjs").Measure} Measure */
@@ -57,8 +56,7 @@ export function panelsOf({ facts, arrays }, state, palette) {
   const panels = [];
   for (const [task, { name, title }] of facts.tasks.entries()) {
     for (const column of columnsOf(facts, state)) {
-      const called = COLUMN_NAMES[column] || column[0].toUpperCase() + column.slice(1).toLowerCase();
-      const place = { task, column, key: `${name} ${column}`, title: `${title} · ${called}` };
+      const place = { task, column, key: `${name} ${column}`, title: `${title} · ${calledColumn(column)}` };
       panels.push(make(facts, arrays, place, state, palette));
     }
   }
@@ -272,4 +270,54 @@ function previewPanel(facts, arrays, place, state, palette) {
     look: { shades: [...palette.missing, ...slopes(palette, FINE)], codes, marks: null, empty: palette.empty, ground: "" },
     profile: profileOf([0, 1], [helps, hurts], reason, facts, palette),
   };
+}
+
+/**
+ * The share of heads with each role, of each task.
+ * @param {Answer} answer
+ * @param {CausalState} state
+ * @param {Palette} palette
+ * @returns {import("./index.mjs").ShareTable[]}
+ */
+export function sharesOfRoles({ facts, arrays }, state, palette) {
+  const size = facts.layers.length * facts.heads;
+  const threshold = thresholdStep(state.role);
+  const caption = `share of heads ≥ ${number(state.role)}`;
+  return facts.tasks.map((/** @type {{name: string}} */ { name }, /** @type {number} */ task) => {
+    /** @type {[words: string, colour: string, heads: number[]][]} */
+    const rows = [];
+    for (const [role, words] of SHORT_WORDS.entries()) {
+      const counts = facts.columns.map((/** @type {string} */ _, /** @type {number} */ column) => {
+        const at = (3 * (task * facts.columns.length + column) + role) * size;
+        return reaching(arrays.roles.subarray(at, at + size), threshold);
+      });
+      const colour = toneOf(palette, ROLES[role]);
+      if (counts.some((/** @type {number} */ count) => count >= 0)) rows.push([`${words} (${LETTERS[role]})`, colour, counts]);
+    }
+    return { task: name, caption, columns: facts.columns.map(calledColumn), rows, total: size };
+  });
+}
+
+/**
+ * How many steps reach a threshold; -1 where nothing is known.
+ * @param {Uint16Array} steps
+ * @param {number} threshold
+ */
+function reaching(steps, threshold) {
+  let count = 0;
+  let isKnown = false;
+  for (const step of steps) {
+    if (step === NO_STEP) continue;
+    isKnown = true;
+    if (step >= threshold) count++;
+  }
+  return isKnown ? count : -1;
+}
+
+/**
+ * A column as a person reads it.
+ * @param {string} column
+ */
+function calledColumn(column) {
+  return COLUMN_NAMES[column] || column[0].toUpperCase() + column.slice(1).toLowerCase();
 }

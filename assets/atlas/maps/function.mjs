@@ -1,6 +1,6 @@
 // @ts-check
 // The rules of the function map: from its numbers and the state to all that follows the controls.
-import { deciding, kindsOf, labelAt, labelsOf } from "./function_labels.mjs";
+import { deciding, kindsOf, labelAt, labelsOf, reducedAt } from "./function_labels.mjs";
 import { lookOf } from "./function_looks.mjs";
 import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
 import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
@@ -44,7 +44,7 @@ export function viewOf({ facts, labels }, state, palette) {
   const said = { sentence: sentenceOf(facts, state), topic, idle: idleOf(facts, state) };
   if (!facts.items.length) {
     const panels = [missingPanel(facts, { key: ALL, title: ALL_TITLE }, facts.missing, palette)];
-    return { ...said, panels, legend: missingEntries(panels, facts, palette), counts: null, profile: null, best: null };
+    return { ...said, panels, legend: missingEntries(panels, facts, palette), counts: null, shares: [], profile: null, best: null };
   }
   const single = singlePanels(facts, labels, state);
   const plain = topic ? single : [wholePanel(labels, single, state), ...single];
@@ -57,9 +57,23 @@ export function viewOf({ facts, labels }, state, palette) {
     panels,
     legend: [...legend, ...missingEntries(panels, facts, palette)],
     counts: { caption: captionOf(labels.size, state), rows: plain.map((panel) => countedOf(panel, palette)) },
+    shares: [],
     profile: profileOf(plain[0], facts, palette),
     best: bestOf(facts, labels, state),
   };
+}
+
+/**
+ * Of each head the highest score for some relations.
+ * @param {Numbers} numbers
+ * @param {string[]} names
+ * @param {FunctionState} state
+ * @returns {Float64Array}
+ */
+export function scoresOf({ labels }, names, state) {
+  const items = names.map((name) => labels.items.findIndex((item) => item.name === name));
+  const chosen = { items, kinds: kindsOf(labels, state) };
+  return Float64Array.from({ length: labels.size }, (_, head) => reducedAt(labels, chosen, head, "any"));
 }
 
 /**

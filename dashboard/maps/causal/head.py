@@ -24,6 +24,7 @@ class HeadGates:
     title: str
     seeds: list[str]
     variant: Variant  # of a contrast there is one gate for each seed, which closes where F is high
+    scores: list[list[float]]  # F, N and R of each seed
     shut: list[float]  # the gate pushed shut of each seed; of a contrast the only one
     open: list[float]  # the gate pushed open
     always: dict[str, float]  # by role
@@ -56,6 +57,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str)
         title=evidence.title(causal, task),
         seeds=there,
         variant=variant,
+        scores=[list(of_seed) for of_seed in zip(helps, hurts, idle, strict=True)],
         shut=helps if variant.is_task else idle,
         open=[1 - value for value in hurts] if variant.is_task else [],
         always=_scores_at(reduced(causal, task, "always"), cell),

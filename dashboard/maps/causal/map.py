@@ -31,8 +31,10 @@ from dashboard.maps.causal.panels import panels
 from dashboard.maps.causal.profile import layer_shares
 from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.tasks import share_tables
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
@@ -137,6 +139,10 @@ class CausalMap(Map[CausalState]):
     def profile(self, panel: Panel, palette: Colours) -> Profile | None:
         """The share of a layer's heads that facilitate, and that interfere."""
         return layer_shares(panel, palette)
+
+    def shares(self, shown: Shown, palette: Colours) -> Sequence[ShareTable]:
+        """Of each role."""
+        return share_tables(shown.result, shown.state, palette)
 
     def said(self, shown: Shown) -> list[Said]:
         """What colours mean, and over which seeds."""

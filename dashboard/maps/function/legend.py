@@ -37,7 +37,9 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
         f"{method.basis.lower()}'s only at r = {in_words(agreement.overall)}. "
     )
     link = html.A(
-        f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **comparison.VIEW_LINK
+        f"See the map in the {method.basis.lower()}",
+        href=address(shown, basis=method.name),
+        **{"data-set": f"basis {method.name}"},
     )
     return [words, link, "."]
 

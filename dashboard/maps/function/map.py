@@ -18,7 +18,15 @@ from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
 from dashboard.maps.function import card as card_part
 from dashboard.maps.function import exports, legend, table, words
-from dashboard.maps.function.basis import bases, basis_of, carrier_words, default_basis, has_carriers, over_carriers
+from dashboard.maps.function.basis import (
+    bases,
+    basis_of,
+    carrier_words,
+    compared,
+    default_basis,
+    has_carriers,
+    over_carriers,
+)
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
@@ -37,6 +45,7 @@ from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import SEVERAL, Colours
+from dashboard.state import ViewState
 
 Shown = MapView[FunctionState]
 
@@ -161,6 +170,11 @@ class FunctionMap(Map[FunctionState]):
     def layers(self, shown: Shown, palette: Colours) -> Profile | None:
         """Each head counted once, by its colour."""
         return profile(shown.panels[0], palette) if shown.result.items() else None
+
+    def compared(self, shown: Shown) -> Sequence[ViewState]:
+        """The same relations by both bases."""
+        pair = compared(shown)
+        return [] if pair is None else [shown.named.changed(basis=scores.provenance.method) for scores in pair]
 
     def best(self, shown: Shown) -> Best | None:
         """The relations that every head does best."""

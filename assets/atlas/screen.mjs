@@ -30,12 +30,20 @@ export function watchScreen(fit) {
 }
 
 /**
+ * The server knows a screen already, by the first view.
+ * @param {Screen} screen
+ */
+export function told(screen) {
+  page.told = JSON.stringify(screen);
+}
+
+/**
  * The theme was chosen: what the server and the page are told.
  * @param {string} theme
  * @returns {[screen: Screen, scheme: string]}
  */
 export function chooseTheme(theme) {
-  if (page.told) page.theme = theme; // the first call carries the default, not the address's wish
+  page.theme = theme;
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   const now = measured();
   page.told = JSON.stringify(now);

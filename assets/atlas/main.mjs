@@ -4,6 +4,7 @@ import { goneBack, writeAddress } from "./address.mjs";
 import { clickedButton } from "./buttons.mjs";
 import { writeCards } from "./cards.mjs";
 import { leave } from "./cursor.mjs";
+import { cardsCame } from "./drawer.mjs";
 import { fit, show } from "./drawing.mjs";
 import { answered, arrived, changedLocally, currentQuery, settled } from "./following.mjs";
 import { unpack } from "./heads.mjs";
@@ -65,7 +66,9 @@ function isAgain(part) {
  * @param {Piece[] | null} pieces
  */
 function cards(pieces) {
-  if (!isAgain("cards")) writeCards(pieces);
+  if (isAgain("cards")) return;
+  writeCards(pieces);
+  cardsCame();
 }
 
 /**

@@ -34,13 +34,14 @@ export function drawCursor() {
   placeMarks(overlay("cursor"), marks);
 }
 
-/** Outline the pinned heads; each has its number in every panel, and its name in the first. */
+/** Outline the pinned heads; each has its name in the first panel, and one of several its number in every panel. */
 export function drawPins() {
   const { heads } = state;
   const marks = [];
   for (const [i, name] of state.pins.entries()) {
     const cell = heads && cellNamed(heads, name, rules().head);
-    if (cell) marks.push(...marksOf(cell, (map) => (map ? String(i + 1) : `${i + 1} ${name}`)));
+    const number = state.pins.length > 1 ? String(i + 1) : "";
+    if (cell) marks.push(...marksOf(cell, (map) => (map ? number : `${number} ${name}`.trim())));
   }
   placeMarks(overlay("pinned"), marks);
 }
@@ -90,7 +91,8 @@ function placeMarks(holder, marks) {
  */
 function writeBadge(mark, text, flips) {
   if (!text && !mark.firstChild) return;
-  const badge = mark.firstChild || mark.appendChild(element("b"));
+  const badge = /** @type {HTMLElement} */ (mark.firstChild || mark.appendChild(element("b")));
   if (badge.textContent !== text) badge.textContent = text;
+  badge.hidden = !text;
   mark.classList.toggle("flipped", flips);
 }

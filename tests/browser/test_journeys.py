@@ -386,9 +386,30 @@ def test_no_serious_accessibility_violation(visit, path):
 
 
 def test_a_phone(visit):
-    """Nothing is wider than the screen."""
+    """Nothing is wider than the screen; the maps come first; controls are behind a button; a tap brings the card up."""
     page = visit("/?pin=L23H4", width=390, height=800)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.locator(".controls")).to_be_hidden()
+    page.get_by_role("button", name="Settings").click()
+    expect(page.locator("#how")).to_be_visible()
+    page.get_by_role("button", name="Settings").click()
+    expect(page.locator("#drawer")).not_to_have_class(re.compile("raised"))
+    page.mouse.click(*cell(page, 24, 5))
+    expect(page.locator("#drawer")).to_have_class(re.compile("raised"))
+    expect(page.locator(".head-card h2")).to_be_in_viewport()
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".head-card h2")).not_to_be_in_viewport()
+    assert pinned(page) == ["L24H5"]
+
+
+def test_pins_are_named_and_numbered_on_the_map(visit):
+    """One has its name in the first panel; of several each has a number, in every panel and on its card."""
+    page = visit("/?pin=L23H4")
+    expect(page.locator("#frame > .pinned b:visible")).to_have_text(["L23H4"])
+    page.keyboard.down("Shift")
+    click(page, 2, 7)
+    page.keyboard.up("Shift")
+    expect(page.locator("#frame > .pinned b:visible")).to_have_text(["1 L23H4", *"1111", "2 L2H7", *"2222"])
 
 
 def test_history_is_models_and_views_only(visit):

@@ -9,7 +9,8 @@ from tests.synthetic import BIG
 
 _SHIFTS = """() => new Promise((resolve) => {
     const shifts = [];
-    new PerformanceObserver((list) => shifts.push(...list.getEntries())).observe({ type: "layout-shift", buffered: true });
+    const observer = new PerformanceObserver((list) => shifts.push(...list.getEntries()));
+    observer.observe({ type: "layout-shift", buffered: true });
     setTimeout(() => resolve(shifts.map(({ value, sources }) =>
         [value, sources.map(({ node }) => node?.id || node?.className || node?.nodeName).join()])), 100);
 })"""

@@ -1,5 +1,6 @@
 // @ts-check
 // The maps as elements: for each panel a title, a canvas of squares, axes, and its layer profile.
+import { LEFT, RIGHT } from "./arrange.mjs";
 import { axesOf } from "./axes.mjs";
 import { barsOf, baseOf } from "./bars.mjs";
 import { element } from "./elements.mjs";
@@ -49,7 +50,7 @@ function drawn(tag, attributes, text = "") {
  * @returns {Piece[]}
  */
 export function layOut(holder, place) {
-  const pieces = place.boxes.map((box, i) => pieceIn(box, place.sides[i] || null));
+  const pieces = place.boxes.map((box, i) => pieceIn(box, place.sides[i] || null, titleRoom(box, place)));
   const parts = [];
   for (const { title, canvas, axes, profile } of pieces) parts.push(title, canvas, axes, ...(profile ? [profile] : []));
   holder.style.height = `${place.height}px`;
@@ -58,15 +59,26 @@ export function layOut(holder, place) {
 }
 
 /**
+ * Pixels for a panel's title: up to the next panel.
+ * @param {Box} box
+ * @param {Arrangement} place
+ */
+export function titleRoom(box, { boxes, width }) {
+  const next = boxes.filter((other) => other.left > box.left && other.top === box.top).map((other) => other.left - LEFT);
+  return Math.min(width, ...next) - box.left - RIGHT / 2;
+}
+
+/**
  * @param {Box} box
  * @param {Box | null} side
+ * @param {number} wide pixels for the title
  * @returns {Piece}
  */
-function pieceIn(box, side) {
+function pieceIn(box, side, wide) {
   const title = element("div", "panel-title");
   const note = element("span");
   title.append(element("b"), note);
-  place(title, { left: box.left, top: box.top - 24, width: Math.max(box.width, 130), height: 20 });
+  place(title, { left: box.left, top: box.top - 24, width: wide, height: 20 });
   const canvas = element("canvas", "panel-squares");
   place(canvas, box);
   const axes = drawn("svg", { class: "panel-axes", "aria-hidden": "true" });

@@ -51,8 +51,8 @@ class ViewState:
     model: str = default_model.ID
     fingerprint: str = ""  # its first characters, so that a link keeps its meaning
     view: str = field(default_factory=lambda: view_names()[0])
-    transpose: bool = setting(False, FLAG)
-    palette: Palette = setting("okabe-ito", Palette)
+    transpose: bool = setting(False, FLAG, local=True)
+    palette: Palette = setting("okabe-ito", Palette, local=True)
     theme: Theme = setting("system", Theme)
     pins: tuple[HeadId, ...] = setting((), HEADS, key="pin")
     embed: bool = setting(False, FLAG)
@@ -93,6 +93,22 @@ class ViewState:
             chosen = {each.name: each.default for each in settings_of(type(part)).values() if each.of_model}
             state = state.with_part(replace(part, **chosen))
         return state
+
+    def without_local(self) -> "ViewState":
+        """The same with the defaults of all that the page follows by itself, and without pins, theme and frame."""
+        state = replace(self, pins=(), theme=type(self).theme, embed=False)
+        for each in _settings().values():
+            if each.local:
+                state = state.changed(**{each.name: each.default})
+        return state
+
+    def values(self) -> dict[str, Any]:
+        """The values of all settings by their keys, in the order of an address, without pins."""
+        values: dict[str, Any] = {}
+        for part in (*(self.of(each.part) for each in _maps()), self):
+            values |= {key: getattr(part, each.name) for key, each in settings_of(type(part)).items()}
+        del values["pin"]
+        return values
 
     def to_query(self) -> str:
         """The query string, empty for the default view."""
@@ -163,6 +179,14 @@ def _part_with(name: str) -> type[Part]:
             part: type[Part] = each.part
             return part
     raise TypeError(f"no state has a field {name!r}")
+
+
+def all_settings() -> dict[str, Setting]:
+    """Every setting by its key, in the order of an address."""
+    settings: dict[str, Setting] = {}
+    for each in _maps():
+        settings |= settings_of(each.part)
+    return settings | dict(settings_of(ViewState))
 
 
 def _settings() -> dict[str, Setting]:

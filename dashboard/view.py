@@ -84,11 +84,14 @@ class View:
     @property
     def title(self) -> str:
         """What the browser's tab says."""
-        parts = [self.card.id, view_titles()[self.state.view]]
+        topic = self.map.topic(self.shown) if self.shown is not None else ""
+        return " · ".join([*self.title_parts, *([topic] if topic else [])]) + " – Head Atlas"
+
+    @property
+    def title_parts(self) -> list[str]:
+        """The same without what follows the controls in the browser: model, view, and what the view is about."""
         subject = self.map.subject(self.shown) if self.shown is not None else ""
-        if subject:
-            parts.append(subject)
-        return " · ".join(parts) + " – Head Atlas"
+        return [self.card.id, view_titles()[self.state.view], *([subject] if subject else [])]
 
     @property
     def named(self) -> ViewState:

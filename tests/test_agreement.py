@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from analysis.compared import compared_text
 
 from analysis.cli import main
 from analysis.methods.relation_agreement import agreement, correlation, label_counts
+from analysis.methods.relation_comparison import compared_text
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import ONLY_SAMPLE

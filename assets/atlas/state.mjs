@@ -3,14 +3,18 @@
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {import("./heads.mjs").Cell} Cell */
+/** @typedef {import("./geometry.mjs").Box} Box */
+/** @typedef {import("./geometry.mjs").Sight} Sight */
 
 /**
  * @typedef {object} State
  * @property {Heads | null} heads the numbers behind the maps; null before the first map
  * @property {string[]} pins names of the pinned heads
  * @property {Cell | null} cursor the head under the pointer or the keyboard
+ * @property {Box[]} boxes where the maps are on the page
+ * @property {Sight | null} sight the part of every map in sight
  * @property {string} query the view's own query string, without pins
  */
 
 /** @type {State} */
-export const state = { heads: null, pins: [], cursor: null, query: "" };
+export const state = { heads: null, pins: [], cursor: null, boxes: [], sight: null, query: "" };

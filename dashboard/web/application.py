@@ -13,7 +13,7 @@ from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.page import callbacks
 from dashboard.page.layout import page
-from dashboard.web import exports, pages, scripts
+from dashboard.web import exports, numbers, pages, scripts, start
 from dashboard.web.api import create_api
 from dashboard.web.dash_requests import DashRequests
 from dashboard.web.guard import Guard, policy
@@ -29,6 +29,7 @@ _INDEX = f"""<!DOCTYPE html>
 <title>Head Atlas</title>
 <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">
 <script src="/assets/before/theme.js"></script>
+<script src="/assets/before/start.js"></script>
 {{%css%}}
 {scripts.preloads()}
 </head>
@@ -44,6 +45,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     server = FastAPI(title="Head Atlas", docs_url=None, redoc_url=None, openapi_url=None)
     server.include_router(exports.routes(catalogue))
     server.include_router(pages.routes(catalogue))
+    server.include_router(numbers.routes(catalogue))
     server.mount("/api", create_api(catalogue, engine, access, models))
 
     watch = Watch(engine)
@@ -53,6 +55,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
 
     server.add_api_websocket_route("/live/jobs", live)
     server.mount(scripts.URL, scripts.Modules())  # before Dash's own assets
+    server.include_router(start.routes(catalogue, models, access.read_only, watch.jobs))  # before Dash's own layout
     app = dash_app(catalogue, access, models, server)
     server.state.dash = app
     server.add_middleware(DashRequests, dash=app)

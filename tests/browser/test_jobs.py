@@ -12,10 +12,8 @@ from tests import tiny_models
 from tests.browser.harness import cell, drawn, field, serve
 from tests.test_causal import SOLVER, built_model, built_task
 
-RUNNING_CELLS = """running => {
-    const map = document.querySelector("#maps .js-plotly-plot")?._fullData?.[0];
-    return map ? Array.from(map.z, row => Array.from(row)).flat().filter(code => code === running).length : -1;
-}"""
+RUNNING_CELLS = """running => import("/assets/atlas/state.mjs").then(({ state }) =>
+    state.heads ? state.heads.panels[0].look.codes.filter((code) => code === running).length : -1)"""
 
 
 def _linked(source, target):

@@ -63,7 +63,7 @@ def test_a_model_without_gates_says_how_to_get_them(catalogue, monkeypatch):
     cards = [ids.card(key) for key in found["sections"]]
     assert all(found["hidden"][name] for name in (ids.FRAME, *cards))
     assert not found["hidden"][ids.EMPTY]
-    assert painted(catalogue, "?view=causal")["heads"]["figure"]["data"]
+    assert painted(catalogue, "?view=causal")["heads"]["panels"]
     assert callbacks.inspect(catalogue, ["L1H1"], "?view=causal", SCREEN)
 
 
@@ -152,7 +152,7 @@ def test_what_stands_below_the_map(catalogue):
     assert len(sections["losses"]["data"]) == 2 * 3 * 5
     assert not any(found["hidden"][ids.card(key)] for key in ("facts", "validation", "losses"))
     assert found["hidden"][ids.card("counts")]
-    assert "blue light" in text(found["sentence"])
+    assert "blue means that the task " in text(found["sentence"])
     assert "both" in text(found["legend"])
 
 
@@ -216,7 +216,7 @@ def test_downloads_of_the_causal_map(server, catalogue):
     assert set(table["kind"].to_pylist()) == {"preview"}
     assert json.loads(table.schema.metadata[b"head-atlas"])["method"] == "causal"
     figure = client.get(f"/export/figure.json{causal(ODD)}").json()
-    assert {"facilitating (F)", "neither"} <= {trace.get("name") for trace in figure["data"]}
+    assert {"needs it (F)", "neither"} <= {trace.get("name") for trace in figure["data"]}
     assert "5 seeds" in " ".join(note["text"] for note in figure["layout"]["annotations"])
     assert '"method": "causal"' in client.get(f"/export/page.html{causal(ODD)}").text
 

@@ -51,6 +51,7 @@ def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark
             "legendgroup": order.role,
             "showlegend": not mark,
             "line": {"color": palette.of(order.role), "width": 2},
+            "meta": {"tone": order.role},  # by which the scripts follow the palette
             "hovertemplate": f"heads %{{x}} to {further} further: %{{y:.3f}}<extra>{letter}</extra>",
             "xaxis": f"x{mark}",
             "yaxis": f"y{mark}",

@@ -5,6 +5,7 @@ A label is a head's score for one relation and kind, when it is above τ.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from dashboard.cache import cached
 from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools
 
+SUPPRESS = KINDS[1]
 COPY_LIKE, UNSPECIFIC, UNCERTAIN = "copy-like", "unspecific", "uncertain"
 BEYOND = "beyond copying"  # labels that are neither copy-like nor unspecific
 
@@ -37,6 +39,7 @@ class Labels:
     beyond: Floats  # of the hits the share whose target outranks the source; NaN where it was not measured
     copied: Floats  # the share of pairs whose source itself is among the k
     control: Floats  # the score with shuffled targets
+    suppresses: Bools  # the score is one of suppressing
 
     def at(self, *place: npt.NDArray[np.intp]) -> "Labels":
         """Some of the numbers, by their places."""
@@ -63,8 +66,8 @@ class Labels:
         return copy_like(self.beyond) | unspecific(self.control, tau)
 
     @property
-    def _arrays(self) -> tuple[Floats, ...]:
-        return self.score, self.low, self.high, self.beyond, self.copied, self.control
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.score, self.low, self.high, self.beyond, self.copied, self.control, self.suppresses
 
 
 def is_measured(scores: Scores | None) -> bool:
@@ -79,8 +82,10 @@ def labels_of(scores: Scores) -> Labels:
     score, hits = (np.asarray(array.sel(sample=ONLY_SAMPLE).values) for array in (scores.score, scores.hits))
     pairs = np.array([item.kept for item in scores.provenance.items])
     low, high = wilson(hits, pairs[:, None, None, None])
-    parts = [_part(scores, name) for name in ("beyond", "copied", "control")]
-    return Labels(score, low, high, *parts)
+    beyond, copied, control = (_part(scores, name) for name in ("beyond", "copied", "control"))
+    suppresses = np.array([kind == SUPPRESS for kind in scores.score.kind.values.tolist()])
+    of_kinds = np.broadcast_to(suppresses[:, None, None], score.shape)
+    return Labels(score, low, high, beyond, copied, control, of_kinds)
 
 
 def _part(scores: Scores, name: str) -> Floats:

@@ -20,14 +20,14 @@ class FunctionState(Part):
     basis: str = setting("", NAME, starts_anew=True)  # the name of a method; empty: the one that the model is shown by
     carriers: str = setting(OVER_SAMPLES[0], NAME, of_model=True)  # how a score is made of those after each carrier
     result: str = setting("", NAME, of_model=True)  # the name of a result that is not computed by default
-    how: How = setting("any", How)
-    kind: Kind = setting("both", Kind)
-    colour: Colour = setting("categories", Colour)
-    relation: str = setting("", NAME, of_model=True)  # one relation instead of the categories
-    tau: float = setting(TAU, SHARE)
-    top: int = setting(0, COUNT)  # only the best heads of each panel; 0 shows all
-    labels: Counted = setting("all", Counted)  # which labels make a head a member
-    uncertain: bool = setting(False, FLAG)  # labels whose interval contains τ look so
+    how: How = setting("any", How, local=True)
+    kind: Kind = setting("both", Kind, local=True)
+    colour: Colour = setting("categories", Colour, local=True)
+    relation: str = setting("", NAME, of_model=True, local=True)  # one relation instead of the categories
+    tau: float = setting(TAU, SHARE, local=True)
+    top: int = setting(0, COUNT, local=True)  # only the best heads of each panel; 0 shows all
+    labels: Counted = setting("all", Counted, local=True)  # which labels make a head a member
+    uncertain: bool = setting(False, FLAG, local=True)  # labels whose interval contains τ look so
 
     @property
     def kinds(self) -> tuple[str, ...]:

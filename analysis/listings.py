@@ -28,6 +28,16 @@ def cache_text(data: Plain) -> str:
     )
 
 
+def sets_text(sets: Sequence[Plain]) -> str:
+    """One set of people's own relations per line."""
+    lines = []
+    for one in sets:
+        hidden = "  hidden" if one["hidden"] else ""
+        what, models = ", ".join(one["relations"]), ", ".join(one["models"])
+        lines.append(f"{one['id']}  {one['name']:24} {what}  (scores of {models}){hidden}")
+    return "\n".join(lines) or "nobody brought relations of their own yet"
+
+
 def relations_text(relations: Sequence[Plain]) -> str:
     """One relation per line, by the name that the command line takes."""
     lines = []

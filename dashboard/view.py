@@ -8,6 +8,7 @@ from analysis.errors import HeadAtlasError, HeadError
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
+from analysis.results.own_sets import OwnSet
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps import MAPS, map_of
@@ -35,6 +36,7 @@ class View:
     notices: tuple[str, ...] = ()
     failure: str = ""  # why the scores that a job could not compute are missing
     is_default: bool = False  # it shows what the default model's name alone stands for
+    sets: tuple[OwnSet, ...] = ()  # people's own relations that the model has scores for
 
     @property
     def results(self) -> Mapping[str, Scores]:
@@ -63,7 +65,7 @@ class View:
         state = self.state.of(each.part)
         common = replace(self.state, pins=())
         there = tuple((name, scores) for name, scores in self.by_method if name in each.methods())
-        return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there)
+        return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there, self.sets)
 
     def _whole(self, each: Map[Any]) -> Scores | None:
         """The result that a map shows."""
@@ -136,10 +138,13 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
     """
     results: dict[str, Scores] = {}
     notices: list[str] = []
+    sets = catalogue.sets(card)
+    first = catalogue.default_set(card)
     for map_ in MAPS:
-        part = state.of(map_.part)
+        part, said = map_.with_own_set(state.of(map_.part), sets, first, card)
+        notices += said
         for method in map_.methods():
-            result = catalogue.result(card, method, map_.choice(part))
+            result = catalogue.result(card, method, map_.choice(part), map_.own_set(part))
             if result is not None:
                 results[method] = result
         choices: dict[str, str] = {}
@@ -149,7 +154,8 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
         state = state.with_part(part)
         notices += said
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint
-    return View(state, card, tuple(results.items()), tuple(notices), catalogue.failure(card), is_default)
+    failure = catalogue.failure(card)
+    return View(state, card, tuple(results.items()), tuple(notices), failure, is_default, tuple(sets))
 
 
 def _sentence(error: HeadAtlasError) -> str:

@@ -5,11 +5,13 @@ from typing import Any, ClassVar
 
 from analysis.data import relations
 from analysis.data.files import OwnFile
+from analysis.data.relations import OWN
 from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method, digest
 from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.own_sets import is_mixed
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 
@@ -27,7 +29,7 @@ class RelationMethod(Method):
     def asked(self, settings: Any) -> Asked:
         """The relations; one's own are named."""
         chosen = settings.chosen_relations()
-        own = [relation.title for relation in chosen if relation.category == "custom"]
+        own = [relation.title for relation in chosen if relation.category == OWN]
         return Asked(tuple(relation.name for relation in chosen), words=", ".join(own))
 
     def takes(self, field: str, file: OwnFile) -> bool:
@@ -51,9 +53,17 @@ class RelationMethod(Method):
         return settings
 
     def rank(self, scores: Scores) -> Any:
-        """Any score at all, then the default settings, then one with controls, more scores, the newer result."""
+        """Any score at all, the default settings, one with controls, more scores, none of one's own, the newer result.
+
+        Relations that somebody brought neither count nor put their result before another with as many scores: the map
+        of the built-in ones stays as it is.
+        """
+        facts = scores.provenance
+        builtin = [item.name for item in facts.items if item.category != OWN]
         present = int((scores.missing == Missing.PRESENT).sum())
-        return present > 0, self.is_default(scores.provenance), bool(scores.parts), present, scores.provenance.date
+        counted = int((scores.missing.sel(item=builtin) == Missing.PRESENT).sum())
+        first = present > 0, self.is_default(facts), counted > 0, bool(scores.parts), counted
+        return *first, not is_mixed(facts), facts.date
 
     def is_default(self, provenance: Provenance) -> bool:
         """Whether k and all else are as a map is computed when nobody chose anything."""

@@ -7,16 +7,17 @@ once and a run that was stopped goes on where it was.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from analysis.data.relations import Relation
+from analysis.data.relations import OWN, Relation
 from analysis.methods.method import Step, digest
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
 from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.results.own_sets import PAIRS, SETTING, default_name
 from analysis.results.provenance import Data, Item, Provenance
 from analysis.results.scores import ONLY_SAMPLE, TAU, Scores
 from analysis.results.store import Store
@@ -36,6 +37,7 @@ class RelationPlan(ABC):
     k_copying: int
     k_standard: int
     layers: tuple[int, ...]
+    set_name: str = ""  # what one's own relations are called together; nothing that is computed depends on it
 
     # ---- What a method says of its own --------------------------------------------------------------------------
 
@@ -125,7 +127,8 @@ class RelationPlan(ABC):
                 content = store.get(self.layer_name(layer, sample))
                 if content is not None:
                     layers[sample, layer] = RelationLayer.from_bytes(content, usable, self.card)
-        return scores_of_layers(layers, self.samples, self._provenance(kept, device))
+        scores = scores_of_layers(layers, self.samples, self._provenance(kept, device))
+        return replace(scores, records={relation.name: {PAIRS: relation.pairs} for relation in self._own})
 
     def remarks(self, store: Store) -> tuple[str, ...]:
         """One's own relations that are of no use for this model."""
@@ -135,13 +138,18 @@ class RelationPlan(ABC):
         remarks = []
         for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
             reason = self._reason(relation, len(kept))
-            if relation.category == "custom" and reason:
+            if relation.category == OWN and reason:
                 remarks.append(f"{relation.title} is not applicable: {reason}")
         return tuple(remarks)
 
     def k(self, relation: Relation) -> int:
         """The relation's k."""
         return self.k_copying if relation.k == "copying" else self.k_standard
+
+    @property
+    def _own(self) -> list[Relation]:
+        """The relations that somebody brought."""
+        return [relation for relation in self.relations if relation.category == OWN]
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -183,6 +191,8 @@ class RelationPlan(ABC):
             items.append(item)
         ks = {"k_copying": self.k_copying, "k_standard": self.k_standard}
         settings = {**ks, **self.described(), "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(self.layers)}
+        if self._own:
+            settings[SETTING] = self.set_name or default_name([relation.title for relation in self._own])
         return Provenance.now(self.card, self.name, self.version, settings, tuple(items), device)
 
     def _depends_on(self) -> Data:

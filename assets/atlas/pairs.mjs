@@ -10,6 +10,7 @@ import { state } from "./state.mjs";
  * @property {string} head
  * @property {string} kind
  * @property {string} method
+ * @property {string} own the set of a relation that somebody brought; empty for a built-in one
  * @property {string} sample a carrier phrase; empty when there are none
  * @property {string[]} samples all of them
  */
@@ -45,8 +46,8 @@ function numbered(character) {
  * @param {DOMStringMap} data
  * @returns {Question}
  */
-export function questionOf({ pairs = "", head = "", kind = "", method = "", sample = "", samples = "" }) {
-  return { relation: pairs, head, kind, method, sample, samples: samples.split("\n").filter(Boolean) };
+export function questionOf({ pairs = "", head = "", kind = "", method = "", own = "", sample = "", samples = "" }) {
+  return { relation: pairs, head, kind, method, own, sample, samples: samples.split("\n").filter(Boolean) };
 }
 
 /**
@@ -54,9 +55,9 @@ export function questionOf({ pairs = "", head = "", kind = "", method = "", samp
  * @param {Question} question
  * @param {string} model its id and fingerprint
  */
-export function addressOf({ relation, head, kind, method, sample }, model) {
+export function addressOf({ relation, head, kind, method, own, sample }, model) {
   const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, sample });
+  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, own, sample });
   return `/api/pairs?${parts}`;
 }
 

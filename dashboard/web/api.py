@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
@@ -35,12 +36,14 @@ from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
+from analysis.results.provenance import Data
 from analysis.results.scores import KINDS, Scores
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion
 from dashboard.web.exports import scores_frame
+from dashboard.web.sets import add_sets
 
 SUBMISSIONS = 10  # per minute and client
 CLIENTS = 1000  # whose submissions are counted at a time
@@ -67,6 +70,9 @@ class Chosen(BaseModel):
     )
     fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="of several results the one that goes first, as a job's link names it"
+    )
+    own: Annotated[str, Field(max_length=120)] = Field(
+        "", description="a set of people's own relations, by id or name; the built-in ones alone when left out"
     )
     item: Annotated[list[str], Field(max_length=100)] = Field(
         [], description="relations, or tasks, by name; all when left out"
@@ -98,7 +104,7 @@ class Chosen(BaseModel):
         if self.method not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
             raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")
-        scores = catalogue.result(card, self.method, self.fit)
+        scores = catalogue.result(card, self.method, self.fit, _set_id(catalogue, self.own))
         if scores is None:
             one = methods.method(self.method)
             title = one.title.lower()
@@ -131,10 +137,25 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         """Models that have results, and folders and GGUF files that can be analysed by name."""
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
+    @api.delete("/models/{fingerprint}")
+    def delete_model(request: Request, fingerprint: Annotated[str, PathParameter(pattern="^[0-9a-f]{6,64}$")]) -> Data:
+        """Delete the results of a model, by its fingerprint, and its jobs that are over."""
+        _must_be_analyst(request)
+        for card in catalogue.models():
+            if card.fingerprint.startswith(fingerprint):
+                return {"model": card.to_dict(), "removed": catalogue.delete_model(card)}
+        raise ModelNotFound(f"there is no model with the fingerprint {fingerprint}", "See /api/models.")
+
     _add_results(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_jobs(api, engine)
+    add_sets(api, catalogue, engine, _must_be_analyst)
     return api
+
+
+def _set_id(catalogue: Catalogue, own: str) -> str | None:
+    """The id of a set that was named; none stands for the default."""
+    return catalogue.own_set(own).id if own else None
 
 
 def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
@@ -159,13 +180,15 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         head: Annotated[str, Query(max_length=40, examples=["L23H4"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
     ) -> dict[str, Any]:
         """All that is known of one head."""
+        chosen = _set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
         answer: dict[str, Any] = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
         for method in methods.METHODS:
-            scores = catalogue.result(card, method.name)
+            scores = catalogue.result(card, method.name, own=chosen)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
         return answer
 
@@ -181,10 +204,11 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         method: Annotated[str, Query(max_length=40, description="whose score; the first map's when left out")] = "",
         kind: Annotated[str, Query(max_length=40)] = KINDS[0],
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
+        own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
     ) -> dict[str, Any]:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
-        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample)
+        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, own)
         step = question.step(card, catalogue, engine)
         if not engine.knows(step):
             _must_be_analyst(request)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from dash import html
 
+from analysis.data.relations import OWN
 from analysis.models.card import HeadId
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
@@ -131,6 +132,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
         "data-head": str(head),
         "data-kind": kind,
         "data-method": shown.whole.provenance.method,
+        "data-own": shown.state.own if row.item.category == OWN else "",
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
     }

@@ -10,12 +10,13 @@ from dash import html
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Asked
 from analysis.models.card import ModelCard
+from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
 from dashboard.maps.function import card as card_part
-from dashboard.maps.function import exports, legend, table
+from dashboard.maps.function import exports, legend, own, table
 from dashboard.maps.function.basis import bases, basis_of, carrier_words, default_basis, has_carriers, over_carriers
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
@@ -62,6 +63,16 @@ class FunctionMap(Map[FunctionState]):
     def method(self, state: FunctionState, results: Mapping[str, Scores]) -> str:
         """The basis that was asked for, or the one by which the model is shown."""
         return state.basis or default_basis(results)
+
+    def with_own_set(
+        self, state: FunctionState, sets: Sequence[OwnSet], first: OwnSet | None, card: ModelCard
+    ) -> tuple[FunctionState, list[str]]:
+        """A set that the model has; none unless it is asked for."""
+        return own.with_own_set(state, sets, first, card)
+
+    def own_set(self, state: FunctionState) -> str:
+        """The set that the view adds."""
+        return own.set_id(state)
 
     def repaired(
         self, state: FunctionState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
@@ -115,16 +126,26 @@ class FunctionMap(Map[FunctionState]):
     def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
         """The relations of the model, and the carriers that it was run with."""
         whole = shown.whole if shown is not None else None
-        return {"relation": relation_choices(whole), "carriers": carrier_choices(whole)}
+        return {
+            "relation": relation_choices(whole),
+            "carriers": carrier_choices(whole),
+            "own": own.set_choices(shown),
+        }
 
     def control_values(self, shown: Shown | None, state: FunctionState) -> dict[str, Any]:
         """The basis that is shown, chosen or not; an empty field stands for all heads."""
         basis = shown.whole.provenance.method if shown is not None else state.basis or self.name
-        return {**super().control_values(shown, state), "basis": basis, "top": state.top or ""}
+        return {
+            **super().control_values(shown, state),
+            "basis": basis,
+            "own": state.own or own.NONE,
+            "top": state.top or "",
+        }
 
     def needless(self, shown: Shown | None, state: FunctionState) -> set[str]:
-        """Carriers, of a map that has none; copying, where it was not measured."""
+        """Carriers, of a map that has none; copying, where it was not measured; sets, where there is none."""
         keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
+        keys |= set() if len(own.set_choices(shown)) > 1 else {"own"}
         return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
     def panels(self, shown: Shown) -> tuple[Panel, ...]:

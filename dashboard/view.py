@@ -63,7 +63,7 @@ class View:
         if whole is None:
             return None
         state = self.state.of(each.part)
-        common = replace(self.state, pins=())
+        common = self.state.shared
         there = tuple((name, scores) for name, scores in self.by_method if name in each.methods())
         return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there, self.sets)
 
@@ -99,10 +99,10 @@ class View:
 
     @property
     def query(self) -> str:
-        """The address of the view without its pins: empty for the default one, with the fingerprint otherwise."""
-        if self.is_default and replace(self.state, pins=()) == ViewState():
+        """The address of what the server decides: empty for the default view, with the fingerprint otherwise."""
+        if self.is_default and self.state.shared == ViewState():
             return ""
-        return replace(self.named, pins=()).to_query()
+        return self.named.shared.to_query()
 
 
 def open_view(catalogue: Catalogue, query: str) -> View:
@@ -124,9 +124,10 @@ def opened(catalogue: Catalogue, read: ReadState) -> View:
         notices.append(_sentence(error))
         card, state = _instead(catalogue, state)
     pins = _existing(card, state.pins, notices)
-    bare = replace(state, pins=(), model=card.id, fingerprint="")
+    bare = replace(state.shared, model=card.id, fingerprint="")
     view = _with_results(catalogue, catalogue.generation, bare, card)
-    return replace(view, state=replace(view.state, pins=pins), notices=(*notices, *view.notices))
+    whole = replace(view.state, zoom=state.zoom, sort=state.sort, filter=state.filter, pins=pins)
+    return replace(view, state=whole, notices=(*notices, *view.notices))
 
 
 @cached(32)

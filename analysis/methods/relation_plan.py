@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from analysis.data.relations import OWN, Relation
+from analysis.errors import RelationError
 from analysis.methods.method import Step, digest
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
 from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
@@ -100,6 +101,7 @@ class RelationPlan(ABC):
         pairs = store.get(self.pairs_name)
         if pairs is None:
             return [PairsStep(self.pairs_name, self.relations, self.several)]
+        self._refuse_useless(pairs)
         if not self._usable(store):
             return []
         steps: list[Step] = []
@@ -130,17 +132,13 @@ class RelationPlan(ABC):
         scores = scores_of_layers(layers, self.samples, self._provenance(kept, device))
         return replace(scores, records={relation.name: {PAIRS: relation.pairs} for relation in self._own})
 
+    def provenance(self) -> Provenance:
+        """What the result will say of itself, before anything is known of its pairs."""
+        return self._provenance([[] for _ in self.relations], "")
+
     def remarks(self, store: Store) -> tuple[str, ...]:
-        """One's own relations that are of no use for this model."""
-        pairs = store.get(self.pairs_name)
-        if pairs is None:
-            return ()
-        remarks = []
-        for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
-            reason = self._reason(relation, len(kept))
-            if relation.category == OWN and reason:
-                remarks.append(f"{relation.title} is not applicable: {reason}")
-        return tuple(remarks)
+        """None: a relation that is of no use was refused."""
+        return ()
 
     def k(self, relation: Relation) -> int:
         """The relation's k."""
@@ -158,10 +156,17 @@ class RelationPlan(ABC):
 
     def _reason(self, relation: Relation, kept: int) -> str:
         """Why a relation is not applicable; empty if it is."""
-        if kept >= MIN_PAIRS:
-            return ""
-        tokens = "a target" if self.several else "source and target"
-        return f"{kept} of {len(relation.pairs)} pairs have {tokens} of one token, and {MIN_PAIRS} are needed"
+        return too_few(len(relation.pairs), kept, self.several)
+
+    def _refuse_useless(self, pairs: bytes) -> None:
+        """A relation that somebody brought and that says nothing about the model ends the job."""
+        problems = []
+        for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
+            reason = self._reason(relation, len(kept))
+            if relation.category == OWN and reason:
+                problems.append(f"{relation.title}: {reason}")
+        if problems:
+            raise RelationError("; ".join(problems), "Bring more pairs, or common words, or leave it out.")
 
     def _usable(self, store: Store) -> bool:
         """Whether some relation has enough pairs, as far as is known."""
@@ -201,3 +206,11 @@ class RelationPlan(ABC):
     def _hash(self, part: Any) -> str:
         relations = [(relation.name, relation.hash) for relation in self.relations]
         return digest([self.card.fingerprint, self.name, self.version, self._depends_on(), relations, part])
+
+
+def too_few(pairs: int, kept: int, several: bool) -> str:
+    """Why the pairs of a relation are too few, with the count; empty when they are enough."""
+    if kept >= MIN_PAIRS:
+        return ""
+    tokens = "a target" if several else "source and target"
+    return f"{kept} of {pairs} pairs have {tokens} of one token, and {MIN_PAIRS} are needed"

@@ -21,6 +21,8 @@ export const PARTS = Object.freeze({
   screen: "screen",
   search: "search",
   submit: "new-submit",
+  table: "table",
+  theme: "theme",
   transpose: "transpose",
 });
 

@@ -1,6 +1,5 @@
 // @ts-check
 // The screen: how wide the page is and whether it is dark, told to the server when it changes.
-import { valueOf } from "./address.mjs";
 import { dash, PARTS, setStore } from "./page.mjs";
 
 /** @typedef {{width: number, dark: boolean}} Screen */
@@ -8,9 +7,11 @@ import { dash, PARTS, setStore } from "./page.mjs";
 /** @type {{theme: string, told: string, resized: ReturnType<typeof setTimeout> | undefined}} */
 const page = { theme: "system", told: "", resized: undefined };
 
-/** Take the theme of the address, and follow the window and the system. */
+const THEME = "theme"; // in the browser's storage, from which assets/before/theme.js reads it, too
+
+/** Take the theme that was chosen in this browser, and follow the window and the system. */
 export function watchScreen() {
-  page.theme = valueOf(location.search, "theme") || "system";
+  page.theme = rememberedTheme();
   addEventListener("resize", () => {
     clearTimeout(page.resized);
     page.resized = setTimeout(tellScreen, 150);
@@ -27,11 +28,32 @@ export function watchScreen() {
  * @returns {[screen: Screen, scheme: string]}
  */
 export function chooseTheme(theme) {
-  if (page.told) page.theme = theme; // the first call carries the default, not the address's wish
+  if (page.told) rememberTheme(theme);
+  else if (page.theme !== theme) dash().set_props(PARTS.theme, { value: page.theme }); // the first call has the default
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   const now = measured();
   page.told = JSON.stringify(now);
   return [now, scheme()];
+}
+
+function rememberedTheme() {
+  try {
+    return localStorage.getItem(THEME) || "system";
+  } catch {
+    return "system"; // a browser that keeps nothing
+  }
+}
+
+/**
+ * @param {string} theme
+ */
+function rememberTheme(theme) {
+  page.theme = theme;
+  try {
+    localStorage.setItem(THEME, theme);
+  } catch {
+    // It is forgotten with the page.
+  }
 }
 
 /** Whether the page is dark. */

@@ -9,8 +9,11 @@
  * @property {Heads | null} heads the numbers behind the maps; null before the first map
  * @property {string[]} pins names of the pinned heads
  * @property {Cell | null} cursor the head under the pointer or the keyboard
- * @property {string} query the view's own query string, without pins
+ * @property {string} query the view's own query string, without what is here
+ * @property {string} zoom the part of the maps that is in sight, as an address has it; empty for all
+ * @property {string} sort of the table, as an address has it; empty for the default
+ * @property {string} filter of the table, as an address has it
  */
 
 /** @type {State} */
-export const state = { heads: null, pins: [], cursor: null, query: "" };
+export const state = { heads: null, pins: [], cursor: null, query: "", zoom: "", sort: "", filter: "" };

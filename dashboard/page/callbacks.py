@@ -199,7 +199,6 @@ def control_values(view: View) -> Values:
         ids.VIEW: state.view,
         ids.TRANSPOSE: state.transpose,
         ids.PALETTE: state.palette,
-        ids.THEME: state.theme,
     }
     for each in MAPS:
         values |= each.control_values(view.of(each), state.of(each.part))
@@ -265,7 +264,7 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
         "sections": below.contents,
         "open": below.open,
         "sent": below.sent,
-        "downloads": downloads(view.named),
+        "downloads": downloads(view.named.shared),
         "rows": rows(view) if in_table else no_update,
         "columns": columns(view) if in_table else no_update,
         "hidden": hidden,

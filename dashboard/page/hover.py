@@ -1,7 +1,6 @@
 """The numbers behind the maps, packed for the browser: hovering asks no server."""
 
 import base64
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ def packed(view: View) -> Packed:
             labels.append(panel.label)
     return {
         "model": f"{view.card.id}@{view.card.fingerprint[:8]}",
-        "named": replace(view.named, pins=()).to_query(),
+        "named": view.named.shared.to_query(),
         "layers": list(view.card.layers),
         "heads": view.card.heads,
         "across": view.orientation.across,

@@ -11,7 +11,7 @@ MODEL = "model"
 VIEW = "view"
 TRANSPOSE = "transpose"  # (scripts)
 PALETTE = "palette"
-THEME = "theme"
+THEME = "theme"  # of this browser, in no address (scripts)
 
 
 def group(map_name: str) -> str:
@@ -53,7 +53,7 @@ SENT = "sent"  # what the sections were drawn from, so that an unchanged one is 
 EMPTY = "empty"  # instead of a map that the model does not have
 INSPECTOR = "inspector"  # (scripts)
 CARDS = "cards"  # the inspector's cards as data
-TABLE = "table"
+TABLE = "table"  # (scripts)
 TABLE_FRAME = "table-frame"
 TITLE = "title"
 

@@ -230,6 +230,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         """Analyse a model; asking twice for the same gives the same job."""
         _must_be_analyst(request)
         _limit(limits, request)
+        engine.look_up(wanted)
         return job_state(engine.submit(wanted))
 
     @api.get("/jobs/{job_id}")

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.data.relations import OWN
-from analysis.jobs.engine import Engine
+from analysis.jobs.engine import Engine, Place
 from analysis.models import builtin as default_model
 from analysis.results.own_sets import PAIRS, found_set, set_id
 from analysis.results.scores import Scores
@@ -184,3 +184,25 @@ def test_sets_are_looked_after_over_the_api(store):
     assert found_set(catalogue.sets(), mine) is None
     items = [scores.provenance.items for scores in catalogue._of(catalogue.card(default_model.ID), "function")]
     assert all(item.category != OWN for of_result in items for item in of_result)
+
+
+def test_files_of_too_few_pairs_and_unknown_models_are_refused_at_once(store, tiny_folder):
+    """With the count of usable pairs, by the model's own tokens where they are at hand; nothing is stored."""
+    engine = Engine(store, Place(models=tiny_folder.parent))
+    client = TestClient(create_app(catalogue_of(store), engine, Access(local=True)), base_url="http://localhost")
+    names = [f"w{i},w{i + 50}" for i in range(29)]
+    tokens = "\n".join([*names, *(f"not a token {i},w{i}" for i in range(10))])
+    for model, content, told in (
+        (tiny_folder.name, "a,b\nc,d", "mine.csv: it has 2 pairs, and 30 are needed"),
+        (tiny_folder.name, tokens, "mine.csv: 29 of 39 pairs have source and target of one token, and 30 are needed"),
+    ):
+        body = {"model": model, "methods": ["function"], "files": [{"name": "mine.csv", "content": content}]}
+        answer = client.post("/api/jobs", json=body)
+        assert (answer.status_code, answer.json()["message"]) == (422, told)
+    unknown = client.post("/api/jobs", json={"model": "org/nothing-of-that-name"})
+    assert (unknown.status_code, unknown.json()["error"]) == (404, "ModelNotFound")
+    assert "org/nothing-of-that-name" in unknown.json()["message"]
+    assert list(store.names()) == []
+    many = "\n".join([*names, "w60,w61"])
+    body = {"model": tiny_folder.name, "methods": ["function"], "files": [{"name": "mine.csv", "content": many}]}
+    assert client.post("/api/jobs", json=body).status_code == 202

@@ -42,6 +42,10 @@ class RunningMethod(RelationMethod):
             sources=settings.sources,
         )
 
+    def takes_several(self, settings: RunningSettings) -> bool:
+        """When any source is asked for."""
+        return settings.sources == ANY
+
     def report_settings(self, provenance: Provenance) -> str:
         """How many carriers, and which sources."""
         count = len(provenance.settings["carriers"])

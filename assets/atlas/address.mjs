@@ -12,10 +12,12 @@ import { state } from "./state.mjs";
 const OWN = /** @type {const} */ (["zoom", "sort", "filter", "pin"]); // in the order in which they are written
 const GESTURE = 1000; // milliseconds within which changes of one number, zoom or filter are one step back
 
-/** @type {{model: string | null, hasArrived: boolean, keys: string, at: number}} */
+/** @type {{model: string | null, hasArrived: boolean, arrived: string, passed: string[], keys: string, at: number}} */
 const visited = {
   model: null, // that the address last named
   hasArrived: true, // the next view comes from an address: opened, or gone back to
+  arrived: "", // that address
+  passed: [], // addresses gone through meanwhile, whose views may come late
   keys: "", // what was changed last, and when
   at: 0,
 };
@@ -123,9 +125,21 @@ export function writeAddress(query) {
   if (visited.hasArrived) takeOwn();
   else if (isAnother) state.zoom = "";
   const next = shownQuery(query, ownValues(query), state.heads ? state.heads.named : "");
+  if (visited.hasArrived && isOneOf(visited.passed, next)) return;
   writeHistory(location.search, next, isAnother);
   visited.model = model;
   visited.hasArrived = false;
+  visited.passed = [];
+}
+
+/**
+ * Whether an address is among some, whatever the browser alone looks after but for the pins.
+ * @param {string[]} addresses
+ * @param {string} address
+ */
+export function isOneOf(addresses, address) {
+  const bare = (/** @type {string} */ text) => withOwn(text, {}, ["zoom", "sort", "filter"]);
+  return addresses.map(bare).includes(bare(address));
 }
 
 /**
@@ -161,7 +175,9 @@ export function rewriteAddress() {
 
 /** Open the view of the address that the browser went back or forward to. */
 export function goneBack() {
+  if (visited.hasArrived) visited.passed.push(visited.arrived);
   visited.hasArrived = true;
+  visited.arrived = location.search;
   takeOwn();
   setStore(PARTS.address, location.search);
 }

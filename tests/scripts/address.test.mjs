@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changedKeys, isGesture, shownQuery, valueOf, withOwn, withPins, zoomOf, zoomText } from "../../assets/atlas/address.mjs";
+import { changedKeys, isGesture, isOneOf, shownQuery, valueOf, withOwn, withPins, zoomOf, zoomText } from "../../assets/atlas/address.mjs";
 import { fileName } from "../../assets/atlas/pictures.mjs";
 
 const MODEL = "org/model@01234567";
@@ -51,6 +51,12 @@ test("a slider, the zoom and a filter go on while a hand moves; pins, views and 
   assert.ok(!isGesture(["pin"], "", "?pin=L1H1"));
   assert.ok(!isGesture(["how"], "", "?how=always"));
   assert.ok(!isGesture(["view", "tau"], "", "?view=table&tau=0.3"));
+});
+
+test("a view that comes late is known by its address", () => {
+  assert.ok(isOneOf(["?tau=0.3&pin=L1H1&zoom=L0-1,H0-1"], "?tau=0.3&pin=L1H1"));
+  assert.ok(!isOneOf(["?tau=0.3&pin=L1H1"], "?tau=0.3"));
+  assert.ok(!isOneOf([], ""));
 });
 
 test("a zoom is written by layers and heads, and read back; anything else is none", () => {

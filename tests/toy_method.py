@@ -120,6 +120,6 @@ class ParityMethod(Method):
         """For a model."""
         return ParityPlan(card, settings.shift)
 
-    def asked(self, settings) -> Asked:
+    def asked(self, settings, card=None) -> Asked:
         """The shift, where there is one."""
         return Asked((NAME,), words=f"shifted by {settings.shift}" if settings.shift else "")

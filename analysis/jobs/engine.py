@@ -20,6 +20,7 @@ from analysis.jobs.job import Job, State
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import Request
 from analysis.jobs.worker import Source, answer, open_card, run_step
+from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import Vocabulary
@@ -294,10 +295,10 @@ class Engine:
 
     def _method(self, job: Job, method: Method, plan: Plan, source: Source) -> Job:
         """Work off one method's plan; with one worker step after step, with several side by side."""
-        stage = method.title.lower()
-        before = plan.total - plan.left(self._store)
-        progress = _Progress(self._journal, job.at(stage=stage, done=before, total=plan.total, left=None), stage)
-        with _DaskCrew(self, job, source, plan.card.fingerprint) as crew:
+        names = list(job.asked)
+        place = f" ({names.index(method.name) + 1} of {len(names)})" if len(names) > 1 else ""
+        progress = WrittenProgress(self._journal, job, plan, self._store, f"{method.title}{place}")
+        with _DaskCrew(self, job, source, plan.card.fingerprint, progress) as crew:
             work_off(plan, self._store, crew, progress.told)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))
 
@@ -324,35 +325,13 @@ class Engine:
         self.cluster.check()
 
 
-class _Progress:
-    """Writes down how far a job is after every piece, with an estimate of the time that is left."""
-
-    def __init__(self, journal: Journal, job: Job, stage: str) -> None:
-        self._journal, self._stage = journal, stage
-        self._start, self._before = time.monotonic(), job.done
-        self.job = job
-        journal.save(job)
-
-    def told(self, done: Done, count: int, total: int) -> None:
-        """A piece was kept."""
-        more = count - self.job.done
-        stage = f"{self._stage}, {done.step.words}" if done.step.words else self._stage
-        left = None
-        if count > self._before:
-            seconds = time.monotonic() - self._start
-            left = round(seconds / (count - self._before) * (total - count), 1)
-        job = self.job.at(stage=stage, done=count, left=left)
-        self.job = job.counted(done.worker, more) if more else job
-        self._journal.save(self.job)
-
-
 class _DaskCrew:
     """Dask's workers, doing the steps of one job."""
 
     at_once = 1  # progress is seen step by step, and other workers can take the next
 
-    def __init__(self, engine: Engine, job: Job, source: Source, fingerprint: str) -> None:
-        self._engine, self._job = engine, job
+    def __init__(self, engine: Engine, job: Job, source: Source, fingerprint: str, progress: WrittenProgress) -> None:
+        self._engine, self._job, self._progress = engine, job, progress
         self._source, self._fingerprint = source, fingerprint
         self._waiting: dict[Any, Step] = {}
 
@@ -369,6 +348,8 @@ class _DaskCrew:
 
     def start(self, step: Step, urgency: int) -> None:
         """Give a step to the next worker that is free."""
+        if urgency == 0:
+            self._progress.begun(step)
         if any(other.key == step.key for other in self._waiting.values()):
             return
         content = hashlib.sha256(pickle.dumps(step)).hexdigest()[:16]  # the same step of a fit that went on is new work

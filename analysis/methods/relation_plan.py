@@ -109,7 +109,8 @@ class RelationPlan(ABC):
             absent = self._absent(store, sample)
             for start in range(0, len(absent), at_once):
                 names = tuple((layer, self.layer_name(layer, sample)) for layer in absent[start : start + at_once])
-                steps.append(LayersStep(names, pairs, self.ks, self.reader(sample)))
+                doing = self._counted(sample, absent[start])
+                steps.append(LayersStep(names, pairs, self.ks, self.reader(sample), doing=doing))
         return steps
 
     def keep(self, step: Any, name: str, content: bytes, store: Store) -> None:
@@ -172,6 +173,17 @@ class RelationPlan(ABC):
         """Whether some relation has enough pairs, as far as is known."""
         pairs = store.get(self.pairs_name)
         return pairs is None or any(len(kept) >= MIN_PAIRS for kept in json.loads(pairs))
+
+    def _counted(self, sample: str, layer: int) -> str:
+        """Which layer of how many, and in which sample where there are several."""
+        words = f"layer {self.layers.index(layer) + 1} of {len(self.layers)}"
+        if len(self.samples) == 1:
+            return words
+        return f"{words}, sample {self.samples.index(sample) + 1} of {len(self.samples)} ({sample})"
+
+    def pending(self, store: Store) -> dict[str, float]:
+        """Layers."""
+        return {"layers": float(self.left(store))}
 
     def _absent(self, store: Store, sample: str) -> list[int]:
         return [layer for layer in self.layers if not store.contains(self.layer_name(layer, sample))]

@@ -284,7 +284,7 @@ class Catalogue:
         for job in jobs:
             if job.state == "failed":
                 failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()
-            stage = (job.id, job.state, job.stage, job.done)
+            stage = (job.id, job.state, job.stage.partition(":")[0], job.done)
             before = self._partial.get(stage)
             partial[stage] = self._partial_results(job) if before is None else before
         self._failures, self._partial = failures, partial

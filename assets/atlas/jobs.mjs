@@ -59,7 +59,7 @@ function tellJobs(jobs) {
  */
 export function progressOf(jobs, fingerprint) {
   const mine = jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
-  return mine.map((job) => `${job.id} ${job.state} ${job.stage} ${job.done}`).join();
+  return mine.map((job) => `${job.id} ${job.state} ${job.stage.split(":")[0]} ${job.done}`).join();
 }
 
 /**

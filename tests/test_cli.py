@@ -129,7 +129,7 @@ def test_models_and_cache(run, tiny_folder, relation):
         (["head", "{tiny}", "seven", "--relations", "{good}"], 5, "'seven' is not a head"),
         (["map", "{tiny}", "--relations", "{good}", "--layers", "2-9"], 5, "no layer 3"),
         (["map", "{tiny}", "--relations", "{good}", "--device", "cuda:3"], 6, "is not a device that we can use"),
-        (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 2, "k = 0 makes no sense"),
+        (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 2, "k: 0 is too small; at least 1 is needed"),
     ],
 )
 def test_bad_input_gets_a_reason_a_hint_and_its_own_exit_code(

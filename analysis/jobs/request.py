@@ -12,6 +12,7 @@ from pydantic_core import PydanticSerializationError
 from analysis import methods
 from analysis.data.files import OwnFile
 from analysis.errors import RelationError, SettingError
+from analysis.jobs.problems import problem_words
 from analysis.methods.method import Asked, Method
 from analysis.models import builtin
 from analysis.models.vocabulary import Vocabulary
@@ -132,15 +133,10 @@ def make_request(values: Mapping[str, Any]) -> Request:
 
 
 def setting_error(error: ValidationError) -> SettingError:
-    """What is wrong with settings, for people."""
-    problems, hints = [], []
-    for problem in error.errors():
-        name = " ".join(str(part) for part in problem["loc"])
-        value = problem["input"]
-        plain = isinstance(value, int | float | str | bool)
-        problems.append(f"{name} = {str(value)[:40]} makes no sense" if plain else f"{name} makes no sense")
-        hints.append(f"{problem['msg'].replace('Input should', 'It should')}.")
-    return SettingError("; ".join(problems), " ".join(dict.fromkeys(hints)))
+    """What is wrong with settings, for people: one problem per line."""
+    fields = request_type().model_fields
+    problems = [problem_words(problem, fields, problem["loc"]) for problem in error.errors()]
+    return SettingError("\n".join(dict.fromkeys(problems)), "See --help, or the form on the page.")
 
 
 def read_record(content: bytes | str) -> Request:

@@ -30,6 +30,7 @@ from analysis.errors import (
 )
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
+from analysis.jobs.problems import field_of, problem_words
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.head_pairs import HeadPairs
 from analysis.models import builtin as default_model
@@ -284,6 +285,8 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, StoreError):
         status = 507
     told = {"error": type(error).__name__, "message": str(error), "hint": getattr(error, "hint", "")}
+    if isinstance(error, HeadAtlasError) and error.field:
+        told["field"] = error.field
     return JSONResponse(told, status)
 
 
@@ -293,7 +296,10 @@ def _invalid(request: Request, error: Exception) -> Response:
         raise error
     problems = []
     for problem in error.errors():
-        problems.append({key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem})
+        told = {key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem}
+        place = problem["loc"][1:]  # without "body" or "query"
+        words = problem_words(problem, request_type(NetworkRequest).model_fields, place)
+        problems.append({**told, "field": field_of(place), "words": words})
     return Response(json.dumps({"detail": problems}, default=str), 422, media_type="application/json")
 
 

@@ -38,6 +38,7 @@ class Listed:
     bytes: int
     words: str  # what it covers
     choice: str  # the short name under which it can be chosen; may be empty
+    shipped: bool = False  # it comes with the project
 
 
 class Catalogue:
@@ -176,7 +177,7 @@ class Catalogue:
 
     def listed(self) -> list[Listed]:
         """Every finished result."""
-        entries = [_entry(result.scores, result.bytes) for result in shipped()]
+        entries = [replace(_entry(result.scores, result.bytes), shipped=True) for result in shipped()]
         for key in self._store.names("result/"):
             scores, content = self._opened(key), self._store.get(key)
             if scores is not None and content is not None:

@@ -7,6 +7,7 @@ import { dash, near, PARTS } from "./page.mjs";
 import { showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
 import { exchange, pin, unpin } from "./pins.mjs";
+import { changeSet, deleteSet, forgetModel, renameSet } from "./results.mjs";
 import { state } from "./state.mjs";
 
 /**
@@ -21,6 +22,10 @@ const ACTIONS = {
   export: (link) => link.setAttribute("href", withPins(link.getAttribute("href") || "", state.pins)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
+  forget: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
+  rename: (button, id) => renameSet(id, button.dataset.name || ""),
+  hide: (button, id) => changeSet(id, { hidden: button.dataset.hidden === "1" }),
+  drop: (button, id) => confirm(button.dataset.sure) && deleteSet(id),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
 };

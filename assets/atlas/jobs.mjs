@@ -54,6 +54,12 @@ function tellJobs(jobs) {
   setStore(PARTS.jobs, jobs);
 }
 
+/** Have the lists of models and relations made again: something of them was changed. */
+export function listAgain() {
+  setStore(PARTS.finished, null);
+  setStore(PARTS.jobs, JSON.parse(line.told || "[]"));
+}
+
 /**
  * How far the jobs of a model are; changes whenever its map may have more to show.
  * @param {Job[]} jobs

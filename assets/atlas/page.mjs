@@ -5,6 +5,7 @@
 export const PARTS = Object.freeze({
   address: "address",
   copy: "copy",
+  finished: "finished",
   form: "new-form",
   frame: "frame",
   fresh: "fresh",

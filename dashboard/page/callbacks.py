@@ -292,7 +292,7 @@ def list_jobs(catalogue: Catalogue, models: Path | None, read_only: bool, told: 
     again = finished is None or now != finished
     return {
         "jobs": job_list(jobs, read_only),
-        "models": model_list(catalogue.listed(), listed_models(models)) if again else no_update,
+        "models": model_list(catalogue, listed_models(models), read_only) if again else no_update,
         "finished": now if again else no_update,
     }
 

@@ -16,7 +16,7 @@ from analysis.results.scores import Scores
 from dashboard.arrange import LARGEST, Arrangement, arrange_grid
 from dashboard.figures.numbers import Properties
 from dashboard.maps.causal import card as card_part
-from dashboard.maps.causal import exports, legend, table
+from dashboard.maps.causal import exports, legend, table, trial
 from dashboard.maps.causal.colours import looks
 from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
 from dashboard.maps.causal.gates import FIRST_TASKS, PREVIEW, first_seeds, seeds, shown_tasks, task_names
@@ -120,6 +120,10 @@ class CausalMap(Map[CausalState]):
     def profiles(self, shown: Shown, place: Arrangement, palette: Colours) -> tuple[list[Properties], Properties]:
         """The share of a layer's heads that facilitate, and that interfere."""
         return side_profiles(shown.panels, shown.orientation, shown.card.layers, place, palette)
+
+    def warning(self, shown: Shown) -> list[Any]:
+        """That a fit is a trial."""
+        return trial.warning(shown)
 
     def sentence(self, shown: Shown) -> list[Any]:
         """What light means, and over which seeds."""

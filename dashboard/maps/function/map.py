@@ -10,7 +10,7 @@ from dash import html
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Asked
 from analysis.models.card import ModelCard
-from analysis.results.own_sets import OwnSet
+from analysis.results.own_sets import OwnSet, own_items, set_id
 from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Column
@@ -113,11 +113,19 @@ class FunctionMap(Map[FunctionState]):
 
     def state_of_result(self, provenance: Provenance) -> FunctionState:
         """Its own basis, whichever the model is shown by, and itself where it has settings of its own."""
-        return FunctionState(basis=provenance.method, result=basis_of(provenance).choice(provenance))
+        mine = own_items(provenance)
+        chosen = set_id((item.name, item.hash) for item in mine) if mine else ""
+        return FunctionState(basis=provenance.method, result=basis_of(provenance).choice(provenance), own=chosen)
 
     def state_of_job(self, asked: Mapping[str, Asked]) -> FunctionState:
-        """The only basis that was asked for; of several the one by which the model is shown."""
-        return FunctionState(basis=next(iter(asked)) if len(asked) == 1 else "")
+        """The only basis that was asked for; of several the one by which the model is shown. One relation alone."""
+        items = {name for of_method in asked.values() for name in of_method.items}
+        return FunctionState(
+            basis=next(iter(asked)) if len(asked) == 1 else "",
+            own=next((each.own for each in asked.values() if each.own), ""),
+            result=next((each.choice for each in asked.values() if each.choice), ""),
+            relation=next(iter(items)) if len(items) == 1 else "",
+        )
 
     def controls(self) -> Sequence[Control]:
         """Basis, carriers, rule, effect, colours, threshold, relation, how many."""

@@ -7,13 +7,17 @@ import sys
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from analysis.errors import HeadAtlasError, SettingError
+from analysis.jobs.cluster import STEP_LIMIT
 from analysis.jobs.engine import Engine, Place
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store, cache_folder
 from dashboard.access import Access
 from dashboard.web.application import create_app
+from dashboard.web.connections import Connection, allow_many_files
+from dashboard.web.live import MAX_FRAME
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,23 +25,33 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         _check(options)
-        access = Access.of(options.host, options.auth_file)
+        access = Access.of(options.host, options.auth_file, options.public_url)
         store = Store(cache_folder() / "store")
-        engine = Engine(store, Place(options.scheduler, options.device, options.models))
+        engine = Engine(store, Place(options.scheduler, options.device, options.models, options.step_limit))
         engine.start()
     except HeadAtlasError as error:
         print(f"error: {error}\nhint:  {error.hint}", file=sys.stderr)
         return error.exit_code
-    print(f"Head Atlas is at http://{options.host}:{options.port}  (Ctrl-C stops it)", flush=True)
+    address = access.public_url or f"http://{options.host}:{options.port}"
+    print(f"Head Atlas is at {address}  (Ctrl-C stops it)", flush=True)
     if access.read_only:
         print("Others can reach this address and there is no --auth-file: read-only, no analyses.", flush=True)
     server = create_app(Catalogue(store, engine), engine, access, options.models)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the worker ends, too
     try:
-        uvicorn.run(server, host=options.host, port=options.port, log_level="warning", timeout_graceful_shutdown=3)
+        serve(server, options.host, options.port, options.trusted_proxy)
     finally:
         engine.stop()
     return 0
+
+
+def serve(server: FastAPI, host: str, port: int, trusted_proxies: list[str]) -> None:
+    """Answer requests; what a proxy says of its clients is believed of those that are trusted alone."""
+    allow_many_files()
+    uvicorn.run(
+        server, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3, http=Connection,
+        proxy_headers=bool(trusted_proxies), forwarded_allow_ips=trusted_proxies, ws_max_size=MAX_FRAME,
+    )  # fmt: skip
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -64,6 +78,13 @@ def _parser() -> argparse.ArgumentParser:
         "--models", type=Path, metavar="DIR", help="folders and .gguf files in it can be analysed by name"
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda … of the worker (default: a GPU if there is one)")
+    parser.add_argument("--public-url", default="", metavar="URL", help="what browsers see when a proxy is in front")
+    parser.add_argument(
+        "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="whose X-Forwarded-For is believed"
+    )
+    parser.add_argument(
+        "--step-limit", type=float, default=STEP_LIMIT, metavar="SECONDS", help="that a step may take (default 3600)"
+    )
     parser.add_argument("--scheduler", default="", metavar="tcp://…", help="an existing Dask scheduler to use")
     return parser
 

@@ -19,22 +19,26 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from analysis import __version__, compared, listings, methods
-from analysis.data import relations, tasks
-from analysis.errors import HeadAtlasError, ModelNotFound, RelationError, SettingError, StoreError
+from analysis import __version__, listings, methods
+from analysis.data.relations import as_csv
+from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
+from analysis.jobs.engine import Engine
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
-from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.models import builtin
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
-from analysis.models.vocabulary import Vocabulary
-from analysis.options import add_options, chosen_settings, names_and_files
+from analysis.options import add_options, chosen_settings
+from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
+from analysis.prompt.question import MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
+from analysis.prompt.reading import told, told_text
+from analysis.results.agreement import agreement_lines, agreements
 from analysis.results.catalogue import Catalogue
+from analysis.results.evidence import answers, findings_of, results_of
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
 from analysis.results.scores import Scores
@@ -98,7 +102,10 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument("--out", type=_out(method), metavar="FILE", help=f"write it to {_endings(method)}")
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
-    _add_pairs(commands, [model, common])
+    _add_search(commands, [common])
+    _add_agreement(commands, [common])
+    _add_prompt(commands, [model, common])
+    _add_tools(commands, model, common)
     _add_lists(commands, [common])
     return parser
 
@@ -131,55 +138,65 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.set_defaults(run=_head)
 
 
-def _add_pairs(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
-    """The pairs behind one score of one head."""
-    names = [method.name for method in relation_methods()]
-    command = commands.add_parser("pairs", help="the pairs behind a head's score for a relation", parents=parents)
-    command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
-    command.add_argument("relation", metavar="NAME-or-FILE", help="a built-in relation, or a CSV or JSON file of pairs")
-    command.add_argument("--method", choices=names, default=names[0], help="whose score (default: %(default)s)")
-    command.add_argument("--suppress", action="store_true", help="what the head suppresses instead of promotes")
-    command.add_argument(
-        "--sample", default="", metavar="TEXT", help="of a method with several samples (default: first)"
+def _add_search(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """Find heads by what is known of them."""
+    command = commands.add_parser("search", help="find heads: capital, Paris, suppress, L23H4 …", parents=parents)
+    command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.add_argument("words", nargs="+", metavar="WORD")
+    command.set_defaults(run=_search)
+
+
+def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """Hold what heads do against whether they matter."""
+    words = "how many heads with a label also matter for a task"
+    command = commands.add_parser("agreement", help=words, parents=parents)
+    command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.set_defaults(run=_agreement)
+
+
+def _add_tools(commands: Any, model: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """What the methods offer besides computing; several may share a tool."""
+    tools = {tool.name: tool for method in methods.METHODS for tool in method.tools()}
+    for tool in tools.values():
+        parents = [model, common] if tool.of_model else [common]
+        command = commands.add_parser(tool.name, help=tool.help, parents=parents)
+        tool.add_options(command)
+        command.set_defaults(run=tool.run)
+
+
+def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
+    """A text of one's own."""
+    command = commands.add_parser(
+        "prompt", help="read a text: where heads look, the next token, which heads matter for it", parents=parents
     )
-    command.add_argument("--k", type=int, metavar="N", help="targets among the k first are hits")
-    command.add_argument("--out", type=_table_path, metavar="FILE", help="write it to FILE.csv")
-    command.set_defaults(run=_pairs)
+    command.add_argument("text", metavar="TEXT", help=f"at most {MAX_TOKENS} tokens")
+    command.add_argument("--head", nargs="+", default=[], metavar="HEAD", help="heads whose attention is told")
+    command.add_argument(
+        "--ablate",
+        choices=POSITIONS,
+        default=POSITIONS[0],
+        help="switch every head off at all tokens, at the last one, or not at all (default: %(default)s)",
+    )
+    command.set_defaults(run=_prompt)
 
 
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=parents)
     command.set_defaults(run=_models)
-    command = commands.add_parser(
-        "compare", help="how far the weights-only map holds in the running model, model by model", parents=parents
-    )
-    command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
-    command.set_defaults(run=_compare)
-    command = commands.add_parser(
-        "relations",
-        help="list the built-in relations by name; for a model, the pairs that its tokens keep",
-        parents=parents,
-    )
-    command.add_argument("model", nargs="?", metavar="MODEL", help="count the pairs that this model's tokens keep")
-    command.set_defaults(run=_relations)
-    command = commands.add_parser("tasks", help="list the built-in tasks", parents=parents)
-    command.set_defaults(run=_tasks)
     command = commands.add_parser("sets", help="relations that people brought: list, rename, hide …", parents=parents)
     command.add_argument("action", nargs="?", choices=["list", *_SET_ACTIONS], default="list")
     command.add_argument("set", nargs="?", metavar="SET", help="a set by its id or name")
     command.add_argument("name", nargs="?", metavar="NAME", help="rename: its new name")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="pairs: where the CSV files go (default: here)")
     command.set_defaults(run=_sets)
+    command = commands.add_parser("jobs", help="list the jobs; delete some that are over", parents=parents)
+    command.add_argument("--delete", nargs="+", default=[], metavar="ID", help="delete these; their results stay")
+    command.set_defaults(run=_jobs)
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=parents)
     command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
     command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
     command.add_argument("--all", action="store_true", help="prune: everything, converted and fetched models too")
     command.set_defaults(run=_cache)
-
-
-def _table_path(text: str) -> Path:
-    """Reads the path of a CSV file."""
-    return _checked_path(text, (".csv",))
 
 
 def _endings(method: Method) -> str:
@@ -190,18 +207,9 @@ def _out(method: Method) -> Any:
     """Reads the path of a file that a method can write."""
 
     def read(text: str) -> Path:
-        return _checked_path(text, method.outputs)
+        return checked_path(text, method.outputs)
 
     return read
-
-
-def _checked_path(text: str, endings: tuple[str, ...]) -> Path:
-    path = Path(text)
-    if not path.name.lower().endswith(endings):
-        raise argparse.ArgumentTypeError(f"the file must end in {' or '.join(endings)}")
-    if not path.absolute().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}")
-    return path
 
 
 # ---- Computing -------------------------------------------------------------------------------------------------------
@@ -252,21 +260,7 @@ def _write(path: Path, method: Method, scores: Scores) -> None:
     files = {path: method.exported(scores, ending)}
     if ending == ".csv":
         files[path.with_suffix(".provenance.json")] = scores.provenance.to_json().encode()
-    _write_files(files)
-
-
-def _write_files(files: dict[Path, bytes]) -> None:
-    """Each whole or not at all."""
-    for target, content in files.items():
-        part = target.with_name(f".{target.name}.part")
-        try:
-            part.write_bytes(content)
-            part.replace(target)
-        except OSError as error:
-            part.unlink(missing_ok=True)
-            raise StoreError(
-                f"{target} cannot be written: {error.strerror}", "Check free space and permissions."
-            ) from error
+    write_files(files)
 
 
 def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
@@ -290,6 +284,8 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     head = card.check(wanted)
     if not options.json:
         lines = [f"{head} of {card.id} {card.revision[:12]}"]
+        by_name = {method.name: scores for method, scores in results.items()}
+        lines += ["", *(finding.text for finding in findings_of(by_name, head))]
         for method, scores in results.items():
             lines += ["", *method.head_text(scores, head)]
         return "\n".join(line.rstrip() for line in lines)
@@ -315,27 +311,40 @@ def _finished(model: str, head: HeadId, chosen: list[Method], store: Store) -> d
     return results if len(results) == len(chosen) else {}
 
 
-def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
-    method, wanted = relation_method(options.method), HeadId.parse(options.head)
-    names, files = names_and_files([options.relation])
-    settings: dict[str, Any] = {"relations": names, "files": files, "layers": [wanted.layer]}
-    if options.k is not None:
-        settings |= {"k": options.k, "k_copying": options.k}
-    request = make_request({"model": options.model, "methods": [method.name], **settings})
-    request.asked()  # what makes no sense is refused before the model is opened
-    kind = "suppress" if options.suppress else "promote"
+def _search(options: argparse.Namespace, progress: ShownProgress) -> str:
+    text = " ".join(options.words)
+    with closing(Store(cache_folder() / "store")) as store:
+        catalogue = Catalogue(store)
+        card = catalogue.card(options.model)
+        found = answers(results_of(catalogue, card), card, text)
+    if options.json:
+        return json.dumps([answer.to_plain() for answer in found])
+    return listings.answers_text(card, text, found)
+
+
+def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        catalogue = Catalogue(store)
+        card = catalogue.card(options.model)
+        listed = agreements(results_of(catalogue, card))
+    if options.json:
+        return json.dumps([each.to_plain() for each in listed])
+    if not listed:
+        return f"{card.id} has no results to compare: it takes a map of what heads do and one of whether they matter."
+    return "\n".join(agreement_lines(listed))
+
+
+def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
+    heads = tuple(HeadId.parse(head) for head in options.head)
+    question = PromptQuestion(options.text, heads, options.ablate)
+    question.check()  # what makes no sense is refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
-        head = checkpoint.card.check(wanted)
-        step = HeadPairsStep.of(method.plan(checkpoint.card, request), head, kind, options.sample)
-        found = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
+        found = computed_answer(question, OpenModel(checkpoint, options.device), store, progress)
         progress.close()
-    if not found.pairs:
-        hint = "`python -m analysis relations MODEL` says which relations have any."
-        raise RelationError(f"no pair of {found.title} is made of single tokens of this model", hint)
-    if options.out:
-        _write_files({options.out: found.to_frame().to_csv(index=False).encode()})
-    return json.dumps(found.to_plain()) if options.json else found.to_text()
+    if not options.json:
+        return told_text(*found)
+    return json.dumps({"model": checkpoint.card.to_dict(), **told(*found)})
 
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------
@@ -357,59 +366,13 @@ def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
     return json.dumps(data) if options.json else listings.models_text(data)
 
 
-def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
+def _jobs(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
-        rows = compared.compared_models(Catalogue(store), options.models)
-    return json.dumps(rows) if options.json else compared.compared_text(rows)
-
-
-def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
-    kept = _kept_pairs(options.model, progress) if options.model else {}
-    data = []
-    for relation in relations.builtin().values():
-        data.append(
-            {
-                "name": relation.name,
-                "category": relation.category,
-                "title": relation.title,
-                "sentence": relation.sentence,
-                "pairs": len(relation.pairs),
-                **kept.get(relation.name, {}),
-            }
-        )
-    if options.json:
-        return json.dumps(data)
-    return listings.kept_text(data) if options.model else listings.relations_text(data)
-
-
-def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]]:
-    """Of each relation the pairs of single tokens, and those that sources of several tokens add."""
-    checkpoint = open_model(model, None, cache_folder(), progress)
-    vocabulary, size = Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary
-    counts = {}
-    for relation in relations.builtin().values():
-        single = len(vocabulary.keep(relation, size))
-        counts[relation.name] = {"kept": single, "added": len(vocabulary.keep_several(relation, size)) - single}
-    progress.close()
-    return counts
-
-
-def _tasks(options: argparse.Namespace, progress: ShownProgress) -> str:
-    data = []
-    for task in tasks.builtin().values():
-        data.append(
-            {
-                "name": task.name,
-                "title": task.title,
-                "sentence": task.sentence,
-                "kinds": list(task.kinds),
-                "train": len(task.train),
-                "validation": len(task.validation),
-                "example": task.train[0].prompt,
-                "target": task.train[0].target,
-            }
-        )
-    return json.dumps(data) if options.json else listings.tasks_text(data)
+        engine = Engine(store)
+        for job_id in options.delete:
+            engine.delete(job_id)
+        data = [job.to_plain() for job in engine.jobs()]
+    return json.dumps(data) if options.json else listings.jobs_text(data)
 
 
 _SET_ACTIONS = ("rename", "hide", "show", "pairs", "delete")
@@ -438,9 +401,9 @@ def _change_set(options: argparse.Namespace, catalogue: Catalogue, one: OwnSet) 
         case "pairs":
             files = {}
             for item in one.items:
-                rows = relations.as_csv(catalogue.own_pairs(item))
+                rows = as_csv(catalogue.own_pairs(item))
                 files[(options.out or Path()) / f"{item.name}.csv"] = rows.encode()
-            _write_files(files)
+            write_files(files)
 
 
 def _told_set(one: OwnSet) -> dict[str, Any]:

@@ -16,6 +16,7 @@ HeadAtlasError
 ├── RelationError         exit code 4: a relation is unknown, malformed or too large
 ├── HeadError             exit code 5: not the name of a head, or a head that the model does not have
 ├── QueueFull             exit code 8: too many jobs are waiting
+├── ServerBusy            exit code 8: too many large files are asked for
 ├── WorkerBusy            exit code 8: no worker had time for a question within some seconds
 ├── TaskError             exit code 9: a task is unknown, malformed or too large
 ├── DeviceError           exit code 6: no such device, or it ran out of memory
@@ -117,6 +118,12 @@ class StoreError(HeadAtlasError):
 
 class QueueFull(HeadAtlasError):
     """Too many jobs are waiting."""
+
+    exit_code = 8
+
+
+class ServerBusy(HeadAtlasError):
+    """Too many large files are asked for at a time."""
 
     exit_code = 8
 

@@ -141,12 +141,12 @@ def _sha256(path: Path) -> str:
 
 
 def compute(entry: Entry, folder: Path = RESULTS) -> list[Path]:
-    """Compute the maps of a fetched model by the commands of the methods that every analysis has, as files there."""
+    """Compute the maps of a fetched model by the commands of the methods that it comes with, as files there."""
     from analysis import cli
 
     written = []
     for method in methods.METHODS:
-        if method.by_default:
+        if method.by_default or method.in_gallery:
             path = result_file(entry, method, folder)
             if cli.main([method.commands[0].name, entry.id, "--out", str(path)]):
                 raise ModelError(f"{method.commands[0].name} of {entry.title} failed", "The reason is above.")

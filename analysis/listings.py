@@ -1,9 +1,12 @@
-"""Lists for a terminal: models, relations, tasks, the cache."""
+"""Lists for a terminal: models, jobs, the cache, the answers to a search."""
 
 from collections.abc import Sequence
 
-from analysis.models.vocabulary import MIN_PAIRS
+from analysis.models.card import ModelCard
+from analysis.results.evidence import Answer
 from analysis.results.provenance import Plain
+
+_SHOWN = 2  # findings per head
 
 
 def models_text(models: Sequence[Plain]) -> str:
@@ -17,6 +20,15 @@ def models_text(models: Sequence[Plain]) -> str:
         results = f"{count} {'result' if count == 1 else 'results'}" if count else "no results yet"
         lines.append(f"{model['id']:40} {shape:26} {results}")
     return "\n".join(lines)
+
+
+def jobs_text(jobs: Sequence[Plain]) -> str:
+    """One job per line, the oldest first."""
+    lines = []
+    for job in jobs:
+        when = job["finished"] or job["created"]
+        lines.append(f"{job['id']:18} {job['state']:10} {when:21} {job['model']} ({', '.join(job['asked'])})")
+    return "\n".join(lines) or "no jobs"
 
 
 def cache_text(data: Plain) -> str:
@@ -38,34 +50,13 @@ def sets_text(sets: Sequence[Plain]) -> str:
     return "\n".join(lines) or "nobody brought relations of their own yet"
 
 
-def relations_text(relations: Sequence[Plain]) -> str:
-    """One relation per line, by the name that the command line takes."""
+def answers_text(card: ModelCard, text: str, answers: Sequence[Answer]) -> str:
+    """One head per paragraph, the strongest first."""
+    if not answers:
+        return f"No head of {card.id} is known for {text!r}. Try a relation, a token, a task, or a head's name."
     lines = []
-    for relation in relations:
-        start = f"{relation['category']:12} {relation['name']:22} {relation['pairs']:5} pairs"
-        lines.append(f"{start}  {relation['sentence']}")
+    for answer in answers:
+        first, *others = [finding.text for finding in answer.findings[:_SHOWN]] or ["nothing is known of it"]
+        lines.append(f"{answer.head!s:8} {first}")
+        lines += [f"{'':8} {other}" for other in others]
     return "\n".join(lines)
-
-
-def kept_text(relations: Sequence[Plain]) -> str:
-    """One relation per line with the pairs that a model's tokens keep."""
-    width = max(len(relation["title"]) for relation in relations)
-    lines = [f"{'relation':{width}}  {'pairs':>5}  {'single tokens':>13}  {'added by sources of several tokens':>34}"]
-    for relation in relations:
-        kept, added = relation["kept"], relation["added"]
-        usable = "" if kept + added >= MIN_PAIRS else f"  not applicable: {MIN_PAIRS} are needed"
-        lines.append(f"{relation['title']:{width}}  {relation['pairs']:5}  {kept:13}  {added:34}{usable}")
-    return "\n".join(lines)
-
-
-def tasks_text(tasks: Sequence[Plain]) -> str:
-    """One task per paragraph."""
-    paragraphs = []
-    for task in tasks:
-        paragraphs.append(
-            f"{task['name']}: {task['sentence']}\n"
-            f"  {task['train']:,} prompts for training, {task['validation']} for validation\n"
-            f"  kinds: {', '.join(task['kinds'])}\n"
-            f"  for example {task['example']!r} → {task['target']!r}"
-        )
-    return "\n\n".join(paragraphs)

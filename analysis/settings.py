@@ -25,7 +25,7 @@ def hints(
     ranges: bool = False,  # on the command line numbers are written like 0-5,10
     form: bool = True,  # offered in the form
     placeholder: str = "",  # shown in the form's empty field
-    choices: Sequence[tuple[str, str]] = (),  # value and title of what the form offers to tick
+    choices: Sequence[tuple[str, str]] = (),  # value and title of what the form offers to choose from
 ) -> dict[str, Any]:
     """How the command line and the form show a field, as its `json_schema_extra`."""
     shown: dict[str, Any] = {

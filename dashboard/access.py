@@ -13,11 +13,13 @@ import ipaddress
 import os
 import re
 import sys
+import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import urlsplit
 
-from argon2 import PasswordHasher
+from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from analysis.errors import SettingError
@@ -41,46 +43,75 @@ class Person:
 class Access:
     """The rules of one server."""
 
-    local: bool  # it listens on this machine only
+    local: bool  # only this machine reaches it
     people: dict[str, Person] = field(default_factory=dict)  # empty: no login
+    names: tuple[str, ...] = LOCAL_NAMES  # by which a server that listens on this machine only may be called
+    public_url: str = ""  # what browsers see when a proxy stands in front
     _hasher: PasswordHasher = field(default_factory=PasswordHasher)
     _secret: bytes = field(default_factory=lambda: os.urandom(32))
     _known: dict[bytes, Role] = field(default_factory=dict)  # logins that were right, as keyed hashes: argon2 is slow
 
     @classmethod
-    def of(cls, host: str, auth_file: Path | None) -> Self:
-        """The rules for an address to listen on."""
-        return cls(is_local(host), read_auth_file(auth_file) if auth_file else {})
+    def of(cls, host: str, auth_file: Path | None, public_url: str = "") -> Self:
+        """The rules for an address to listen on, and the one under which a proxy shows it to others."""
+        people = read_auth_file(auth_file) if auth_file else {}
+        public = read_public_url(public_url) if public_url else ""
+        names = {*LOCAL_NAMES, host.lower(), f"[{host.lower()}]", urlsplit(public).hostname or "localhost"}
+        bound = is_local(host)
+        return cls(bound and not public, people, tuple(names) if bound else (), public)
 
     @property
     def read_only(self) -> bool:
         """Whether nobody may start anything."""
         return not self.local and not self.people
 
-    def role(self, authorization: str | None) -> Role | None:
-        """What the sender of an `Authorization` header may do; None: a login is needed."""
+    def answers_to(self, name: str) -> bool:
+        """Whether a request may call the server by this name; another one is a trick on this machine's browser."""
+        is_bound = self.local or bool(self.public_url and self.names)
+        return name in self.names if is_bound else True
+
+    def known(self, authorization: str | None) -> Role | None:
+        """What somebody may do who needs no login, or whose login was right before. Takes no time."""
         if not self.people:
             return "analyst" if self.local else "viewer"
         login = _basic(authorization)
-        if login is None:
+        return None if login is None else self._known.get(self._mark(*login))
+
+    def role(self, authorization: str | None) -> Role | None:
+        """What the sender of an `Authorization` header may do; None: a login is needed. Takes long, on purpose."""
+        role, login = self.known(authorization), _basic(authorization)
+        if role is not None or login is None:
+            return role
+        person = self._verified(*login)
+        if person is None:
             return None
-        mark = hmac.new(self._secret, f"{login[0]}:{login[1]}".encode(), hashlib.sha256).digest()
-        role = self._known.get(mark)
-        if role is None and (person := self._verified(*login)) is not None:
-            role = person.role
-            if len(self._known) > 1000:
-                self._known.clear()
-            self._known[mark] = role
-        return role
+        if len(self._known) > 1000:
+            self._known.clear()
+        self._known[self._mark(*login)] = person.role
+        return person.role
+
+    def _mark(self, name: str, password: str) -> bytes:
+        return hmac.new(self._secret, f"{name}:{password}".encode(), hashlib.sha256).digest()
 
     def _verified(self, name: str, password: str) -> Person | None:
         """The person if the password is right; an unknown name takes as long as a wrong password."""
         person = self.people.get(name)
         try:
-            self._hasher.verify(person.hash if person else _NOBODY, password)
+            self._hasher.verify(person.hash if person else _NOBODY, normal(password))
         except (VerificationError, InvalidHashError):
             return None
-        return person
+        return person if password else None
+
+
+def normal(password: str) -> str:
+    """One spelling of a password, whichever way a keyboard composes its letters."""
+    return unicodedata.normalize("NFC", password)
+
+
+def login_name(authorization: str | None) -> str:
+    """The name that a login gives, for the log; empty without a login."""
+    login = _basic(authorization)
+    return "" if login is None else login[0]
 
 
 _NOBODY = PasswordHasher().hash("nobody has this password")  # compared with when a name is unknown
@@ -108,12 +139,34 @@ def read_auth_file(path: Path) -> dict[str, Person]:
             continue
         name, _, rest = line.strip().partition(":")
         role, _, hashed = rest.partition(":")
-        if not _NAME.fullmatch(name) or role not in ROLES or not hashed.startswith("$argon2"):
+        if not _NAME.fullmatch(name) or role not in ROLES or not _is_hash(hashed):
             raise SettingError(f"{path.name}, line {number}: not name:role:hash", "Make it with: " + _COMMAND)
+        if name in people:
+            raise SettingError(f"{path.name}, line {number}: {name} has a line already", "Delete one of the two.")
         people[name] = Person(name, "analyst" if role == "analyst" else "viewer", hashed)
     if not people:
         raise SettingError(f"the auth file {path} names nobody", "Make a line with: " + _COMMAND)
     return people
+
+
+def _is_hash(text: str) -> bool:
+    """Whether passwords can be compared with it."""
+    try:
+        return extract_parameters(text).hash_len > 0
+    except InvalidHashError:
+        return False
+
+
+def read_public_url(text: str) -> str:
+    """The origin of a URL such as https://atlas.example.org, in lower case; without a path."""
+    try:
+        url = urlsplit(text.strip().lower())
+        _ = url.port  # raises for what is no number
+    except ValueError:
+        url = urlsplit("")
+    if url.scheme not in {"http", "https"} or not url.hostname or url.path.strip("/") or url.query or url.username:
+        raise SettingError(f"--public-url {text[:200]!r} is no address", "Write it like https://atlas.example.org")
+    return f"{url.scheme}://{url.netloc}"
 
 
 _COMMAND = "python -m dashboard.access NAME viewer|analyst >> FILE"
@@ -136,7 +189,10 @@ def main(arguments: list[str]) -> int:
         print(f"usage: {_COMMAND}", file=sys.stderr)
         return 2
     password = getpass.getpass() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
-    print(f"{arguments[0]}:{arguments[1]}:{PasswordHasher().hash(password)}")
+    if not password:
+        print("error: the password is empty", file=sys.stderr)
+        return 2
+    print(f"{arguments[0]}:{arguments[1]}:{PasswordHasher().hash(normal(password))}")
     return 0
 
 

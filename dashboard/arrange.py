@@ -1,18 +1,27 @@
-"""Where the panels of a page stand: as many beside each other as lets their cells be largest."""
+"""Where the panels of a page stand: so that their cells are as large as the window allows.
 
-from dataclasses import dataclass
+The page does the same in the browser (assets/atlas/arrange.mjs); tests/cases/arrange.json holds for both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import floor
 
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 30, 34  # pixels around each panel: tick labels, title
-LARGEST, _COMFORTABLE = 26, 14  # pixels of a cell's side: no larger; from here on height counts more than size
-_TALLEST, _MOST_ROWS = 760, 2  # pixels and rows of panels beyond which larger cells are not worth scrolling
-
-
-_NARROWEST = 170  # pixels: a panel's title needs them
+LARGEST, LARGEST_FIRST = 26, 32  # pixels of a cell's side: no larger, and of a first panel that leads the others
+HIGH = 660  # pixels of all panels together, where nobody knows the window
+_COMFORTABLE = 14  # pixels of a cell: from here on, less height counts more than larger cells
+_WHOLE = 8  # pixels of a cell: from here on, only whole ones, so that all cells are equal
+_LEGIBLE = 180  # pixels of the shorter side of a panel whose cells are small
+_NARROWEST, _NARROWEST_LED = 170, 126  # pixels of a panel with its labels, and without: its title needs them
+_SMALLEST = 3  # pixels of a cell behind a larger panel
+_PHONE, _LARGEST_ON_PHONE = 640, 16  # pixels: a narrower window scrolls; its largest cell
+GAP, SIDE, UNDER = 28, (110, 220), 46  # pixels before a profile; its least and largest width beside; its height below
 
 
 @dataclass(frozen=True)
 class Box:
-    """One panel's drawing area, in pixels from the figure's top left corner."""
+    """One panel's drawing area, in pixels from the sheet's top left corner."""
 
     left: int
     top: int
@@ -22,82 +31,138 @@ class Box:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """All panels of a figure of a given width."""
+    """All panels of a sheet of a given width."""
 
     width: int
     height: int
-    cell: float  # pixels of a cell's side, of the longer one where cells are not square
+    cell: float  # pixels of a cell's side, in the last panel
     boxes: tuple[Box, ...]
-    sides: tuple[Box, ...] = ()  # of the layer profiles beside the panels, if there are any
+    sides: tuple[Box, ...] = ()  # of the layer profiles of all panels, of the first alone, or of none
 
     @property
-    def rows(self) -> int:
-        """Rows of panels."""
-        return len({box.top for box in self.boxes})
+    def area(self) -> int:
+        """Pixels that show heads."""
+        return sum(box.width * box.height for box in self.boxes)
+
+    @property
+    def is_legible(self) -> bool:
+        """Cells of some size, or many of them."""
+        box = self.boxes[0]
+        return self.cell >= _WHOLE or min(box.width, box.height) >= _LEGIBLE
 
 
-def arrange(count: int, columns: int, rows: int, width: int, largest: int = LARGEST) -> Arrangement:
-    """Place `count` panels of columns × rows cells.
+@dataclass(frozen=True)
+class _Task:
+    """What is to be placed, and where."""
 
-    Tall or square maps stand in one row and wide ones in two, because that is where their cells are largest without
-    the figure outgrowing a screen; on a narrow screen they stand below each other.
+    count: int
+    columns: int  # cells across and down
+    rows: int
+    width: int
+    height: int
+    largest: int
+    profile: str = ""  # "beside" or "below" each panel
+
+
+def arrange(
+    count: int, cells: tuple[int, int], width: int, height: int = HIGH, largest: int = LARGEST, profile: str = "",
+    beside: int = 0,
+) -> Arrangement:  # fmt: skip
+    """Place `count` panels of `cells` across and down, with layer profiles "beside" or "below" them, if any.
+
+    `beside` is how many belong in one row, of panels in a grid. Others stand in one row where their cells are
+    comfortable; else as their cells are largest: in rows, or with the first panel large and the rest in two or three
+    rows behind it. No place in the last row stays empty. On a phone they stand below each other, and the page scrolls.
     """
-    most = max(1, min(count, width // _NARROWEST))
-    options = [_with(beside, count, columns, rows, width, largest) for beside in range(1, most + 1)]
-    fitting = [option for option in options if option.rows <= _MOST_ROWS and option.height <= _TALLEST]
-    if width < 640 or not fitting:
-        legible = [option for option in options if option.cell >= min(9, options[0].cell)]
-        return min(legible, key=lambda option: option.height)
+    task = _Task(count, max(1, cells[0]), max(1, cells[1]), width, height, largest, profile)
+    if width < _PHONE:
+        return _on_a_phone(task if beside else replace(task, profile=""))
+    options = [_in_rows(task, each, height) for each in _evenly(task, beside)]
+    if not beside:
+        led = [_led(task, deep) for deep in (2, 3) if count > deep and (count - 1) % deep == 0]
+        options += [option for option in led if option.cell >= _SMALLEST and option.boxes[-1].width >= _NARROWEST_LED]
+    fitting = [option for option in options if option.height <= height and option.is_legible]
+    if not fitting:
+        return _in_rows(task, max(1, min(beside or 2, width // _NARROWEST, count)), None)
     comfortable = [option for option in fitting if option.cell >= min(_COMFORTABLE, largest)]
-    if comfortable:
+    if comfortable and not beside:
         return min(comfortable, key=lambda option: option.height)
-    return max(fitting, key=lambda option: (round(option.cell, 1), -option.height))
+    return max(fitting, key=lambda option: (option.area, -option.height))
 
 
-def _with(beside: int, count: int, columns: int, rows: int, width: int, largest: int) -> Arrangement:
-    across = width // beside
-    cell = min((across - LEFT - RIGHT) / max(columns, 1), largest)
-    inner_width, inner_height = max(8, int(cell * columns)), max(8, round(cell * rows))
-    boxes = tuple(
-        Box(
-            (i % beside) * across + LEFT, (i // beside) * (inner_height + TOP + BOTTOM) + TOP, inner_width, inner_height
-        )
-        for i in range(count)
-    )
-    height = -(-count // beside) * (inner_height + TOP + BOTTOM)
-    return Arrangement(width, height, cell, boxes)
+def _evenly(task: _Task, beside: int) -> Sequence[int]:
+    """How many panels may stand in a row: any number that leaves no place empty, of a grid its columns or all."""
+    most = max(1, task.width // _NARROWEST)
+    wanted = [each for each in range(1, task.count + 1) if task.count % each == 0]
+    if beside > 1:
+        wanted = [each for each in (beside, task.count) if task.count % each == 0]
+    return [each for each in wanted if each <= most] or [1]
 
 
-_WIDEST = 2.6  # a cell's width by its height, where maps are taller than wide
-_GRID_HEIGHT = 900  # pixels of a whole grid, unless its cells would be too small
-_LOWEST = 4.5  # pixels of a cell's height
-_GAP, _SIDE, _UNDER = 28, (120, 220), 46  # pixels before a profile, its least and largest width, its height if below
+def _on_a_phone(task: _Task) -> Arrangement:
+    most = max(1, min(task.count, task.width // _NARROWEST))
+    smaller = replace(task, largest=min(task.largest, _LARGEST_ON_PHONE))
+    options = [_in_rows(smaller, beside, None) for beside in range(1, most + 1)]
+    legible = [option for option in options if option.cell >= min(9, options[0].cell)]
+    return min(legible, key=lambda option: option.height)
 
 
-def arrange_grid(rows: int, columns: int, cells: tuple[int, int], width: int, profile_beside: bool) -> Arrangement:
-    """Place rows × columns panels of `cells` across and down as a grid, each with its layer profile beside or below it.
-
-    The profile shares the panel's layers, so it is beside a panel whose layers go up, and below one whose layers go
-    across. Panels of a single column stand beside each other, and on a narrow screen all stand below each other.
-    """
-    count = rows * columns
-    fitting = max(1, width // 300)
-    beside = columns if 1 < columns <= fitting else 1 if columns > 1 else min(count, fitting, 3)
-    across, deep = width // beside, -(-count // beside)
-    under = 0 if profile_beside else _UNDER + _GAP
-    least = min(_SIDE[0], across // 5)
-    room = across - LEFT - RIGHT - ((least + _GAP) if profile_beside else 0)
-    high = (_GRID_HEIGHT / max(deep, 1.6) - TOP - BOTTOM - under) / cells[1]
-    high = min(max(high, _LOWEST), LARGEST, room / cells[0])
-    high = max(high, min(_LOWEST, room / cells[0]))
-    wide = min(room / cells[0], high * (_WIDEST if profile_beside else 1.25))
-    inner = (max(8, int(wide * cells[0])), max(8, round(high * cells[1])))
-    step = inner[1] + TOP + BOTTOM + under
-    corners = [((i % beside) * across + LEFT, (i // beside) * step + TOP) for i in range(count)]
+def _in_rows(task: _Task, beside: int, height: int | None) -> Arrangement:
+    """So many panels beside each other, as large as the width and, where there is one, the height allow."""
+    across, deep = task.width // beside, -(-task.count // beside)
+    room_beside, room_below = _room(task, across)
+    cell = min((across - LEFT - RIGHT - room_beside) / task.columns, task.largest)
+    if height is not None:
+        cell = min(cell, (height / deep - TOP - BOTTOM - room_below) / task.rows)
+    cell = _snapped(cell)
+    inner = _size(cell, task)
+    step = inner[1] + TOP + BOTTOM + room_below
+    corners = [((i % beside) * across + LEFT, (i // beside) * step + TOP) for i in range(task.count)]
     boxes = tuple(Box(left, top, *inner) for left, top in corners)
-    if profile_beside:
-        side = max(8, min(_SIDE[1], across - LEFT - RIGHT - inner[0] - _GAP))
-        sides = tuple(Box(left + inner[0] + _GAP, top, side, inner[1]) for left, top in corners)
-    else:
-        sides = tuple(Box(left, top + inner[1] + BOTTOM - 6, inner[0], _UNDER) for left, top in corners)
-    return Arrangement(width, deep * step, max(wide, high), boxes, sides)
+    sides = tuple(_side(box, task, across) for box in boxes) if task.profile else ()
+    return Arrangement(task.width, deep * step, cell, boxes, sides)
+
+
+def _room(task: _Task, across: int) -> tuple[int, int]:
+    """Pixels that a profile needs beside a panel and below it."""
+    beside = min(SIDE[0], across // 4) + GAP if task.profile == "beside" else 0
+    return beside, UNDER + GAP if task.profile == "below" else 0
+
+
+def _side(box: Box, task: _Task, across: int) -> Box:
+    """Where the profile of a panel goes, that has so many pixels with its labels."""
+    if task.profile == "below":
+        return Box(box.left, box.top + box.height + BOTTOM, box.width, UNDER)
+    wide = max(8, min(SIDE[1], across - LEFT - RIGHT - box.width - GAP))
+    return Box(box.left + box.width + GAP, box.top, wide, box.height)
+
+
+def _led(task: _Task, deep: int) -> Arrangement:
+    """The first panel, alone with a profile, as high as the rows of the others, which stand behind it."""
+    behind = (task.count - 1) // deep
+    around, above = LEFT + RIGHT, TOP + BOTTOM
+    room_beside, room_below = _room(task, task.width // 2)
+    between = ((deep - 1) * above - room_below) / task.rows  # cells as high as the labels between the rows
+    small = task.width - (behind + 1) * around - room_beside - between * task.columns
+    small = small / ((deep + behind) * task.columns)
+    small = _snapped(min(small, (task.height / deep - above) / task.rows, task.largest))
+    inner = _size(small, task)
+    left_over = task.width - behind * (inner[0] + around) - around - room_beside
+    high = (task.height - above - room_below) / task.rows
+    first = Box(LEFT, TOP, *_size(_snapped(min(left_over / task.columns, high, LARGEST_FIRST)), task))
+    start, step = first.width + around + room_beside, inner[0] + around
+    boxes = [first]
+    for i in range(task.count - 1):
+        left, top = start + (i % behind) * step + LEFT, (i // behind) * (inner[1] + above) + TOP
+        boxes.append(Box(left, top, *inner))
+    height = max(first.height + above + room_below, deep * (inner[1] + above))
+    sides = (_side(first, task, start),) if task.profile else ()
+    return Arrangement(task.width, height, small, tuple(boxes), sides)
+
+
+def _snapped(cell: float) -> float:
+    return float(floor(cell)) if cell >= _WHOLE else max(cell, 0.5)
+
+
+def _size(cell: float, task: _Task) -> tuple[int, int]:
+    return max(8, floor(cell * task.columns)), max(8, floor(cell * task.rows))

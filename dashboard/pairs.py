@@ -25,6 +25,7 @@ class PairsQuestion:
     kind: str
     method: str = ""  # the first method that scores heads for relations when left out
     sample: str = ""  # its first one when left out
+    result: str = ""  # of several results the one that goes first, as its link names it
     own: str = ""  # the set that the relation belongs to, if somebody brought it
 
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:
@@ -35,7 +36,7 @@ class PairsQuestion:
         method = relation_method(self.method)
         head = card.check(self.head)
         own = catalogue.own_set(self.own).id if self.own else None
-        scores = catalogue.result(card, method.name, own=own)
+        scores = catalogue.result(card, method.name, self.result, own)
         settings: Data = {**self._relation(card, scores, catalogue, engine), "layers": [head.layer]}
         if scores is not None:
             settings |= settings_of(method, scores.provenance)
@@ -64,7 +65,7 @@ def own_pairs(catalogue: Catalogue, engine: Engine, item: Item) -> tuple[Pair, .
     kept = catalogue.own_pairs(item)
     if kept:
         return kept
-    for request in engine.requests():
+    for request in engine.requests(item.name):
         for file in getattr(request, "files", ()):
             relation = None if file.is_task else relation_of(file)
             if relation is not None and (relation.name, relation.hash) == (item.name, item.hash):

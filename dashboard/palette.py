@@ -1,10 +1,13 @@
 """The colours of the maps: one per category, some for several at once, tints below τ, greys for what is missing."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
+from math import floor
+from typing import Any, get_args
 
 from dashboard.state import Palette
 
+SEVERAL = ("2 categories", "3 categories", "4 or more categories")
 TINTS = 8  # steps of a category's tint below τ
 
 # Okabe & Ito, "Color Universal Design", 2008: told apart with every common kind of colour vision.
@@ -25,12 +28,15 @@ _PAPER = {
 }
 _SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
 _SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
-# The causal map adds two channels of light on black. Azure and orange add up to white and are told apart with every
-# common kind of colour vision; the published pair is green and red, which add up to yellow.
-_CHANNELS = {"okabe-ito": ("#008cff", "#ff7300"), "paper": ("#00ff00", "#ff0000")}
-UNLIT = "#000000"  # neither role
-_IDLE = "#f2f2f2"  # irrelevance, when it is shown alone
-DIM = 0.4  # of the light of a channel below the threshold
+# The causal map mixes four corners: neither role, facilitation, interference, both. The published ones are lights on
+# black, green and red, which add up to yellow; ours stand on the page's own ground, and *both* is a colour of its own
+# that is told apart from the others with every common kind of colour vision.
+_CORNERS = {False: ("#eceff3", "#2f86c9", "#e68a00", "#7a1f6b"), True: ("#262b33", "#2a85d0", "#e8762c", "#ffd8f4")}
+_LIGHTS = ("#000000", "#00ff00", "#ff0000", "#ffff00")
+_GROUND = "#30353d"  # under cells of light: on white the gaps between black cells would outshine them
+_IDLE = {False: "#5f6b7a", True: "#9aa5b1"}  # irrelevance, when it is shown alone
+_IDLE_LIGHT = "#f2f2f2"
+DIM = 0.4  # of the strength of a role below the threshold
 _INKS = {"okabe-ito": ("#0072b2", "#d55e00"), "paper": ("#188038", "#d62728")}  # the same on paper: bars and dots
 _INKS_DARK = {"okabe-ito": ("#56b4e9", "#ff9142"), "paper": ("#4ade80", "#ff6b6b")}
 _EMPTY = {False: "#eceff3", True: "#262b33"}  # a head with nothing to show; by dark
@@ -41,8 +47,9 @@ _MISSING = {
 }
 _INK = {False: "#1f2933", True: "#e4e7eb"}  # text
 _FAINT = {False: "#5f6b7a", True: "#9aa5b1"}  # text of less weight
-_PIN = "#d6336c"  # outline of a pinned head, as in assets/4-maps.css
+_PIN = "#d6336c"  # a pinned head among points
 _ACCENT = {False: "#3b5bdb", True: "#748ffc"}
+_STRONGER = {False: "darker", True: "brighter"}  # what a tint becomes that comes nearer to its colour
 
 
 @dataclass(frozen=True)
@@ -56,24 +63,28 @@ class Colours:
     ink: str
     faint: str
     accent: str
-    channels: tuple[str, str]  # of the causal map: facilitation, interference; as light
-    inks: tuple[str, str]  # the same, for bars, dots and lines
+    corners: tuple[str, str, str, str]  # of the causal map: neither role, facilitation, interference, both
+    idle: str  # irrelevance alone
+    ground: str  # between the cells of the causal map; empty: the page's own
+    inks: tuple[str, str]  # facilitation and interference as bars, dots and lines
+    stronger: str  # in words: what a tint becomes on its way to the full colour
     pin: str = _PIN
 
     def of(self, category: str) -> str:
         """A category's colour; those we do not know are custom, and what is of no category has the accent."""
         roles = {"facilitation": self.inks[0], "interference": self.inks[1], "irrelevance": self.faint}
-        tones = self.category | roles
+        several = dict(zip(SEVERAL, self.several, strict=True))
+        tones = self.category | roles | several
         return tones.get(category, self.category["custom"]) if category else self.accent
 
     def light(self, facilitation: float, interference: float) -> str:
-        """Both channels added, each from 0 to 1."""
-        return added(blend(UNLIT, self.channels[0], facilitation), blend(UNLIT, self.channels[1], interference))
+        """Both roles at once, each from 0 to 1: between the four corners."""
+        return mixed(self.corners, facilitation, interference)
 
     def glow(self, role: str, score: float) -> str:
-        """One score alone, from black to its channel's colour."""
-        tones = {"facilitation": self.channels[0], "interference": self.channels[1]}
-        return blend(UNLIT, tones.get(role, _IDLE), score)
+        """One score alone, from none to its corner's colour."""
+        tones = {"facilitation": self.corners[1], "interference": self.corners[2]}
+        return blend(self.corners[0], tones.get(role, self.idle), score)
 
     def slope(self, share: float) -> str:
         """A gradient from -1 (facilitating) over 0 (empty) to 1 (interfering)."""
@@ -91,22 +102,45 @@ def colours(palette: Palette, dark: bool) -> Colours:
     several = _SEVERAL_DARK if dark else _SEVERAL
     category = _PAPER if palette == "paper" else _OKABE_ITO
     inks = (_INKS_DARK if dark else _INKS)[palette]
+    lights = palette == "paper"
     return Colours(
-        category, several[palette], _EMPTY[dark], _MISSING[dark], _INK[dark], _FAINT[dark], _ACCENT[dark],
-        _CHANNELS[palette], inks,
-    )  # fmt: skip
+        category=category,
+        several=several[palette],
+        empty=_EMPTY[dark],
+        missing=_MISSING[dark],
+        ink=_INK[dark],
+        faint=_FAINT[dark],
+        accent=_ACCENT[dark],
+        corners=_LIGHTS if lights else _CORNERS[dark],
+        idle=_IDLE_LIGHT if lights else _IDLE[dark],
+        ground=_GROUND if lights else "",
+        inks=inks,
+        stronger=_STRONGER[dark],
+    )
 
 
-def added(one: str, other: str) -> str:
-    """The sum of two lights."""
-    channels = (min(a + b, 255) for a, b in zip(_rgb(one), _rgb(other), strict=True))
-    return "#" + "".join(f"{channel:02x}" for channel in channels)
+def tone_name(tone: str) -> str:
+    """A category's or role's colour by its name, for pieces of the page that stay while the palette changes."""
+    known = (*_OKABE_ITO, "facilitation", "interference", "irrelevance")
+    return f"var(--tone-{tone if tone in known else 'custom'})"
+
+
+def told() -> dict[str, dict[str, dict[str, Any]]]:
+    """All of them as plain data for the scripts, by palette and theme."""
+    themes = {"light": False, "dark": True}
+    return {name: {theme: asdict(colours(name, dark)) for theme, dark in themes.items()} for name in get_args(Palette)}
 
 
 def blend(base: str, top: str, share: float) -> str:
-    """A colour between two, `share` of the way to the second."""
-    mixed = (round(a + (b - a) * share) for a, b in zip(_rgb(base), _rgb(top), strict=True))
+    """A colour between two, `share` of the way to the second; halves are rounded up, as scripts do."""
+    mixed = (floor(a + (b - a) * share + 0.5) for a, b in zip(_rgb(base), _rgb(top), strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
+
+
+def mixed(corners: tuple[str, str, str, str], facilitation: float, interference: float) -> str:
+    """A colour between those of neither role, the first, the second and both."""
+    neither, helps, hurts, both = corners
+    return blend(blend(neither, helps, facilitation), blend(hurts, both, facilitation), interference)
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:
@@ -115,8 +149,13 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 def luminance(colour: str) -> float:
     """How bright a colour is, from 0 to 1 (WCAG 2)."""
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _rgb(colour))]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    red, green, blue = (_linear(value / 255) for value in _rgb(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(value: float) -> float:
+    """A channel's light, from its value between 0 and 1."""
+    return value / 12.92 if value <= 0.03928 else float(((value + 0.055) / 1.055) ** 2.4)
 
 
 def contrast(one: str, other: str) -> float:

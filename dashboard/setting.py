@@ -14,7 +14,7 @@ MAX_PINS = 8  # heads compared side by side
 _READ_PINS = 100  # heads that an address may name; those beyond the first few are left out, which is said
 MAX_NAMES = 8  # names in a list, tasks for example
 _LONGEST_TEXT = 1000  # characters of what the browser alone understands
-_ZOOM = re.compile(r"L([0-9]{1,5})-([0-9]{1,5}),H([0-9]{1,5})-([0-9]{1,5})")
+_ZOOM = re.compile(r"L([0-9]{1,5})-([0-9]{1,5})\.H([0-9]{1,5})-([0-9]{1,5})")
 _LONGEST = 120  # characters of a name; names are looked up and shown as text, nothing else
 
 
@@ -37,6 +37,7 @@ class Setting:
     default: Any
     of_model: bool  # its value means something for one model only
     starts_anew: bool  # another model begins with the default, which is the model's own
+    local: bool  # the page follows it by itself, on maps whose rules the scripts have
 
     def text(self, value: Any) -> str:
         """A control's value as it would stand in an address; a browser may send anything."""
@@ -52,14 +53,16 @@ class Part:
     """What one map adds to the state of a view: a frozen dataclass whose fields are made by `setting`."""
 
 
-def setting(default: Any, values: Any, key: str = "", of_model: bool = False, starts_anew: bool = False) -> Any:
+def setting(
+    default: Any, values: Any, key: str = "", of_model: bool = False, starts_anew: bool = False, local: bool = False
+) -> Any:
     """A field of a state whose values are read by a codec, or are the words of a `Literal`.
 
     The key in the address is the field's name unless another is given.
     """
     codec = values if isinstance(values, Codec) else _choice(values)
     told = {"codec": codec, "key": key, "of_model": of_model or starts_anew, "starts_anew": starts_anew}
-    return field(default=default, metadata=told)
+    return field(default=default, metadata={**told, "local": local})
 
 
 def settings_of(state: type) -> Mapping[str, Setting]:
@@ -69,7 +72,8 @@ def settings_of(state: type) -> Mapping[str, Setting]:
         if "codec" in each.metadata:
             told = each.metadata
             key = told["key"] or each.name
-            settings[key] = Setting(each.name, key, told["codec"], each.default, told["of_model"], told["starts_anew"])
+            kept = {name: told[name] for name in ("codec", "of_model", "starts_anew", "local")}
+            settings[key] = Setting(name=each.name, key=key, default=each.default, **kept)
     return settings
 
 
@@ -128,7 +132,7 @@ def _zoom_text(zoom: Zoom | None) -> str:
     if zoom is None:
         return ""
     (first, last), (top, bottom) = zoom
-    return f"L{first}-{last},H{top}-{bottom}"
+    return f"L{first}-{last}.H{top}-{bottom}"
 
 
 def _text(text: str) -> str:

@@ -27,6 +27,7 @@ Palette = Literal["okabe-ito", "paper"]
 AnyPart = TypeVar("AnyPart", bound=Part)
 
 TABLE, MODELS = "table", "models"  # the views that are no map
+LOOKED_AFTER = ("zoom", "sort", "filter", "pin")  # keys that the browser alone writes
 _OLDER = {"theme"}  # keys of links of before that nothing depends on any more
 MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
@@ -51,8 +52,8 @@ class ViewState:
     model: str = default_model.ID
     fingerprint: str = ""  # its first characters, so that a link keeps its meaning
     view: str = field(default_factory=lambda: view_names()[0])
-    transpose: bool = setting(False, FLAG)
-    palette: Palette = setting("okabe-ito", Palette)
+    transpose: bool = setting(False, FLAG, local=True)
+    palette: Palette = setting("okabe-ito", Palette, local=True)
     zoom: Zoom | None = setting(None, ZOOM, of_model=True)  # of all maps of the page
     sort: str = setting("", TEXT)  # of the table, as the scripts write it (assets/atlas/table.mjs)
     filter: str = setting("", TEXT)  # of the table
@@ -101,6 +102,23 @@ class ViewState:
         """Without what the browser alone looks after: pins, zoom, sort and filter of the table."""
         return replace(self, pins=(), zoom=None, sort="", filter="")
 
+    def without_local(self) -> "ViewState":
+        """The same with the defaults of all that the page follows or looks after by itself, and without the frame."""
+        state = replace(self.shared, embed=False)
+        for each in _settings().values():
+            if each.local:
+                state = state.changed(**{each.name: each.default})
+        return state
+
+    def values(self) -> dict[str, Any]:
+        """The values of all settings by their keys, in the order of an address, but those the browser looks after."""
+        values: dict[str, Any] = {}
+        for part in (*(self.of(each.part) for each in _maps()), self):
+            values |= {key: getattr(part, each.name) for key, each in settings_of(type(part)).items()}
+        for key in LOOKED_AFTER:
+            del values[key]
+        return values
+
     def to_query(self) -> str:
         """The query string, empty for the default view."""
         texts = self._texts()
@@ -128,14 +146,17 @@ class ViewState:
         The `ignored` keys are somebody else's.
         """
         notices = []
-        if len(query) > MAX_QUERY:
+        query = query.removeprefix("?")  # with and without it are the same address
+        too_long = len(query) > MAX_QUERY
+        if too_long:
             notices.append("The address is too long; its end was not read.")
         pairs = _pairs(query[:MAX_QUERY])
         if pairs is None:
             notices.append("The address has too many parts; none was read.")
         mine = [(key, text) for key, text in pairs or () if key not in ignored]
         read = _read(mine)
-        return ReadState(read.state, tuple(dict.fromkeys([*notices, *read.notices])))
+        state = replace(read.state, embed=False) if too_long else read.state  # its end may have said otherwise
+        return ReadState(state, tuple(dict.fromkeys([*notices, *read.notices])))
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ReadState":
@@ -167,6 +188,14 @@ def _part_with(name: str) -> type[Part]:
             part: type[Part] = each.part
             return part
     raise TypeError(f"no state has a field {name!r}")
+
+
+def all_settings() -> dict[str, Setting]:
+    """Every setting by its key, in the order of an address."""
+    settings: dict[str, Setting] = {}
+    for each in _maps():
+        settings |= settings_of(each.part)
+    return settings | dict(settings_of(ViewState))
 
 
 def _settings() -> dict[str, Setting]:
@@ -232,7 +261,7 @@ def _model(text: str) -> dict[str, Any]:
 
 def _pairs(query: str) -> list[tuple[str, str]] | None:
     try:
-        return parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
+        return parse_qsl(query, keep_blank_values=True, max_num_fields=100)
     except ValueError:
         return None
 

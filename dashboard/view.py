@@ -86,11 +86,14 @@ class View:
     @property
     def title(self) -> str:
         """What the browser's tab says."""
-        parts = [self.card.id, view_titles()[self.state.view]]
+        topic = self.map.topic(self.shown) if self.shown is not None else ""
+        return " · ".join([*self.title_parts, *([topic] if topic else [])]) + " – Head Atlas"
+
+    @property
+    def title_parts(self) -> list[str]:
+        """The same without what follows the controls in the browser: model, view, and what the view is about."""
         subject = self.map.subject(self.shown) if self.shown is not None else ""
-        if subject:
-            parts.append(subject)
-        return " · ".join(parts) + " – Head Atlas"
+        return [self.card.id, view_titles()[self.state.view], *([subject] if subject else [])]
 
     @property
     def named(self) -> ViewState:
@@ -141,11 +144,13 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
     notices: list[str] = []
     sets = catalogue.sets(card)
     first = catalogue.default_set(card)
+    own = ""  # the set that one map asks for is shown by all
     for map_ in MAPS:
         part, said = map_.with_own_set(state.of(map_.part), sets, first, card)
         notices += said
+        own = map_.own_set(part) or own
         for method in map_.methods():
-            result = catalogue.result(card, method, map_.choice(part), map_.own_set(part))
+            result = catalogue.result(card, method, map_.choice(part), own)
             if result is not None:
                 results[method] = result
         choices: dict[str, str] = {}

@@ -8,9 +8,11 @@ import pytest
 
 from analysis.cli import main
 from analysis.methods.relation_agreement import agreement, correlation, label_counts
+from analysis.methods.relation_comparison import compared_text
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import ONLY_SAMPLE
+from analysis.results.shipped import shipped_scores
 from tests.hand_made import HandMade
 
 RNG = np.random.default_rng(0)
@@ -74,7 +76,31 @@ def test_the_models_that_come_with_the_project_are_compared(tmp_path, monkeypatc
     for row in rows.values():
         assert row["labels"][1] >= row["solid"] > 0
     assert main(["compare"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2 + len(rows)
+    labels, correlations = capsys.readouterr().out.strip().split("\n\n")
+    assert len(labels.splitlines()) == len(correlations.splitlines()) == 2 + len(rows)
+
+
+def test_correlations_of_every_two_maps_are_told_for_each_relation(tmp_path, monkeypatch, capsys):
+    """Weights, running model, with context: three columns; the first is the r that the labels stand beside."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert main(["compare", "smollm2-135m-instruct", "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    pairs = {tuple(pair["methods"]): pair for pair in row["correlations"]}
+    assert list(pairs) == [("function", "running"), ("function", "context"), ("running", "context")]
+    first = pairs["function", "running"]
+    assert (first["r"], first["relations"]) == (row["r"], row["relations"])
+    for pair in pairs.values():
+        assert np.mean(list(pair["relations"].values())) == pytest.approx(pair["r"])
+    numbers = []
+    for name in ("running", "context"):
+        scores = shipped_scores(name).over_samples("mean")
+        numbers.append(scores.score.sel(item="noun_pronoun").values.ravel())
+    assert pairs["running", "context"]["relations"]["noun_pronoun"] == pytest.approx(np.corrcoef(numbers)[0, 1])
+    assert main(["compare", "smollm2-135m-instruct", "--relations"]) == 0
+    table = capsys.readouterr().out.strip().split("\n\n")[2].splitlines()
+    titles = ("weights – running model", "weights – with context", "running model – with context")
+    assert table[0] == f"| smollm2-135m-instruct | {' | '.join(titles)} |"
+    assert len(table) == 2 + len(row["relations"])
 
 
 def test_a_model_with_one_map_says_what_is_missing(tmp_path, monkeypatch, capsys):
@@ -82,3 +108,9 @@ def test_a_model_with_one_map_says_what_is_missing(tmp_path, monkeypatch, capsys
     monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
     assert main(["compare", "no-such-model"]) == 3
     assert "no map of no-such-model" in capsys.readouterr().err
+
+
+def test_a_model_without_labels_has_no_shares():
+    """What cannot be divided is left out of the table."""
+    row = {"model": "m", "heads": 2, "labels": [0, 0], "solid": 0, "shared": 0, "found": None, "right": None, "r": None}
+    assert compared_text([row]).splitlines()[-1] == "| m | 2 | 0 | 0 | – | 0 | 0 | – |"

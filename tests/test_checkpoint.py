@@ -1,12 +1,15 @@
 import json
 import shutil
 import struct
+from contextlib import suppress
 
 import pytest
 import torch
 
 from analysis import errors
+from analysis.compute.gated_model import GatedModel
 from analysis.models.checkpoint import Checkpoint
+from analysis.models.vocabulary import Vocabulary
 from tests import tiny_models
 
 
@@ -144,6 +147,54 @@ def test_config_that_contradicts_the_tensors(folder, changes):
     edit_config(folder, **changes)
     with pytest.raises(errors.ConfigMismatch):
         Checkpoint.open(folder)
+
+
+NUMBERS = ("hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "num_hidden_layers")
+STRANGE = ([], [3], {}, float("nan"), float("inf"), float("-inf"), 10**400, "3", -1)
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: str(value)[:10])
+@pytest.mark.parametrize("key", [*NUMBERS, "vocab_size", "intermediate_size", "rms_norm_eps"])
+def test_numbers_that_are_none_are_named(folder, key, value):
+    """Lists, NaN, infinities and numbers beyond all measure in config.json are named errors."""
+    edit_config(folder, **{key: value})
+    if not (key == "intermediate_size" and value in ([], {})):  # as if it was not given
+        with pytest.raises(errors.ModelError):
+            Checkpoint.open(folder)
+
+
+@pytest.mark.parametrize("value", STRANGE, ids=lambda value: str(value)[:10])
+def test_a_model_that_transformers_cannot_run_is_named(folder, value):
+    """Numbers that only the running model needs: it runs, or the error is a named one."""
+    edit_config(folder, rope_theta=value, max_position_embeddings=value, initializer_range=value)
+    with suppress(errors.ModelError):
+        GatedModel(Checkpoint.open(folder))
+
+
+def test_a_deeply_nested_index_is_damage(folder):
+    """Not a traceback."""
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": ' + "[" * 100_000)
+    with pytest.raises(errors.DamagedFile):
+        Checkpoint.open(folder)
+
+
+def test_an_empty_vocabulary_is_named(folder):
+    """A model without a single embedding, and a tokenizer without a single token."""
+    from safetensors.torch import load_file, save_file
+
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    for name in ("model.embed_tokens.weight", "lm_head.weight"):
+        if name in tensors:
+            tensors[name] = torch.zeros(0, 32)
+    save_file(tensors, path)
+    edit_config(folder, vocab_size=0)
+    with pytest.raises(errors.ConfigMismatch, match="no embeddings"):
+        Checkpoint.open(folder)
+    tokenizer = {"version": "1.0", "added_tokens": [], "model": {"type": "BPE", "vocab": {}, "merges": []}}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(errors.TokenizerMissing):
+        Vocabulary.open(folder)
 
 
 def test_more_layers_than_tensors(folder):

@@ -11,6 +11,8 @@ import pytest
 
 from analysis.cli import main
 from analysis.data.relations import parse
+from analysis.jobs.engine import Engine
+from analysis.jobs.request import make_request
 from analysis.methods.function.plan import FunctionPlan
 from analysis.methods.salience.plan import SaliencePlan
 from analysis.methods.salience.tokens import salient_tokens
@@ -102,7 +104,7 @@ def test_head_shows_scores_tokens_and_group_mates(run, tiny_folder, relation):
 def test_models_and_cache(run, tiny_folder, relation):
     """What the store knows, how large it is, and how to empty it."""
     (shipped,) = (line for line in run("models")[1].splitlines() if line.startswith(default_model.ID))
-    assert shipped.endswith("4 results")
+    assert shipped.endswith("6 results")
     run("map", tiny_folder, "--relations", relation)
     listed = json.loads(run("models", "--json")[1])
     assert [m["results"] for m in listed if m["id"] == tiny_folder.name] == [1]
@@ -359,3 +361,29 @@ def test_the_pairs_that_a_models_tokens_keep(tiny_folder, capsys):
     assert counts == {(0, 0)}
     assert main(["relations", str(tiny_folder)]) == 0
     assert "not applicable" in capsys.readouterr().out
+
+
+def test_jobs_are_listed_and_deleted(run, tmp_path):
+    """One line per job; a waiting one is refused, one that is over goes."""
+    assert run("jobs")[1] == "no jobs\n"
+    with closing(Store(tmp_path / "cache" / "store")) as store:
+        engine = Engine(store)
+        waiting, over = (engine.submit(make_request({"model": f"org/{name}"})) for name in ("waiting", "over"))
+        engine.cancel(over.id)
+    assert {job["state"] for job in json.loads(run("jobs", "--json")[1])} == {"queued", "cancelled"}
+    assert run("jobs", "--delete", waiting.id)[0] == 2
+    assert run("jobs", "--delete", over.id)[1].startswith(waiting.id)
+
+
+@pytest.mark.parametrize("change", [{"layers": 3}, {"layers": ["0"]}, {"id": 7}, {"heads": "9"}, {"fingerprint": None}])
+def test_a_foreign_card_hides_no_model(run, tmp_path, change):
+    """Models are listed although somebody else's card is in the store."""
+    run("models")
+    card = {"id": "org/foreign", "revision": "", "fingerprint": "ab", "family": "Llama", "layers": [0], "heads": 1}
+    card |= {"kv_heads": 1, "head_dim": 1, "width": 1, "vocabulary": 1, "dtype": "F32", **change}
+    with closing(Store(tmp_path / "cache" / "store")) as store:
+        store.put("model/ab/org/foreign", json.dumps(card).encode())
+    code, listed, _ = run("models")
+    assert code == 0
+    assert default_model.ID in listed
+    assert "foreign" not in listed

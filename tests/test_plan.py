@@ -12,6 +12,7 @@ from analysis.jobs.request import make_request
 from analysis.methods.function import plan as plans
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.function.settings import FunctionSettings
+from analysis.methods.relation_scores import categories
 from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
@@ -112,7 +113,7 @@ def test_relations_with_too_few_pairs_are_not_applicable(checkpoint, store, comp
     builtin = replace(FEW, category="linguistic")
     scores = function_scores(checkpoint, function_plan(checkpoint, (builtin,)), store)
     assert (scores.missing == Missing.NOT_APPLICABLE).all()
-    assert scores.categories() == []
+    assert categories(scores) == []
     assert computed == []
 
 

@@ -13,13 +13,13 @@ from safetensors.torch import load_file, save_file
 
 from analysis.cli import main
 from analysis.compute.hits import HitCounter, Query
+from analysis.compute.layered.packing import LENGTH, packed
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import make_request
 from analysis.methods.relation_settings import default_ks
 from analysis.methods.running.compute import running_inputs
-from analysis.methods.running.compute.packing import LENGTH, packed
 from analysis.methods.running.method import RunningMethod
 from analysis.methods.running.settings import CARRIERS, RunningSettings
 from analysis.models.checkpoint import Checkpoint
@@ -188,12 +188,13 @@ def plain_hits(checkpoint, model, prefix, relations, layer, head):
     order would change the answer; the running vectors are float32, so below 1e-4 either answer is right.
     """
     weights, card = Weights(checkpoint), checkpoint.card
-    from analysis.methods.running.compute.reading import RunningHeads, RunningUnembedding
+    from analysis.compute.layered.logits import NormedUnembedding
+    from analysis.methods.running.compute.reading import RunningHeads
 
     heads = RunningHeads(weights)
     w_v = heads.values(layer)[head // (card.heads // card.kv_heads)].double()
     w_o = heads.outputs(layer)[head].double()
-    u = RunningUnembedding(weights, weights.final_gain()).unembed_span(0, weights.vocabulary).double()
+    u = NormedUnembedding(weights, weights.final_gain()).unembed_span(0, weights.vocabulary).double()
     norm = model.model.layers[layer].input_layernorm
     answers = []
     for pairs, k in relations:

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from analysis.errors import StoreError
 from analysis.methods.relation_layer import scores_of_hits
+from analysis.methods.relation_scores import classified, reduced
 from analysis.models.card import HeadId
 from analysis.results.merging import merge
 from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import COLUMNS, Missing, Scores, always_of, any_of, part_array
+from analysis.results.tables import csv_bytes
 from tests.hand_made import HandMade
 
 
@@ -53,10 +55,10 @@ def test_any_and_always():
     scores = make_scores(HITS)
     both = ["copying", "country_capital", "<b>odd</b>"]
     at = {"sample": "all", "layer": 0}
-    assert scores.reduced(both, "any").sel(at).values.tolist() == [0.5, 0.2]
-    assert scores.reduced(both, "always").sel(at).values.tolist() == [0.1, 0.1]
-    assert scores.reduced(both, "always", ["promote"]).sel(at).values.tolist() == [0.1, 0.0]
-    assert np.isnan(scores.reduced(["<b>odd</b>"]).values).all()
+    assert reduced(scores, both, "any").sel(at).values.tolist() == [0.5, 0.2]
+    assert reduced(scores, both, "always").sel(at).values.tolist() == [0.1, 0.1]
+    assert reduced(scores, both, "always", ["promote"]).sel(at).values.tolist() == [0.1, 0.0]
+    assert np.isnan(reduced(scores, ["<b>odd</b>"]).values).all()
 
 
 def test_a_missing_score_hides_always_but_not_any():
@@ -64,20 +66,20 @@ def test_a_missing_score_hides_always_but_not_any():
     scores = make_scores(HITS)
     scores.score.loc[{"item": "copying", "layer": 0, "head": 0}] = np.nan
     names, at = ["copying", "country_capital"], {"sample": "all", "layer": 0, "head": 0}
-    assert float(scores.reduced(names, "any").sel(at)) == 0.1
-    assert np.isnan(float(scores.reduced(names, "always").sel(at)))
+    assert float(reduced(scores, names, "any").sel(at)) == 0.1
+    assert np.isnan(float(reduced(scores, names, "always").sel(at)))
     scores.score.loc[{"item": "country_capital", "kind": "suppress", "layer": 0, "head": 0}] = np.nan
-    assert np.isnan(float(scores.reduced(["country_capital"]).sel(at)))
+    assert np.isnan(float(reduced(scores, ["country_capital"]).sel(at)))
 
 
 def test_classification_follows_tau():
     """A head belongs to a category when its score is larger than τ, not equal."""
     scores = make_scores(HITS)
     at = {"sample": "all", "layer": 0}
-    flags = scores.classified(0.15).sel(at)
+    flags = classified(scores, 0.15).sel(at)
     assert flags.sel(category="algorithmic").values.tolist() == [True, False]
     assert flags.sel(category="knowledge").values.tolist() == [False, True]
-    assert not scores.classified(0.5).sel(at).sel(category="algorithmic").values.any()
+    assert not classified(scores, 0.5).sel(at).sel(category="algorithmic").values.any()
 
 
 @given(st.lists(st.one_of(st.just(float("nan")), st.floats(0, 1)), min_size=1, max_size=8))
@@ -103,7 +105,7 @@ def test_top_and_rank():
 
 def test_long_format():
     """One row a score, in the promised columns; a missing score is empty, not 0."""
-    frame = pd.read_csv(io.StringIO(make_scores(HITS).to_csv()))
+    frame = pd.read_csv(io.BytesIO(csv_bytes(make_scores(HITS).to_frame())))
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == 3 * 2 * 1 * 3 * 2
     row = frame.query("item == 'copying' and kind == 'suppress' and layer == 1 and head == 1").iloc[0]

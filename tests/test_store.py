@@ -1,3 +1,4 @@
+import shutil
 import sqlite3
 
 import pytest
@@ -143,3 +144,48 @@ def test_names_are_looked_up_in_the_index(tmp_path):
     (statement,) = [statement for statement in statements if "ORDER BY" in statement]
     plan = store._cache._sql(f"EXPLAIN QUERY PLAN {statement}").fetchall()
     assert any("SEARCH Cache USING" in step and "(key>? AND key<?)" in step for *_, step in plan)
+
+
+def test_a_pickled_key_is_not_loaded(tmp_path):
+    """Somebody planted a row whose key is a pickle: it is no name, and going over the entries does not load it."""
+    store = Store(tmp_path / "store")
+    store.put("mine", b"fine")
+    planted = b"cposix\nmkdir\n(S'" + str(tmp_path / "ran").encode() + b"'\ntR."
+    with sqlite3.connect(tmp_path / "store" / "cache.db") as database:
+        database.execute("UPDATE Cache SET key = ?, raw = 0", (planted,))
+    assert list(store.names()) == []
+    with pytest.raises(ValueError, match="names only"):
+        list(store._cache)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["../victim", "ab/../../victim", "ab/cd/" + "0" * 28 + ".val"])
+def test_a_row_does_not_lead_out_of_the_store(tmp_path, name):
+    """A file name with dots, or through a link, is neither read nor deleted when its entry goes."""
+    victim = tmp_path / "victim"
+    store = Store(tmp_path / "store")
+    store.put("large", bytes(100_000))
+    content = bytes((tmp_path / "store").rglob("*.val").__next__().read_bytes())
+    if name.endswith(".val"):
+        (tmp_path / "outside" / "cd").mkdir(parents=True)
+        (tmp_path / "store" / "ab").symlink_to(tmp_path / "outside")
+        victim = tmp_path / "outside" / "cd" / name.rpartition("/")[2]
+    victim.write_bytes(content)
+    with sqlite3.connect(tmp_path / "store" / "cache.db") as database:
+        database.execute("UPDATE Cache SET filename = ?", (name,))
+    assert store.get("large") is None
+    store.put("large", b"again")
+    assert store.get("large") == b"again"
+    assert victim.read_bytes() == content
+
+
+def test_a_store_that_is_deleted_meanwhile_is_noticed(tmp_path, caplog):
+    """What is put after that is on the disk, where the next process finds it, and the log says what happened."""
+    store = Store(tmp_path / "store")
+    store.put("before", b"1")
+    shutil.rmtree(tmp_path / "store")
+    assert store.get("before") is None
+    store.put("after", b"2")
+    again = Store(tmp_path / "store")
+    assert again.get("after") == b"2"
+    assert "was deleted or replaced" in caplog.text

@@ -128,3 +128,11 @@ def test_a_damaged_tokenizer_config_is_ignored(tmp_path, content):
 def test_the_default_model_adds_nothing(default_checkpoint):
     """The shipped results were computed from texts without BOS."""
     assert Vocabulary.open(default_checkpoint.folder).prefix("Hello") == (19556,)
+
+
+def test_a_tokenizer_is_read_once_until_its_files_change(tmp_path):
+    """The same folder gives the same one; another config, in the same folder, another one."""
+    first = begun(tmp_path, True)
+    assert Vocabulary.open(tmp_path) is first
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"bos_token": "w0", "add_bos_token": False}))
+    assert Vocabulary.open(tmp_path).prefix("w5") == (5,)

@@ -57,6 +57,12 @@ def test_its_command_is_there(parity, tiny_folder, tmp_path, monkeypatch, capsys
     assert "Parity map of" in capsys.readouterr().out
 
 
+def test_its_list_is_a_command_too(parity, capsys):
+    """What a method offers besides computing stands among the commands."""
+    assert main(["parities"]) == 0
+    assert capsys.readouterr().out == "even, odd\n"
+
+
 def test_it_runs_as_a_job(parity, engine, store):  # noqa: F811
     """On the worker, whose process was never told of it: the steps bring their own code."""
     request = make_request({"model": "small", "methods": [NAME, "function"], "shift": 3})

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from pydantic import Field
 
-from analysis.methods.method import Asked, Command, Method, digest
+from analysis.methods.method import Asked, Command, Method, Tool, digest
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import DIMS, Missing, Scores
@@ -106,6 +106,11 @@ class ParityPlan:
         return ("parity is a toy",)
 
 
+def parities(options, progress) -> str:
+    """Both of them."""
+    return "even, odd"
+
+
 class ParityMethod(Method):
     """Whether layer + head is even."""
 
@@ -119,6 +124,10 @@ class ParityMethod(Method):
     def plan(self, card, settings) -> ParityPlan:
         """For a model."""
         return ParityPlan(card, settings.shift)
+
+    def tools(self) -> tuple[Tool, ...]:
+        """A list, as other methods list their items."""
+        return (Tool("parities", "list the parities", parities),)
 
     def asked(self, settings, card=None) -> Asked:
         """The shift, where there is one."""

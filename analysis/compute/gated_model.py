@@ -33,10 +33,10 @@ class GatedModel:
     def __init__(self, checkpoint: Checkpoint, device: torch.device | str = "cpu") -> None:
         self.card = checkpoint.card
         self.device = torch.device(device)
-        self.module = _load(checkpoint, self.device)
+        self.module = load_model(checkpoint, self.device)
         self._softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
         self._variants: _Variants | None = None  # of the batch that is running
-        self._add_hooks(_blocks(self.module, checkpoint), attention_outputs(self.module, checkpoint))
+        self._add_hooks(attention_layers(self.module, checkpoint), attention_outputs(self.module, checkpoint))
 
     @property
     def device_name(self) -> str:
@@ -165,7 +165,7 @@ class _Variants:
         return gated.flatten(-2)
 
 
-def _load(checkpoint: Checkpoint, device: torch.device) -> Any:
+def load_model(checkpoint: Checkpoint, device: torch.device) -> Any:
     """The model as transformers builds it, frozen; from its safetensors only, and never with code of its own."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
@@ -176,7 +176,7 @@ def _load(checkpoint: Checkpoint, device: torch.device) -> Any:
         model = AutoModelForCausalLM.from_pretrained(
             checkpoint.folder, dtype=dtype, use_safetensors=True, local_files_only=True, trust_remote_code=False
         )
-    except (ValueError, OSError, KeyError, RuntimeError) as error:
+    except Exception as error:  # transformers raises whatever a strange number in config.json leads to
         raise UnknownFamily(
             f"transformers cannot run {checkpoint.card.id}: {str(error)[:200]}", "The function map may still work."
         ) from error
@@ -185,17 +185,24 @@ def _load(checkpoint: Checkpoint, device: torch.device) -> Any:
 
 def attention_outputs(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
     """The output projection of each layer that has attention."""
-    return [block.get_submodule(checkpoint.family.output) for block in _blocks(model, checkpoint)]
+    return [block.get_submodule(checkpoint.family.output) for block in attention_layers(model, checkpoint)]
 
 
-def _blocks(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
-    """The layers that have attention."""
+def attention_layers(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
+    """The layers, which all have attention."""
+    prefix = module_prefix(model, checkpoint)
+    names = [checkpoint.family.layer.format(layer=layer).rstrip(".") for layer in checkpoint.card.layers]
+    return [model.get_submodule(f"{prefix}{name}") for name in names]
+
+
+def module_prefix(model: nn.Module, checkpoint: Checkpoint) -> str:
+    """What stands before the family's names of modules in a model of transformers."""
     family = checkpoint.family
     modules = dict(model.named_modules())
-    layers = [family.layer.format(layer=layer).rstrip(".") for layer in checkpoint.card.layers]
+    first = f"{family.layer.format(layer=checkpoint.card.layers[0])}{family.output}"
     for prefix in (*family.prefixes, "model.language_model."):
-        if f"{prefix}{layers[0]}.{family.output}" in modules:
-            return [modules[f"{prefix}{layer}"] for layer in layers]
+        if f"{prefix}{first}" in modules:
+            return prefix
     raise UnknownFamily(
         f"transformers keeps the layers of {checkpoint.card.id} elsewhere", "The function map may still work."
     )

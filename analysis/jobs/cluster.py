@@ -1,9 +1,12 @@
 """The Dask cluster that the steps run on: a worker process on this machine, or a scheduler elsewhere."""
 
 import logging
+import os
+import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,9 @@ from analysis.jobs.worker import LOW_PRIORITY
 RESOURCE = "GPU"  # what a Dask worker must have one of; the local worker has it on any device
 DEATHS = 10  # times that a step's worker, or the local worker as it starts, may die before the job fails
 PATIENCE = 60.0  # seconds after which a local worker that is gone is taken not to come back
+GRACE = 3.0  # seconds in which a worker may end a step that nobody wants any more
+SIGN = 2000  # the priority of asking whether a worker is free: before everything else
+STEP_LIMIT = 3600.0  # seconds that a step may take
 _log = logging.getLogger(__name__)
 
 
@@ -24,10 +30,15 @@ class Place:
     scheduler: str = ""  # address of an existing Dask scheduler; empty: a local worker process
     device: str = "auto"
     models: Path | None = None  # folders that may be analysed by name
+    step_limit: float = STEP_LIMIT
 
 
-class WorkerLost(Exception):
-    """The local worker died while Dask started it again, which Dask does not try twice."""
+class ClusterLost(Exception):
+    """The local worker is gone for good, which Dask does not notice, or the scheduler elsewhere went away."""
+
+
+class NoScheduler(DeviceError):
+    """The scheduler elsewhere does not answer."""
 
 
 class Cluster:
@@ -47,10 +58,58 @@ class Cluster:
             work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0, priority=priority
         )
 
+    def next_done(self, futures: list[Any], timeout: float) -> Any:
+        """The next of some futures that is done; raises TimeoutError when there is none in time."""
+        from distributed import as_completed
+
+        return next(iter(as_completed(futures, timeout=timeout, loop=self._client.loop)))
+
     def cancel(self, futures: list[Any]) -> None:
         """Let go of futures."""
         if self._client is not None:
             self._client.cancel(futures, force=True)
+
+    def release(self, futures: list[Any]) -> list[str]:
+        """Let go of futures, and free the workers that were at them; says which could not be freed.
+
+        Dask cannot stop a step that runs. A worker that has not ended it after some seconds is replaced.
+        """
+        if self._client is None or not futures:
+            return []
+        try:
+            keys = {future.key for future in futures}
+            workers = [address for address, tasks in self._client.processing().items() if keys & set(tasks)]
+            self.cancel(futures)
+            return [address for address in self._busy(workers) if not self._replaced(address)]
+        except (OSError, TimeoutError, CancelledError):  # the cluster is gone, and the steps with it
+            _log.debug("releasing steps", exc_info=True)
+            return []
+
+    def _busy(self, workers: list[str]) -> list[str]:
+        """Those of some workers that do nothing else within the grace: each is asked for a sign."""
+        signs = {}
+        for address in workers:
+            key = f"sign-{address}-{time.time_ns()}"
+            signs[address] = self._client.submit(
+                os.getpid, key=key, workers=[address], resources={RESOURCE: 1}, priority=SIGN
+            )
+        end = time.monotonic() + GRACE
+        while time.monotonic() < end and not all(sign.done() for sign in signs.values()):
+            time.sleep(0.05)
+        busy = [address for address, sign in signs.items() if not sign.done()]
+        self.cancel(list(signs.values()))
+        return busy
+
+    def _replaced(self, address: str) -> bool:
+        """End a worker's process; its nanny starts another one."""
+        _log.warning("the worker %s did not end its step and is replaced", address)
+        if self.local is None:
+            told = self._client.restart_workers([address], timeout=2 * GRACE, raise_for_error=False)
+            return bool(told[address] != "timed out")
+        for nanny in self.local.workers.values():
+            if nanny.worker_address == address and nanny.pid:
+                os.kill(nanny.pid, signal.SIGKILL)
+        return True
 
     def has_worker(self) -> bool:
         """Whether some worker has what a step takes."""
@@ -62,11 +121,14 @@ class Cluster:
         self._last_seen = time.monotonic()
 
     def check(self) -> None:
-        """Raise when the local worker has been gone for too long."""
-        if self.local is None or self.local.scheduler.workers:
+        """Raise when the local worker has been gone for too long, or the connection to a scheduler elsewhere is."""
+        if self.local is None:
+            if self._client is None or self._client.status != "running":
+                raise ClusterLost
+        elif self.local.scheduler.workers:
             self._last_seen = time.monotonic()
         elif time.monotonic() - self._last_seen > PATIENCE:
-            raise WorkerLost
+            raise ClusterLost
 
     def close(self) -> None:
         """End the local worker, or leave the scheduler."""
@@ -97,12 +159,15 @@ class Cluster:
 
     def _local_cluster(self, deaths: int = 0) -> Any:
         """A scheduler in this process and a worker process; one that dies while it starts is started again."""
-        from distributed import LocalCluster
+        import dask
+        from distributed import LocalCluster, Security
 
+        dask.config.set({"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []})
         try:
             return LocalCluster(
                 n_workers=1, threads_per_worker=1, processes=True, memory_limit=0, resources={RESOURCE: 1},
                 host="127.0.0.1", dashboard_address="127.0.0.1:0",  # loopback only
+                security=Security.temporary(),  # for this process and its worker: Dask runs code for whoever connects
                 scheduler_kwargs={"dashboard": False}, env={LOW_PRIORITY: "1"}, silence_logs=logging.ERROR,
             )  # fmt: skip
         except RuntimeError as error:
@@ -114,6 +179,6 @@ class Cluster:
         try:
             return client(self._place.scheduler, timeout="20s", name="head-atlas")
         except (OSError, ValueError) as error:
-            raise DeviceError(
+            raise NoScheduler(
                 f"the Dask scheduler {self._place.scheduler} does not answer", "Start it, then try again."
             ) from error

@@ -4,22 +4,23 @@ What is in the store is not computed again, so a job that was stopped, by a pers
 where it was; what two jobs share is computed once.
 """
 
-import hashlib
 import logging
-import pickle
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
-from analysis.errors import HeadAtlasError, QueueFull, SettingError, StoreError, WorkerBusy
-from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, Place, WorkerLost
-from analysis.jobs.executor import Done, work_off
+from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError, StoreError, WorkerBusy
+from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, ClusterLost, NoScheduler, Place
+from analysis.jobs.crew import DaskCrew
+from analysis.jobs.executor import work_off
 from analysis.jobs.job import Job, State
 from analysis.jobs.journal import Journal
+from analysis.jobs.lease import Lease, Leases
 from analysis.jobs.request import Request
-from analysis.jobs.worker import Source, answer, open_card, run_step
+from analysis.jobs.worker import Source, answer, open_card
 from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
@@ -34,6 +35,8 @@ __all__ = ["Engine", "Place"]
 QUEUE_LIMIT = 20  # jobs that may wait
 ASKED_LIMIT = 4  # questions that may wait for an answer
 PATIENCE = 30.0  # seconds that a question waits
+RETURNS = 100  # times that a scheduler which went away in mid-job is looked for again
+_PAUSE = 5.0  # seconds between two looks for jobs, or for a scheduler
 _AT_ONCE = 1000  # the priority of questions: before all steps of jobs
 _log = logging.getLogger(__name__)
 
@@ -48,10 +51,13 @@ class Engine:
     def __init__(self, store: Store, place: Place | None = None) -> None:
         self._store, self._place = store, place or Place()
         self._journal = Journal(store)
-        self._lock = threading.Lock()
+        self._leases = Leases(store.folder / "leases")
+        self._lock = threading.Lock()  # around what people ask for
+        self._writing = threading.Lock()  # around the end of a job
         self._wake = threading.Event()
         self._stopping = threading.Event()
-        self._cancelled: set[str] = set()
+        self._unwritten: dict[str, Job] = {}  # ends of jobs that the store has no room for
+        self._returns: dict[str, int] = {}  # by job: looks for a scheduler that went away
         self._asked = threading.Semaphore(ASKED_LIMIT)
         self.cluster = Cluster(self._place, self._stopping)
         self._thread: threading.Thread | None = None
@@ -61,9 +67,12 @@ class Engine:
     def start(self) -> None:
         """Go on with what was waiting or running when the last process ended."""
         self._journal.upgrade()
+        self._journal.prune()
         for job in self.jobs():
-            if job.state == "running":
-                self._journal.save(job.at(state="queued", stage="waiting"))
+            lease = self._leases.take(job.id) if job.state == "running" else None
+            if lease is not None:  # else another server is at it
+                with lease:
+                    self._journal.save(job.at(state="queued", stage="waiting"))
         self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
         self._thread.start()
 
@@ -93,43 +102,61 @@ class Engine:
 
     def retry(self, job_id: str) -> Job:
         """Try a job again; it goes on from what it had."""
-        job, request = self.job(job_id), self._journal.request(job_id)
-        if job is None or request is None:
-            raise SettingError(f"there is no job {job_id[:40]!r}", "See the list of jobs.")
+        self._known(job_id)
+        request = self._journal.request(job_id)
+        if request is None:
+            raise SettingError("the request of this job cannot be read", "Ask for it again.")
         return self._submit(Job.of(request).at(id=job_id), request)
 
     def cancel(self, job_id: str) -> Job:
-        """Stop a job; a running one stops within one step. What it has computed is kept."""
+        """Stop a job, whichever server works on it; a step that does not end soon is ended. What it has is kept."""
         with self._lock:
-            job = self.job(job_id)
-            if job is None:
-                raise SettingError(f"there is no job {job_id[:40]!r}", "See the list of jobs.")
-            if job.state == "queued":
-                job = job.at(state="cancelled", stage="cancelled", finished=now())
-                self._journal.save(job)
-            elif job.state == "running":
-                self._cancelled.add(job_id)
+            job = self._known(job_id)
+            if job.active:
+                self._journal.give_order(job_id, "cancel")
+                lease = self._leases.take(job_id)
+                if lease is not None:  # nobody works on it
+                    with lease:
+                        self._finish(job, "cancelled", "", "")
+                    job = self._known(job_id)
         self._wake.set()
+        return job
+
+    def delete(self, job_id: str) -> Job:
+        """Forget a job that is over; its results stay."""
+        with self._lock:
+            job = self._known(job_id)
+            if job.active:
+                raise SettingError(f"the job {job_id} is {job.state}", "Cancel it first.")
+            self._journal.remove(job)
+        return job
+
+    def _known(self, job_id: str) -> Job:
+        job = self.job(job_id)
+        if job is None:
+            raise SettingError(f"there is no job {job_id[:40]!r}", "See the list of jobs.")
         return job
 
     def job(self, job_id: str) -> Job | None:
         """A job by its name."""
-        return self._journal.job(job_id)
+        return self._unwritten.get(job_id) or self._journal.job(job_id)
 
     def jobs(self) -> list[Job]:
         """All jobs, the oldest first."""
-        return self._journal.jobs()
+        return [self._unwritten.get(job.id, job) for job in self._journal.jobs()]
 
-    def requests(self) -> Iterator[Request]:
-        """What was asked for, the newest first."""
+    def requests(self, item: str) -> Iterator[Request]:
+        """What was asked for about a relation or task by its name, the newest first."""
         for job in reversed(self.jobs()):
-            request = self._journal.request(job.id)
+            is_asked = any(item in asked.items for asked in job.asked.values())
+            request = self._journal.request(job.id) if is_asked else None
             if request is not None:
                 yield request
 
     def partial(self, job: Job) -> list[Scores]:
         """What a job has so far, of each of its methods that has anything."""
-        card, request = self._journal.card(job), self._journal.request(job.id)
+        card = self._journal.card(job)
+        request = None if card is None else self._journal.request(job.id)
         if card is None or request is None:
             return []
         results = []
@@ -185,14 +212,25 @@ class Engine:
     def _submit(self, job: Job, request: Request) -> Job:
         with self._lock:
             before = self.job(job.id)
-            if before is not None and (before.active or (before.state == "done" and self._has_results(before))):
+            if before is not None and (job.id in self._unwritten or self._journal.order(job.id)):
+                return self._once_more(before)
+            if before is not None and before.active:
+                return before
+            if before is not None and before.state == "done" and self._has_results(before):
                 return before
             if sum(other.active for other in self.jobs()) >= QUEUE_LIMIT:
                 raise QueueFull(f"{QUEUE_LIMIT} jobs are waiting already", "Try again when some are done.")
-            self._cancelled.discard(job.id)
             self._journal.add(job, request)
+            self._journal.prune()
         self._wake.set()
         return job
+
+    def _once_more(self, job: Job) -> Job:
+        """A job that is about to end, as cancelled or as failed, waits again instead."""
+        self._journal.give_order(job.id, "again")
+        if job.id in self._unwritten:
+            self._unwritten[job.id] = job.at(state="queued", stage="waiting")
+        return job.at(state="queued", stage="waiting")
 
     def _has_results(self, job: Job) -> bool:
         card, request = self._journal.card(job), self._journal.request(job.id)
@@ -208,33 +246,40 @@ class Engine:
 
     def _work(self) -> None:
         while not self._stopping.is_set():
-            job = self._next()
-            if job is None:
-                self._wake.wait(timeout=5)
+            found = self._next()
+            if found is None:
+                self._wake.wait(timeout=_PAUSE)
                 self._wake.clear()
             else:
-                self._run(job)
+                job, lease = found
+                with lease:
+                    self._run(job)
 
-    def _next(self) -> Job | None:
-        """The job that has waited longest."""
+    def _next(self) -> tuple[Job, Lease] | None:
+        """The job that has waited longest and that no other server works on; one whose server died is among them."""
         try:
-            return next((job for job in self.jobs() if job.state == "queued"), None)
+            for job in self.jobs():
+                lease = self._leases.take(job.id) if job.active else None
+                if lease is not None:
+                    return job, lease
         except StoreError:
             _log.exception("the store cannot be read")
-            return None
+        return None
 
     def _run(self, job: Job) -> None:
         try:
             job = self._begun(job)
             job = self._computed(job)
-            self._journal.save(job.at(state="done", stage="done", left=None, finished=now()))
+            self._finish(job, "done", "", "")
         except Cancelled:
             if not self._stopping.is_set():
-                self._cancelled.discard(job.id)
                 self._end(job, "cancelled", "", "")
-        except WorkerLost:
+        except ClusterLost:
+            self._returns.setdefault(job.id, 0)
             self.cluster.close()
             self._end(job, "queued", "", "")  # goes on with a new one from the stored steps
+        except NoScheduler as error:
+            self._wait_for_scheduler(job, error)
         except HeadAtlasError as error:
             self._end(job, "failed", str(error), error.hint)
         except Exception as error:
@@ -244,21 +289,50 @@ class Engine:
     def _begun(self, job: Job) -> Job:
         """The job as running, unless it was cancelled since it was seen."""
         with self._lock:
-            if (self.job(job.id) or job).state != "queued":
+            now_there = self.job(job.id)
+            if now_there is None or not now_there.active or self._journal.order(job.id) == "cancel":
                 raise Cancelled
             job = job.at(state="running", stage=OPENING, message="", hint="", finished="")
             self._journal.save(job)
         return job
 
-    def _end(self, job: Job, state: State, message: str, hint: str) -> None:
-        while not self._stopping.is_set():
+    def _wait_for_scheduler(self, job: Job, error: NoScheduler) -> None:
+        """One that was there before will come back; one that never answered is a wrong address."""
+        tries = self._returns.get(job.id, RETURNS)
+        if tries >= RETURNS:
+            self._returns.pop(job.id, None)
+            self._end(job, "failed", str(error), error.hint)
+            return
+        self._returns[job.id] = tries + 1
+        self._end(job, "queued", "", "", f"{error}; it is tried again")
+        self._stopping.wait(_PAUSE)
+
+    def _end(self, job: Job, state: State, message: str, hint: str, stage: str = "") -> None:
+        """Write down how a job ended; on a full disk tell it at once, and write it when there is room."""
+        while True:
             try:
-                current = self.job(job.id) or job
-                changes = {"state": state, "stage": state, "message": message, "hint": hint}
-                self._journal.save(current.at(**changes, left=None, finished=now()))
-                return
-            except StoreError:  # a full disk: what failed is told as soon as there is room for it
-                self._stopping.wait(2)
+                return self._finish(job, state, message, hint, stage)
+            except StoreError as error:
+                told = (message, hint) if message else (str(error), error.hint)
+                self._unwritten[job.id] = _ended(job, state, *told, stage)
+                if self._stopping.wait(2):
+                    return None
+
+    def _finish(self, job: Job, state: State, message: str, hint: str, stage: str = "") -> None:
+        with self._writing:
+            current = self._journal.job(job.id)
+            if current is not None and not current.active:
+                return  # cancelled before it began
+            if state in {"cancelled", "failed"} and self._journal.order(job.id) == "again":
+                state, message, hint = "queued", "", ""
+            request = self._journal.request(job.id)
+            if request is not None:
+                self._journal.save_request(job.id, request)  # the store may have been deleted meanwhile
+            last = job if state == "done" else current or job
+            self._journal.save(_ended(last, state, message, hint, stage))
+            self._journal.clear_order(job.id)
+            self._unwritten.pop(job.id, None)
+        self._wake.set()
 
     def _computed(self, job: Job) -> Job:
         request = self._journal.request(job.id)
@@ -298,70 +372,66 @@ class Engine:
         names = list(job.asked)
         place = f" ({names.index(method.name) + 1} of {len(names)})" if len(names) > 1 else ""
         progress = WrittenProgress(self._journal, job, plan, self._store, f"{method.title}{place}")
-        with _DaskCrew(self, job, source, plan.card.fingerprint, progress) as crew:
+        with DaskCrew(self, job, source, plan.card.fingerprint, progress) as crew:
             work_off(plan, self._store, crew, progress.told)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))
 
     def next_result(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:
         """What was waited for with the next future that is done, and its result; lets go of all when it fails."""
-        from distributed import as_completed
-
-        self.cluster.watch()
         try:
-            while True:
-                self._check(job)
-                try:
-                    future = next(iter(as_completed(list(waiting), timeout=0.5)))
-                except TimeoutError:
-                    continue
-                return waiting.pop(future), future.result()
+            return self._waited(job, waiting)
         except BaseException:
-            self.cluster.cancel(list(waiting))
+            self._give_up(job, waiting)
             raise
 
+    def _waited(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:
+        self.cluster.watch()
+        begun = time.monotonic()
+        while True:
+            self._check(job)
+            begun = self._in_time(begun)
+            try:
+                future = self.cluster.next_done(list(waiting), timeout=0.5)
+                return waiting.pop(future), future.result()
+            except TimeoutError:
+                continue
+            except CancelledError as error:  # not by us: the scheduler is gone
+                raise ClusterLost from error
+
     def _check(self, job: Job) -> None:
-        if self._stopping.is_set() or job.id in self._cancelled:
+        if self._stopping.is_set() or self._journal.order(job.id) == "cancel":
             raise Cancelled
         self.cluster.check()
 
+    def _in_time(self, begun: float) -> float:
+        """When the wait for a step began; raises when that is too long ago. Time without a worker does not count."""
+        limit = self._place.step_limit
+        if time.monotonic() - begun <= limit:
+            return begun
+        if not self.cluster.has_worker():
+            return time.monotonic()
+        told = f"a step took longer than {limit / 60:g} minutes" if limit >= 60 else f"a step took over {limit:g} s"
+        raise DeviceError(told, "Use a faster device, or allow more with app.py --step-limit SECONDS.")
 
-class _DaskCrew:
-    """Dask's workers, doing the steps of one job."""
+    def _give_up(self, job: Job, waiting: dict[Any, Any]) -> None:
+        """Let go of steps that nobody waits for any more, so that the next job finds its workers free."""
+        if self._stopping.is_set():
+            self.cluster.cancel(list(waiting))
+        else:
+            self._tell_stopping(job)
+            for address in self.cluster.release(list(waiting)):
+                _log.error("the Dask worker %s does not end its step and has no nanny: restart it", address)
+        waiting.clear()
 
-    at_once = 1  # progress is seen step by step, and other workers can take the next
+    def _tell_stopping(self, job: Job) -> None:
+        with suppress(StoreError):
+            current = self._journal.job(job.id)
+            if current is not None and current.active:
+                self._journal.save(current.at(stage="stopping"))
 
-    def __init__(self, engine: Engine, job: Job, source: Source, fingerprint: str, progress: WrittenProgress) -> None:
-        self._engine, self._job, self._progress = engine, job, progress
-        self._source, self._fingerprint = source, fingerprint
-        self._waiting: dict[Any, Step] = {}
 
-    def __enter__(self) -> "_DaskCrew":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._waiting:
-            self._engine.cluster.cancel(list(self._waiting))
-
-    def busy(self) -> bool:
-        """Some worker is at it, or will be."""
-        return bool(self._waiting)
-
-    def start(self, step: Step, urgency: int) -> None:
-        """Give a step to the next worker that is free."""
-        if urgency == 0:
-            self._progress.begun(step)
-        if any(other.key == step.key for other in self._waiting.values()):
-            return
-        content = hashlib.sha256(pickle.dumps(step)).hexdigest()[:16]  # the same step of a fit that went on is new work
-        arguments = (self._source, self._fingerprint, step)
-        future = self._engine.cluster.submit(run_step, *arguments, key=f"{step.key}-{content}", priority=urgency)
-        self._waiting[future] = step
-
-    def finished(self) -> Iterator[Done]:
-        """What the next step that is done has given."""
-        step, computed = self._engine.next_result(self._job, self._waiting)
-        for name, content in computed.pieces:
-            yield Done(step, name, content, computed.device, computed.worker)
+def _ended(job: Job, state: State, message: str, hint: str, stage: str) -> Job:
+    return job.at(state=state, stage=stage or state, message=message, hint=hint, left=None, finished=now())
 
 
 def _words(error: Exception) -> tuple[str, str]:

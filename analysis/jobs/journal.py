@@ -1,17 +1,23 @@
 """The jobs in the store: requests, which may be large, apart from progress, which changes often."""
 
 import json
+import threading
 from collections.abc import Iterator
+from typing import Literal
 
 from analysis.errors import HeadAtlasError
 from analysis.jobs.job import Job
 from analysis.jobs.older import is_older, older_job, older_request
 from analysis.jobs.request import Request, read_record
 from analysis.models.card import ModelCard
+from analysis.results.inventory import job_keys
 from analysis.results.store import Store
 
+KEPT = 100  # jobs that are over and stay listed; their results stay longer
 _PARSED = 8  # requests that stay parsed
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, HeadAtlasError)  # written by another version
+
+Order = Literal["cancel", "again"]  # what somebody wants of a job that is being worked on
 
 
 class Journal:
@@ -19,6 +25,8 @@ class Journal:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._lock = threading.Lock()
+        self._jobs: dict[str, tuple[float, Job | None]] = {}  # as they were read, by name, with the time of writing
         self._requests: dict[str, Request] = {}
 
     def upgrade(self) -> None:
@@ -40,6 +48,24 @@ class Journal:
         """Write down how far a job is."""
         self._store.put(f"job/{job.id}", json.dumps(job.to_plain()).encode())
 
+    def save_request(self, job_id: str, request: Request) -> None:
+        """Write down once more what a job was asked to do, if it is gone."""
+        if not self._store.contains(f"request/{job_id}"):
+            self._store.put(f"request/{job_id}", request.to_record().encode())
+
+    def remove(self, job: Job) -> None:
+        """Forget a job, but not what it has computed."""
+        for key in (*job_keys(self._store, job.id), f"card/{job.fingerprint}/{job.id}"):
+            self._store.delete(key)
+        self._requests.pop(job.id, None)
+
+    def prune(self) -> None:
+        """Forget the oldest jobs that are over; those that failed or were cancelled before those that are done."""
+        over = [job for job in self.jobs() if not job.active]
+        over.sort(key=lambda job: (job.state == "done", job.finished, job.id))
+        for job in over[: max(0, len(over) - KEPT)]:
+            self.remove(job)
+
     def job(self, job_id: str) -> Job | None:
         """A job by its name."""
         content = self._store.get(f"job/{job_id}")
@@ -52,12 +78,18 @@ class Journal:
             return None
 
     def jobs(self) -> list[Job]:
-        """All jobs, the oldest first."""
-        return sorted(self._jobs(), key=lambda job: (job.created, job.id))
+        """All jobs, the oldest first; only those that were written since the last look are read."""
+        with self._lock:
+            return sorted(self._all(), key=lambda job: (job.created, job.id))
 
-    def _jobs(self) -> Iterator[Job]:
-        for name in self._store.names("job/"):
-            job = self.job(name.removeprefix("job/"))
+    def _all(self) -> Iterator[Job]:
+        times = self._store.times("job/")
+        for name in self._jobs.keys() - times.keys():
+            del self._jobs[name]
+        for name, written in times.items():
+            if name not in self._jobs or self._jobs[name][0] != written:
+                self._jobs[name] = (written, self.job(name.removeprefix("job/")))
+            job = self._jobs[name][1]
             if job is not None:
                 yield job
 
@@ -81,6 +113,21 @@ class Journal:
             return older_request(values["request"]) if is_older(values) else None
         except _UNREADABLE:
             return None
+
+    def order(self, job_id: str) -> Order | None:
+        """What somebody wants of a job, perhaps through another server on the same store."""
+        content = self._store.get(f"order/{job_id}")
+        if content == b"cancel":
+            return "cancel"
+        return "again" if content == b"again" else None
+
+    def give_order(self, job_id: str, order: Order) -> None:
+        """Tell whoever works on a job."""
+        self._store.put(f"order/{job_id}", order.encode())
+
+    def clear_order(self, job_id: str) -> None:
+        """It was followed, or has no meaning any more."""
+        self._store.delete(f"order/{job_id}")
 
     def save_card(self, job: Job, card: ModelCard) -> None:
         """Write down what model a job opened."""

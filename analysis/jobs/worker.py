@@ -1,5 +1,6 @@
 """What a Dask worker does: open a model, do steps on it. Runs in the worker's process; the last model stays open."""
 
+import faulthandler
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from analysis.models.sources import cached_models, fetched_file, listed_file, li
 from analysis.progress import silent
 from analysis.results.store import cache_folder
 
+QUESTION_LIMIT = 300.0  # seconds after which a worker that is still at a question ends itself; its nanny starts another
 LOW_PRIORITY = "HEAD_ATLAS_LOW_PRIORITY"  # set for workers beside the web server
 
 
@@ -81,7 +83,11 @@ def answer(source: Source, fingerprint: str, step: Step) -> Computed:
             f"the weights of {source.model} are not here",
             "Put them where the worker finds them, or ask for a job first; make gallery fetches those of the gallery.",
         )
-    return run_step(source, fingerprint, step)
+    faulthandler.dump_traceback_later(QUESTION_LIMIT, exit=True)
+    try:
+        return run_step(source, fingerprint, step)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _opened(source: Source, fingerprint: str) -> OpenModel:

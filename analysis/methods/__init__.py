@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from analysis.errors import SettingError
+from analysis.methods.ablation.method import AblationMethod
+from analysis.methods.behaviour.method import BehaviourMethod
 from analysis.methods.causal.method import CausalMethod
+from analysis.methods.context.method import ContextMethod
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Method
 from analysis.methods.running.method import RunningMethod
@@ -12,8 +15,11 @@ from analysis.methods.salience.method import SalienceMethod
 METHODS: list[Method] = [
     FunctionMethod(),
     RunningMethod(),
+    ContextMethod(),
     SalienceMethod(),
+    BehaviourMethod(),
     CausalMethod(),
+    AblationMethod(),
 ]
 
 

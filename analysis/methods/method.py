@@ -4,22 +4,27 @@ A method is one package under `analysis/methods/` and one entry in the list of `
 command line, the API, the form and the catalogue go over that list and name none of them.
 """
 
+import argparse
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
+
+import xarray as xr
 
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
-from analysis.progress import Progress
+from analysis.progress import Progress, ShownProgress
+from analysis.results.findings import Finding, Question
 from analysis.results.merging import merge
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
 from analysis.results.store import Store
+from analysis.results.tables import csv_bytes
 from analysis.settings import Settings
 
 
@@ -39,7 +44,11 @@ class Step(Protocol):
 
 
 class Plan(Protocol):
-    """A method for a model with settings, cut into steps. Names are hashes of all that a result depends on."""
+    """A method for a model with settings, cut into steps.
+
+    Names in the store are `result/<fingerprint>/<method>/<hash>` and `unit/<fingerprint>/<method>/<hash>`: the
+    catalogue and pruning go by them. The hash is over all that the content depends on, the version included (`digest`).
+    """
 
     @property
     def card(self) -> ModelCard:
@@ -85,6 +94,21 @@ class Command:
     ignored: tuple[str, ...] = ()  # options that earlier versions took and did nothing with
 
 
+def _no_options(parser: argparse.ArgumentParser) -> None:
+    """Adds none."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A command that computes no map, such as a list of what can be asked for."""
+
+    name: str
+    help: str
+    run: Callable[[argparse.Namespace, ShownProgress], str]  # gives what is printed
+    add_options: Callable[[argparse.ArgumentParser], None] = _no_options
+    of_model: bool = False  # it has the options of a model and a device
+
+
 @dataclass(frozen=True)
 class Asked:
     """What of a method a request is about, as far as an address needs it."""
@@ -105,6 +129,7 @@ class Method(ABC):
     version: ClassVar[str]  # raise whenever a score may come out differently
     settings: ClassVar[type[Settings]] = Settings
     by_default: ClassVar[bool] = False  # part of an analysis when nobody chose methods
+    in_gallery: ClassVar[bool] = False  # `make gallery` computes it although it is not part of every analysis
     commands: ClassVar[tuple[Command, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = (".parquet", ".csv")  # endings of files that --out takes
 
@@ -116,6 +141,10 @@ class Method(ABC):
         """What computes it for a model with its defaults."""
         names = [command.name for command in self.commands]
         return f"python -m analysis {names[0] if names else self.name} {model}"
+
+    def tools(self) -> Sequence[Tool]:
+        """Further commands; methods of one family may offer the same."""
+        return ()
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 
@@ -228,9 +257,31 @@ class Method(ABC):
             lines.append(f"  {scores.item(item).title}: {numbers}")
         return lines
 
+    # ---- Beside other methods --------------------------------------------------------------------------------------
+
+    answers_what: ClassVar[bool] = False  # its labels say what a head does
+    tells_heads_apart: ClassVar[bool] = True  # two heads, of two models too, are alike when its scores are
+    answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
+
+    def labelled(self, scores: Scores) -> xr.DataArray | None:  # [item, layer, head] bool
+        """Which heads have a label of each item at the method's own threshold; None when it gives no labels."""
+        return None
+
+    # ---- In plain words --------------------------------------------------------------------------------------------
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """What the result supports about one head, the strongest first; nothing that it does not support."""
+        return []
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The heads that a question is about, the strongest first."""
+        return []
+
+    # ---- Files -----------------------------------------------------------------------------------------------------
+
     def exported(self, scores: Scores, ending: str) -> bytes:
         """A file of the result, by its ending."""
-        return scores.to_csv().encode() if ending == ".csv" else scores.to_parquet()
+        return csv_bytes(scores.to_frame()) if ending == ".csv" else scores.to_parquet()
 
 
 def digest(content: Any) -> str:

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
-from analysis.results.scores import KINDS, ONLY_SAMPLE, TAU, Floats, Missing, Scores
+from analysis.methods.relation_scores import KINDS, TAU
+from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
 
 HOLDS = 0.5  # the least correlation at which the one may stand for the other
 

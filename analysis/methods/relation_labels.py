@@ -6,8 +6,8 @@ For arrays of any shape. NaN, not measured, speaks against nothing.
 import numpy as np
 import numpy.typing as npt
 
+from analysis.methods.relation_scores import TAU
 from analysis.results.intervals import uncertain
-from analysis.results.scores import TAU
 
 __all__ = ["LEAST_BEYOND", "copy_like", "uncertain", "unspecific"]
 

@@ -6,9 +6,10 @@ from typing import Self
 
 import numpy as np
 
+from analysis.methods.relation_scores import KINDS
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Provenance
-from analysis.results.scores import KINDS, ONLY_SAMPLE, Floats, Missing, Scores, part_array, scores_of
+from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores, part_array, scores_of
 
 PARTS = ("beyond", "copied", "control")
 
@@ -64,7 +65,7 @@ def scores_of_layers(layers: Layers, samples: Sequence[str], provenance: Provena
         if not np.isnan(numbers[name]).all():
             for index, kind in enumerate(KINDS):
                 parts[part_name(name, kind)] = part_array(provenance, samples, numbers[name][:, index])
-    return scores_of(numbers["hits"] / kept, numbers["hits"], missing, provenance, samples, parts)
+    return scores_of(numbers["hits"] / kept, numbers["hits"], missing, provenance, samples, KINDS, parts)
 
 
 def part_name(name: str, kind: str) -> str:

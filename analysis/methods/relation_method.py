@@ -1,21 +1,28 @@
 """What the methods that score heads for relations have in common: they are shown on the same map."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, ClassVar
+
+import xarray as xr
 
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import OWN, Relation
 from analysis.methods import relation_report
-from analysis.methods.method import Asked, Method, digest
+from analysis.methods.method import Asked, Method, Tool, digest
+from analysis.methods.relation_findings import relation_answers, relation_findings
 from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_plan import RelationPlan, too_few
+from analysis.methods.relation_scores import TAU
 from analysis.methods.relation_settings import default_ks, relation_of
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
+from analysis.results.findings import Finding, Question
 from analysis.results.own_sets import is_mixed, set_id
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
+from analysis.results.tables import csv_bytes
 
 _KS = ("k_copying", "k_standard")
 
@@ -23,10 +30,19 @@ _KS = ("k_copying", "k_standard")
 class RelationMethod(Method):
     """Which relations each head implements, by one way of looking at the head."""
 
+    answers_what = True
     basis: ClassVar[str]  # what the scores are read from, as a switch between such methods calls it
     about: ClassVar[str]  # the same as the end of "What each head does, …"
     at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
+    sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # how a sample is told, and what samples are
+    judges: ClassVar[bool] = True  # where its map disagrees with a quicker one's, that one does not hold
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
+
+    def tools(self) -> Sequence[Tool]:
+        """The list of relations, the pairs behind a score, models side by side."""
+        from analysis.methods.relation_tools import TOOLS  # here, because they go over the list of methods
+
+        return TOOLS
 
     def asked(self, settings: Any, card: ModelCard | None = None) -> Asked:
         """The relations; one's own are named, and their set is what a link asks for."""
@@ -143,11 +159,24 @@ class RelationMethod(Method):
         """The same for a terminal."""
         return [self.title, *relation_report.head_lines(scores, head)]
 
+    def labelled(self, scores: Scores) -> xr.DataArray:  # [item, layer, head]
+        """The heads that implement each applicable relation, promoting or suppressing."""
+        one = scores.over_samples("mean")
+        return (one.score.sel(item=one.items()).isel(sample=0, drop=True) > TAU).any("kind")
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """The relations that the head implements."""
+        return relation_findings(scores, head, self.basis.lower())
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The best heads of the relations that are named."""
+        return relation_answers(scores, question, self.basis.lower())
+
     def exported(self, scores: Scores, ending: str) -> bytes:
         """The CSV says of every score how sure it is and what it is compared with."""
         if ending != ".csv":
             return super().exported(scores, ending)
-        return relation_frame(scores).to_csv(index=False).encode()
+        return csv_bytes(relation_frame(scores))
 
 
 def _too_few(relation: Relation, several: bool, vocabulary: Vocabulary | None) -> str:

@@ -11,13 +11,13 @@ from analysis.methods.head_pairs import TOP, HeadPairs, RankedPair
 from analysis.methods.method import Plan, digest
 from analysis.methods.relation_method import RelationMethod
 from analysis.methods.relation_plan import RelationPlan
+from analysis.methods.relation_scores import KINDS
 from analysis.methods.relation_steps import Reader
 from analysis.models.card import HeadId
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, silent
 from analysis.results.provenance import Data, Provenance
-from analysis.results.scores import KINDS
 from analysis.results.store import Store
 
 _VERSION = 1  # raise whenever the answer may come out differently

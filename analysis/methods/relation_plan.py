@@ -15,12 +15,13 @@ from analysis.data.relations import OWN, Relation
 from analysis.errors import RelationError
 from analysis.methods.method import Step, digest
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
+from analysis.methods.relation_scores import TAU
 from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.own_sets import PAIRS, SETTING, default_name
 from analysis.results.provenance import Data, Item, Provenance
-from analysis.results.scores import ONLY_SAMPLE, TAU, Scores
+from analysis.results.scores import ONLY_SAMPLE, Scores
 from analysis.results.store import Store
 
 Source = int | list[int]  # a token, or several, as the JSON of the usable pairs has them

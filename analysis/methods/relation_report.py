@@ -5,11 +5,12 @@ import math
 from analysis.data.relations import CATEGORIES
 from analysis.methods.relation_labels import copy_like, uncertain, unspecific
 from analysis.methods.relation_layer import PARTS, part_name
+from analysis.methods.relation_scores import KINDS, TAU, classified
 from analysis.models.card import HeadId
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.intervals import wilson
 from analysis.results.provenance import Data, Item
-from analysis.results.scores import KINDS, ONLY_SAMPLE, TAU, Scores
+from analysis.results.scores import ONLY_SAMPLE, Scores
 
 _TOP = 3  # heads shown for a relation
 _HEADING = f"{'':10}  {'score (95 %)':16}  {'hits':>9}  {'rank':>11}  {'β':>4}  control"
@@ -73,8 +74,8 @@ def _part_at(scores: Scores, part: str, item: str, head: HeadId) -> float | None
 
 def _categories(scores: Scores) -> dict[str, dict[str, int]]:
     """How many heads belong to each category when any, or all, of its relations are asked for."""
-    some = scores.classified(TAU, "any").isel(sample=0)
-    every = scores.classified(TAU, "always").isel(sample=0)
+    some = classified(scores, TAU, "any").isel(sample=0)
+    every = classified(scores, TAU, "always").isel(sample=0)
     counts = {}
     for name in some.category.values.tolist():
         counts[name] = {"any": int(some.sel(category=name).sum()), "always": int(every.sel(category=name).sum())}

@@ -52,8 +52,15 @@ class ModelCard:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """The inverse of `to_dict`."""
-        return cls(**{**fields, "layers": tuple(fields["layers"])})
+        """The inverse of `to_dict`; raises ValueError or TypeError for what is no card."""
+        card = cls(**{**fields, "layers": tuple(fields["layers"])})
+        texts = (card.id, card.revision, card.fingerprint, card.family, card.dtype, card.note)
+        numbers = (*card.layers, card.heads, card.kv_heads, card.head_dim, card.width, card.vocabulary)
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("a text of the card is none")
+        if not card.layers or not all(type(number) is int and number >= 0 for number in numbers):
+            raise ValueError("a number of the card is none")
+        return card
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

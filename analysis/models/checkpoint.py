@@ -68,6 +68,7 @@ class Checkpoint:
     @classmethod
     def open(cls, folder: Path, model_id: str = "", revision: str = "", note: str = "") -> Self:
         """Read config and headers, choose the family, check every tensor that will be read."""
+        check_files(folder)
         config = read_config(folder)
         family = choose_family(config, model_id or folder.name)
         tensors = read_index(folder)
@@ -131,7 +132,7 @@ class Checkpoint:
     def check(self) -> None:
         """Every tensor that will be read exists, has a readable type and the shape that config.json promises."""
         card, family, first = self.card, self.family, self.card.layers[0]
-        vocabulary = int(_first(self.config, ("vocab_size",), card.vocabulary))
+        vocabulary = _promised(self.config, "vocab_size", card.vocabulary)
         self._expect(self.embedding, (vocabulary, card.width))
         self._expect(self.unembedding, (vocabulary, card.width))
         for layer in card.layers:
@@ -159,7 +160,7 @@ class Checkpoint:
         """The width inside the MLP, if config.json says it."""
         for key in _INSIDE:
             if self.config.get(key):
-                return int(self.config[key])
+                return _promised(self.config, key, 0)
         return None
 
     def _expect_linear(self, layer: int, name: str, out: int | None, into: int | None) -> None:
@@ -201,10 +202,20 @@ def value_shape(family: Family, card: ModelCard) -> tuple[int, int]:
     return (card.width, rows) if family.value_layout == "conv1d" else (rows, card.width)
 
 
-def read_config(folder: Path) -> Config:
-    """The content of config.json, or the part of it that describes the language model."""
+def check_files(folder: Path) -> None:
+    """Everything beside config.json is a file or a folder: to open a pipe or a device may wait for ever."""
     if not folder.is_dir():
         raise ModelNotFound(f"there is no folder {folder}", "Give a folder with config.json and *.safetensors.")
+    try:
+        strange = [path.name for path in folder.iterdir() if path.exists() and not (path.is_file() or path.is_dir())]
+    except OSError as error:
+        raise DamagedFile(f"{folder.name} cannot be read: {error.strerror}", "Check its permissions.") from error
+    if strange:
+        raise DamagedFile(f"{strange[0]} of {folder.name} is not a regular file", "Copy it from the model's source.")
+
+
+def read_config(folder: Path) -> Config:
+    """The content of config.json, or the part of it that describes the language model."""
     path = folder / "config.json"
     try:
         config = json.loads(path.read_text("utf-8"))
@@ -271,7 +282,7 @@ def _shards(folder: Path, index: Path) -> list[Path]:
     """The files that an index names, all of them beside it."""
     try:
         names = sorted(set(json.loads(index.read_text("utf-8"))["weight_map"].values()))
-    except (ValueError, KeyError, AttributeError, TypeError, OSError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError, OSError, RecursionError) as error:
         raise DamagedFile(
             f"{index.name} of {folder.name} cannot be read", "Copy it again from the model's source."
         ) from error
@@ -345,6 +356,8 @@ def _card(
         raise ConfigMismatch(
             "config.json does not give layers, heads and width", "Copy it again from the model's source."
         ) from error
+    if not vocabulary:
+        raise ConfigMismatch("the checkpoint has no embeddings", "Its vocabulary is empty; copy it again.")
     if not 0 < layers <= MAX_LAYERS or min(heads, kv_heads, head_dim, width) < 1 or heads % kv_heads:
         raise ConfigMismatch(
             f"config.json gives {layers} layers, {heads} heads, {kv_heads} key-value heads, width {width}",
@@ -374,6 +387,16 @@ def _first(config: Config, keys: tuple[str, ...], default: Any = None) -> Any:
     if default is None:
         raise KeyError(keys[0])
     return default
+
+
+def _promised(config: Config, key: str, default: int) -> int:
+    """A number of config.json, or the default when it has none."""
+    try:
+        return _whole(_first(config, (key,), default))
+    except ValueError as error:
+        raise ConfigMismatch(
+            f"config.json gives {key} as {str(config[key])[:40]}", "A whole number is expected."
+        ) from error
 
 
 def _whole(value: Any) -> int:

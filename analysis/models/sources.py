@@ -1,6 +1,7 @@
 """Where a model's files come from: the default model, a folder, a GGUF file, the Hugging Face cache or the hub."""
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -97,12 +98,15 @@ def listed_folder(name: str, models: Path | None) -> Path | None:
     """The folder of that name inside the models directory, unless it or one of its files is a link out of it."""
     if models is None or not HUB_ID.fullmatch(name) or ".." in name:
         return None
-    root, folder = models.resolve(), (models / name).resolve()
-    if not folder.is_relative_to(root) or folder == root or not folder.is_dir():
-        return None
-    for file in folder.iterdir():
-        if not file.resolve().is_relative_to(root):
+    try:
+        root, folder = models.resolve(), (models / name).resolve()
+        if not folder.is_relative_to(root) or folder == root or not folder.is_dir():
             return None
+        for file in folder.iterdir():
+            if not file.resolve().is_relative_to(root):
+                return None
+    except (OSError, RuntimeError):  # no permission, or links that go round in a circle
+        return None
     return folder
 
 
@@ -110,12 +114,15 @@ def listed_file(name: str, models: Path | None) -> Path | None:
     """The GGUF file of that name inside the models directory, unless it or another part of it is a link out of it."""
     if models is None or not HUB_ID.fullmatch(name) or ".." in name or not _is_gguf(name):
         return None
-    root, file = models.resolve(), models.resolve() / name
-    if not file.is_file():
-        return None
-    for part in part_names(file.name):
-        if not file.with_name(part).resolve().is_relative_to(root):
+    try:
+        root, file = models.resolve(), models.resolve() / name
+        if not file.is_file():
             return None
+        for part in part_names(file.name):
+            if not file.with_name(part).resolve().is_relative_to(root):
+                return None
+    except (OSError, RuntimeError):
+        return None
     return file
 
 
@@ -124,15 +131,35 @@ def listed_models(models: Path | None) -> list[str]:
     if models is None or not models.is_dir():
         return []
     names = set()
-    for config in (*models.glob("*/config.json"), *models.glob("*/*/config.json")):
-        name = str(config.parent.relative_to(models))
-        if listed_folder(name, models) is not None:
-            names.add(name)
-    for file in (*models.glob("*.gguf"), *models.glob("*/*.gguf")):
-        name = str(file.relative_to(models))
-        if part_names(file.name)[0] == file.name and listed_file(name, models) is not None:
+    for path in _two_levels(models):
+        name = str(path.relative_to(models))
+        if path.suffix == ".gguf":
+            if part_names(path.name)[0] == path.name and listed_file(name, models) is not None:
+                names.add(name)
+        elif listed_folder(name, models) is not None and _has_config(path):
             names.add(name)
     return sorted(names)
+
+
+def _two_levels(folder: Path) -> Iterator[Path]:
+    """What is in a folder and in its folders; one that cannot be looked into hides nothing else."""
+    for path in _inside(folder):
+        yield path
+        yield from _inside(path)
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir()) if folder.is_dir() else []
+    except (OSError, RuntimeError):
+        return []
+
+
+def _has_config(folder: Path) -> bool:
+    try:
+        return (folder / "config.json").exists()
+    except OSError:
+        return False
 
 
 def _open_default(cache: Path, progress: Progress) -> Checkpoint:

@@ -3,15 +3,17 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, Self, cast
 
 from analysis.data.relations import Relation
-from analysis.errors import TokenizerMissing
+from analysis.errors import SettingError, TokenizerMissing
 
 MIN_PAIRS = 30  # with fewer kept pairs a relation says too little about the heads of a model
 
 _WORD_START = ("Ġ", "▁")
+_FILES = {".json", ".model", ".txt"}  # of tokenizers
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class _Backend(Protocol):
     def id_to_token(self, token: int) -> str | None: ...
     def token_to_id(self, text: str) -> int | None: ...
     def get_vocab_size(self) -> int: ...
+    def get_added_tokens_decoder(self) -> dict[int, Any]: ...
     def no_padding(self) -> None: ...
     def no_truncation(self) -> None: ...
 
@@ -45,22 +48,32 @@ class Vocabulary:
 
     @classmethod
     def open(cls, folder: Path) -> Self:
-        """The tokenizer of a checkpoint folder."""
+        """The tokenizer of a checkpoint folder; the last one is not read again while its files stay as they are."""
+        return cls._read(folder, *_versions(folder))
+
+    @classmethod
+    @lru_cache(maxsize=1)  # that of a large vocabulary takes a second to read, and hundreds of megabytes
+    def _read(cls, folder: Path, *versions: tuple[int, ...]) -> Self:
         path = folder / "tokenizer.json"
         bos, adds_bos = _bos(folder)
         try:
             if path.exists():
                 from tokenizers import Tokenizer
 
-                return cls(cast(_Backend, Tokenizer.from_file(str(path))), bos, adds_bos)
+                return cls(cast(_Backend, Tokenizer.from_file(str(path))), bos, adds_bos)._not_empty()
             from transformers import AutoTokenizer  # older checkpoints ship vocab and merges only; it converts them
 
             backend = AutoTokenizer.from_pretrained(folder, trust_remote_code=False).backend_tokenizer
-            return cls(backend, bos, adds_bos)
+            return cls(backend, bos, adds_bos)._not_empty()
         except Exception as error:  # both libraries raise bare exceptions for whatever is wrong with a file
             raise TokenizerMissing(
                 f"the tokenizer of {folder.name} cannot be read", "Copy tokenizer.json from the model's source."
             ) from error
+
+    def _not_empty(self) -> Self:
+        if not len(self):
+            raise ValueError("a tokenizer without tokens")
+        return self
 
     def __len__(self) -> int:
         return self._backend.get_vocab_size()
@@ -103,6 +116,20 @@ class Vocabulary:
     def prefix(self, text: str) -> tuple[int, ...]:
         """The tokens of a text as the beginning of a prompt, after BOS where it belongs."""
         return self.encoded([text])[0].ids
+
+    def plain_tokens(self, size: int) -> tuple[int, ...]:
+        """Tokens that stand for text, in order: no special ones, and none beyond the model's `size`."""
+        special = self._backend.get_added_tokens_decoder()
+        return tuple(token for token in range(min(len(self), size)) if token not in special)
+
+    def following(self, text: str) -> tuple[int, ...]:
+        """The tokens of a text that goes on after a space; of an empty one none."""
+        if not text:
+            return ()
+        [ids] = self._in_a_text([text])
+        if not ids:
+            raise SettingError(f"the tokenizer does not know {text[:80]!r}", "Use other words.")
+        return ids
 
     def single(self, words: Iterable[str]) -> dict[str, int]:
         """The words that are exactly one token at the start of a word, with that token.
@@ -163,6 +190,16 @@ class Vocabulary:
             same = self._backend.decode(list(ids), skip_special_tokens=False).strip().casefold() == word.casefold()
             encodings.append(ids if same else ())
         return encodings
+
+
+def _versions(folder: Path) -> list[tuple[int, ...]]:
+    """What changes when a file of the tokenizer does."""
+    versions: list[tuple[int, ...]] = []
+    for path in sorted(folder.glob("*")):
+        if path.suffix in _FILES and path.is_file():
+            status = path.stat()
+            versions.append((status.st_mtime_ns, status.st_size, status.st_ino))
+    return versions
 
 
 def _bos(folder: Path) -> tuple[str, bool | None]:

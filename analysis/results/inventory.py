@@ -32,7 +32,7 @@ def forget_model(store: Store, fingerprint: str) -> int:
     keys = [key for key in store.names() if fingerprint in key.split("/")]
     for job_id, model in _finished_jobs(store).items():
         if model == fingerprint:
-            keys += _job_keys(store, job_id)
+            keys += job_keys(store, job_id)
     return _delete(store, keys)
 
 
@@ -42,16 +42,16 @@ def forget_stray_jobs(store: Store) -> int:
     keys = []
     for job_id, model in _finished_jobs(store).items():
         if model not in models:
-            keys += _job_keys(store, job_id)
+            keys += job_keys(store, job_id)
     removed = _delete(store, keys)
     left = {key.removeprefix("job/") for key in store.names("job/")}
     strays = [key for key in store.names("card/") if key.split("/")[-1] not in left]
     return removed + _delete(store, strays)
 
 
-def _job_keys(store: Store, job_id: str) -> list[str]:
-    """The entries of a job: its progress and its request."""
-    return [key for key in (f"job/{job_id}", f"request/{job_id}") if store.contains(key)]
+def job_keys(store: Store, job_id: str) -> list[str]:
+    """The entries of a job: its progress, its request and what was ordered while it ran."""
+    return [key for key in (f"job/{job_id}", f"request/{job_id}", f"order/{job_id}") if store.contains(key)]
 
 
 def _finished_jobs(store: Store) -> dict[str, str]:

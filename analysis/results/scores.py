@@ -3,10 +3,10 @@
 import gzip
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,20 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xarray as xr
 
-from analysis.data.relations import CATEGORIES
 from analysis.errors import StoreError
 from analysis.models.card import HeadId
 from analysis.results.provenance import Item, Plain, Provenance
 
 DIMS = ("item", "kind", "sample", "layer", "head")
 PART_DIMS = ("item", "sample", "layer", "head")
-KINDS = ("promote", "suppress")
 COLUMNS = ("model", "revision", "method", "item", "kind", "sample", "layer", "head", "score", "hits", "pairs")
-TAU = 0.15  # a head implements a relation when its score is larger
 ONLY_SAMPLE = "all"  # the sample of methods that do not sample
 OLDER = "items of an older version"  # a record that the method turns into parts and records of today
 
-Quantifier = Literal["any", "always"]
 Floats = npt.NDArray[np.float64]
 
 _METADATA = b"head-atlas"
@@ -80,11 +76,6 @@ class Scores:
         """What the provenance says of an item."""
         return next(item for item in self.provenance.items if item.name == name)
 
-    def categories(self) -> list[str]:
-        """Categories with at least one applicable item, in their default order."""
-        names = dict.fromkeys(item.category for item in self.provenance.items if item.applicable)
-        return sorted(names, key=lambda name: CATEGORIES.index(name) if name in CATEGORIES else len(CATEGORIES))
-
     def over_samples(self, how: str) -> "Scores":
         """One score in place of several samples': their mean, the smallest (`every`), the largest (`some`), or one's.
 
@@ -101,6 +92,11 @@ class Scores:
     def samples(self) -> list[str]:
         """The names of the samples."""
         return [str(name) for name in self.score.sample.values]
+
+    @property
+    def kinds(self) -> list[str]:
+        """The names of the kinds of score."""
+        return [str(name) for name in self.score.kind.values]
 
     def _of_samples(self, samples: list[str], how: str) -> "Scores":
         def one(array: xr.DataArray, how: str) -> xr.DataArray:
@@ -119,46 +115,24 @@ class Scores:
         values = np.asarray(array.sel(item=item, sample=sample).values, dtype=np.float64)
         return None if np.isnan(values).all() else values
 
-    def reduced(
-        self, items: Iterable[str], how: Quantifier = "any", kinds: Sequence[str] = KINDS
-    ) -> xr.DataArray:  # [sample, layer, head]
-        """The number that decides whether a head implements *any* or *always* (all) of the items.
+    def top(self, item: str, count: int, kind: str = "") -> list[tuple[HeadId, float, float]]:
+        """The heads with the highest scores for an item: head, score, hits; equal scores in order of the heads.
 
-        An item counts by the larger of its kinds (promote, suppress). Then `any` is the maximum over the items and
-        `always` the minimum; larger than τ means that the head does. Not applicable items take no part.
+        Of the first kind of score unless another is named.
         """
-        names = [name for name in items if self.item(name).applicable]
-        if not names:
-            return xr.full_like(self.score.isel(item=0, kind=0, drop=True), np.nan)
-        best = self.score.sel(item=names, kind=list(kinds)).max("kind", skipna=False)
-        return always_of(best, "item") if how == "always" else any_of(best, "item")
+        chosen = {"item": item, "kind": kind or self.kinds[0], "sample": ONLY_SAMPLE}
+        score, hits = self.score.sel(chosen), self.hits.sel(chosen).values
+        values = score.values
+        best = np.argsort(-np.nan_to_num(values.ravel(), nan=-1.0), kind="stable")[:count]
+        rows = []
+        for i, j in zip(*np.unravel_index(best, values.shape), strict=True):
+            if not np.isnan(values[i, j]):
+                rows.append((HeadId(int(score.layer[i]), int(j)), float(values[i, j]), float(hits[i, j])))
+        return rows
 
-    def classified(
-        self, tau: float = TAU, how: Quantifier = "any", kinds: Sequence[str] = KINDS
-    ) -> xr.DataArray:  # [category, sample, layer, head] bool
-        """The categories that each head belongs to."""
-        names = self.categories()
-        if not names:
-            return self.reduced([]).expand_dims(category=[]) > tau
-        parts = [self.reduced(self.items(name), how, kinds) > tau for name in names]
-        return xr.concat(parts, pd.Index(names, name="category"))
-
-    def top(self, item: str, count: int, kind: str = "promote") -> list[tuple[HeadId, float, float]]:
-        """The heads with the highest scores for an item: head, score, hits; equal scores in order of the heads."""
-        score = self.score.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
-        hits = self.hits.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
-        flat = np.nan_to_num(score.values.ravel(), nan=-1.0)
-        best = np.argsort(-flat, kind="stable")[:count]
-        layers, heads = np.unravel_index(best, score.shape)
-        return [
-            (HeadId(int(score.layer[i]), int(j)), float(score.values[i, j]), float(hits.values[i, j]))
-            for i, j in zip(layers, heads, strict=True)
-            if not np.isnan(score.values[i, j])
-        ]
-
-    def rank(self, item: str, head: HeadId, kind: str = "promote") -> int:
+    def rank(self, item: str, head: HeadId, kind: str = "") -> int:
         """1 for the head with the highest score; equal scores share the better rank."""
-        score = self.score.sel(item=item, kind=kind, sample=ONLY_SAMPLE)
+        score = self.score.sel(item=item, kind=kind or self.kinds[0], sample=ONLY_SAMPLE)
         return int(ranks(score.values)[score.layer.values.tolist().index(head.layer), head.head])
 
     def to_frame(self) -> pd.DataFrame:
@@ -188,10 +162,6 @@ class Scores:
             values = array.expand_dims({"kind": [name]}).transpose(*DIMS)
             frames.append(self._frame(values, np.full(values.size, np.nan)))
         return frames
-
-    def to_csv(self) -> str:
-        """The long format as CSV; the provenance goes beside it."""
-        return self.to_frame().to_csv(index=False)
 
     def to_parquet(self) -> bytes:
         """The long format, parts included; provenance, records and the reasons for missing scores as metadata."""
@@ -252,17 +222,18 @@ def scores_of(
     missing: npt.NDArray[np.int8],
     provenance: Provenance,
     samples: Sequence[str],
+    kinds: Sequence[str],
     parts: Mapping[str, xr.DataArray] | None = None,
 ) -> Scores:
-    """Numbers [item, kind, sample, layer, head] as a result of promoting and suppressing."""
-    coords = _coords(provenance, samples)
+    """Numbers [item, kind, sample, layer, head] as a result."""
+    coords = _coords(provenance, samples, kinds)
     arrays = [xr.DataArray(values, coords, DIMS) for values in (score, hits, missing)]
     return Scores(arrays[0], arrays[1], arrays[2], provenance, parts or {})
 
 
 def part_array(provenance: Provenance, samples: Sequence[str], values: np.ndarray[Any, Any]) -> xr.DataArray:
     """Numbers as a part of a result: [item, sample, layer, head]."""
-    coords = _coords(provenance, samples)
+    coords = _coords(provenance, samples, ())
     del coords["kind"]
     shape = tuple(len(coords[dim]) for dim in PART_DIMS)
     return xr.DataArray(np.asarray(values, dtype=np.float64).reshape(shape), coords, PART_DIMS)
@@ -284,7 +255,7 @@ def ranks(values: Floats) -> npt.NDArray[np.intp]:
     return (np.searchsorted(np.sort(-flat), -flat, side="left") + 1).reshape(values.shape)
 
 
-def _coords(provenance: Provenance, samples: Sequence[str], kinds: Sequence[str] = KINDS) -> dict[str, list[Any]]:
+def _coords(provenance: Provenance, samples: Sequence[str], kinds: Sequence[str]) -> dict[str, list[Any]]:
     card = provenance.model
     items = [item.name for item in provenance.items]
     return dict(zip(DIMS, (items, list(kinds), list(samples), list(card.layers), list(range(card.heads))), strict=True))

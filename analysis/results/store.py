@@ -1,10 +1,14 @@
 """Results on disk, found again instantly: a diskcache whose values are bytes and nothing else."""
 
 import hashlib
+import logging
 import os
+import re
 import sqlite3
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +18,9 @@ from analysis.errors import StoreError
 
 _DIGEST = 16  # bytes of SHA-256 before each value, so that damage is noticed
 _AFTER_ALL_TEXT: Final = b""  # SQLite orders every text before every blob, and this is the least blob
+_VALUE_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.val")  # as diskcache names the files of large values
+_FAILURES = (OSError, sqlite3.Error, diskcache.Timeout)
+_log = logging.getLogger(__name__)
 
 
 def cache_folder() -> Path:
@@ -25,7 +32,13 @@ def cache_folder() -> Path:
 
 
 class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
-    """Refuses to pickle on the way in and to unpickle on the way out."""
+    """Never pickles, never unpickles, and never leaves its folder: the database may have been written by anyone."""
+
+    def get(self, key: Any, raw: bool) -> Any:
+        """Give names; a key that was pickled by somebody else is not loaded."""
+        if not raw:
+            raise ValueError("the store has names only")
+        return super().get(key, raw)
 
     def store(self, value: Any, read: bool, key: Any = None) -> Any:
         """Take bytes and nothing else."""
@@ -37,7 +50,21 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
         """Give bytes; what was pickled by somebody else is not loaded."""
         if mode == diskcache.core.MODE_PICKLE:
             raise ValueError("the store holds bytes only")
+        if filename is not None and not self._is_inside(filename):
+            raise ValueError("the store reads its own files only")
         return super().fetch(mode, filename, value, read)
+
+    def remove(self, file_path: str) -> None:
+        """Delete a file of the store, and no other one."""
+        if self._is_inside(file_path):
+            super().remove(file_path)
+
+    def _is_inside(self, filename: str) -> bool:
+        """Whether it is the name of a value's file, and no link on the way leads elsewhere."""
+        if not _VALUE_FILE.fullmatch(filename):
+            return False
+        folder = os.path.realpath(self._directory)
+        return os.path.realpath(Path(folder, filename)) == str(Path(folder, filename))
 
 
 class Store:
@@ -45,21 +72,18 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
-            self._cache = diskcache.Cache(str(folder), disk=BytesDisk, eviction_policy="none", size_limit=2**62)
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise _unusable(folder, error) from error
+        self._opening = threading.Lock()
+        self._cache, self._identity = self._opened()
 
     def get(self, key: str) -> bytes | None:
         """The value, or nothing when there is none or it is damaged."""
         if not _storable(key):
             return None
-        try:
-            content = self._cache.get(key)
-        except (ValueError, TypeError):  # somebody else's pickle
-            content = b""
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise _unusable(self.folder, error) from error
+        with self._usable() as cache:
+            try:
+                content = cache.get(key)
+            except (ValueError, TypeError):  # somebody else's pickle, or a file elsewhere
+                content = b""
         if content is None:
             return None
         if hashlib.sha256(content[_DIGEST:]).digest()[:_DIGEST] != content[:_DIGEST]:
@@ -69,40 +93,34 @@ class Store:
 
     def put(self, key: str, value: bytes) -> None:
         """Keep a value; whole or not at all."""
-        try:
-            self._cache.set(key, hashlib.sha256(value).digest()[:_DIGEST] + value)
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise _unusable(self.folder, error) from error
+        with self._usable() as cache:
+            cache.set(key, hashlib.sha256(value).digest()[:_DIGEST] + value)
 
     def delete(self, key: str) -> None:
         """Forget a value."""
-        try:
-            self._cache.delete(key)
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise _unusable(self.folder, error) from error
+        with self._usable() as cache:
+            cache.delete(key)
 
     def contains(self, key: str) -> bool:
         """Whether there is an entry of this name; its value is not read, so damage goes unnoticed."""
         if not _storable(key):
             return False
-        try:
-            return key in self._cache
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise _unusable(self.folder, error) from error
+        with self._usable() as cache:
+            return key in cache
 
     def names(self, prefix: str = "") -> Iterator[str]:
         """The names that start with the prefix, in the order in which they were first put."""
+        yield from self.times(prefix)
+
+    def times(self, prefix: str = "") -> dict[str, float]:
+        """The same, each with the moment at which its value was put: another moment is another value."""
         if not _storable(prefix):
-            return
+            return {}
         # diskcache has no call for a range of keys. Text keys are stored as they are, marked raw; SQLite compares their
         # UTF-8 bytes, which is the order of code points, so the names with a prefix are one range of the index of keys.
-        query = "SELECT key FROM Cache WHERE key >= ? AND key < ? AND raw = 1 ORDER BY rowid"
-        try:
-            rows = self._cache._sql(query, (prefix, _successor(prefix))).fetchall()
-        except (OSError, sqlite3.Error, diskcache.Timeout) as error:
-            raise _unusable(self.folder, error) from error
-        for (name,) in rows:
-            yield name
+        query = "SELECT key, store_time FROM Cache WHERE key >= ? AND key < ? AND raw = 1 ORDER BY rowid"
+        with self._usable() as cache:
+            return dict(cache._sql(query, (prefix, _successor(prefix))).fetchall())
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -111,6 +129,37 @@ class Store:
     def close(self) -> None:
         """Let go of the files."""
         self._cache.close()
+
+    @contextmanager
+    def _usable(self) -> Iterator[diskcache.Cache]:
+        """The database as it is on disk now: what is written to one that was deleted would be lost without a word."""
+        try:
+            if self._identity_now() != self._identity:
+                self._open_again()
+            yield self._cache
+        except _FAILURES as error:
+            raise _unusable(self.folder, error) from error
+
+    def _open_again(self) -> None:
+        with self._opening:
+            if self._identity_now() != self._identity:
+                _log.warning("the store in %s was deleted or replaced; going on with what is there now", self.folder)
+                self._cache, self._identity = self._opened()
+
+    def _opened(self) -> tuple[diskcache.Cache, tuple[int, int] | None]:
+        try:
+            cache = diskcache.Cache(str(self.folder), disk=BytesDisk, eviction_policy="none", size_limit=2**62)
+        except _FAILURES as error:
+            raise _unusable(self.folder, error) from error
+        return cache, self._identity_now()
+
+    def _identity_now(self) -> tuple[int, int] | None:
+        """Which file the database is; its number is not given to another one while it is open here."""
+        try:
+            found = (self.folder / diskcache.core.DBNAME).stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
 
 
 def _storable(text: str) -> bool:

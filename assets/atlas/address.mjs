@@ -1,18 +1,19 @@
 // @ts-check
-// The address: the view's query as the server makes it, with what the browser looks after itself: pins, zoom, and the
+// The address: the view's query as it is made elsewhere, with what the browser looks after itself: pins, zoom, and the
 // table's sort and filter. Every change is a step of the history, but for those that go on while a hand moves.
-import { element } from "./elements.mjs";
+import { copyText } from "./clipboard.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS, setStore } from "./page.mjs";
 import { state } from "./state.mjs";
+import { onZoom, readZoom, setZoom, zoomed, zoomText } from "./zoom.mjs";
 
-/** @typedef {{layers: [first: number, last: number], heads: [first: number, last: number]}} Zoom */
+/** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {{zoom?: string, sort?: string, filter?: string, pin?: string}} Own what the browser puts into an address */
 
 const OWN = /** @type {const} */ (["zoom", "sort", "filter", "pin"]); // in the order in which they are written
 const GESTURE = 1000; // milliseconds within which changes of one number, zoom or filter are one step back
 
-/** @type {{model: string | null, hasArrived: boolean, arrived: string, passed: string[], keys: string, at: number}} */
+/** @type {{model: string | null, hasArrived: boolean, arrived: string, passed: string[], keys: string, at: number, isTaking: boolean}} */
 const visited = {
   model: null, // that the address last named
   hasArrived: true, // the next view comes from an address: opened, or gone back to
@@ -20,10 +21,14 @@ const visited = {
   passed: [], // addresses gone through meanwhile, whose views may come late
   keys: "", // what was changed last, and when
   at: 0,
+  isTaking: false, // the zoom of an address is being taken over
 };
 
-/** @type {((zoom: Zoom | null) => void)[]} */
-const zoomed = []; // who wants to know when an address brings another zoom
+onZoom((zoom) => {
+  if (!state.heads || visited.isTaking) return;
+  state.zoom = zoom ? zoomText(zoom, state.heads.layers) : "";
+  rewriteAddress();
+});
 
 /**
  * The value of a key in a query string; empty when there is none.
@@ -160,12 +165,22 @@ function writeHistory(before, after, isAnotherModel) {
 
 /** Take over what an address says that the server does not look after. */
 function takeOwn() {
-  const zoom = valueOf(location.search, "zoom");
   state.sort = valueOf(location.search, "sort");
   state.filter = valueOf(location.search, "filter");
-  if (zoom === state.zoom) return;
-  state.zoom = zoom;
-  for (const listener of zoomed) listener(zoomOf(zoom));
+  if (state.heads) takeZoom(state.heads);
+}
+
+/**
+ * Zoom as the address says, as far as a model has such layers and heads.
+ * @param {Pick<Heads, "layers" | "heads">} heads
+ */
+export function takeZoom(heads) {
+  const zoom = readZoom(valueOf(location.search, "zoom"), heads);
+  state.zoom = zoom ? zoomText(zoom, heads.layers) : "";
+  if (JSON.stringify(zoom) === JSON.stringify(zoomed())) return;
+  visited.isTaking = true;
+  setZoom(zoom);
+  visited.isTaking = false;
 }
 
 /** Write what the browser looks after into the address, when it has changed. */
@@ -193,64 +208,12 @@ export function openView(address) {
   setStore(PARTS.address, location.search);
 }
 
-/**
- * A zoom as an address has it.
- * @param {Zoom | null} zoom
- */
-export function zoomText(zoom) {
-  return zoom ? `L${zoom.layers.join("-")},H${zoom.heads.join("-")}` : "";
-}
-
-/**
- * The zoom of an address: layers and heads by their numbers, first and last; null for all, or for what is no zoom.
- * @param {string} text
- * @returns {Zoom | null}
- */
-export function zoomOf(text) {
-  const found = /^L(\d{1,5})-(\d{1,5}),H(\d{1,5})-(\d{1,5})$/.exec(text);
-  if (!found) return null;
-  const [first, last, top, bottom] = found.slice(1).map(Number);
-  return first <= last && top <= bottom ? { layers: [first, last], heads: [top, bottom] } : null;
-}
-
-/**
- * The maps were zoomed by a person; null when all is in sight again.
- * @param {Zoom | null} zoom
- */
-export function setZoom(zoom) {
-  state.zoom = zoomText(zoom);
-  rewriteAddress();
-}
-
-/**
- * Hear of every zoom that comes with an address: opened, or gone back to.
- * @param {(zoom: Zoom | null) => void} listener
- */
-export function onZoom(listener) {
-  zoomed.push(listener);
-}
-
 /** Copy a link to this view, which names the model and the pins. */
 export async function copyLink() {
   const query = state.heads ? state.heads.named : location.search;
-  await copy(location.origin + location.pathname + withOwn(query, ownValues(query)));
+  await copyText(location.origin + location.pathname + withOwn(query, ownValues(query)));
   const button = byId(PARTS.copy);
   button.textContent = "Copied";
   notify("Link copied");
   setTimeout(() => (button.textContent = "Copy link"), 1600);
-}
-
-/**
- * @param {string} text
- */
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const field = element("textarea", "", text); // an address without TLS has no clipboard
-    document.body.appendChild(field);
-    field.select();
-    document.execCommand("copy");
-    field.remove();
-  }
 }

@@ -1,8 +1,10 @@
 // @ts-check
 // What the page's buttons and links do when they are clicked.
 import { copyLink, openView, withPins } from "./address.mjs";
+import { copyTable } from "./clipboard.mjs";
+import { lower } from "./drawer.mjs";
 import { submitForm } from "./form.mjs";
-import { cancelJob, retryJob } from "./jobs.mjs";
+import { cancelJob, forgetJob, retryJob } from "./jobs.mjs";
 import { dash, near, PARTS } from "./page.mjs";
 import { showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
@@ -18,17 +20,29 @@ const ACTIONS = {
   pin: (_, name) => pin(name, true),
   unpin: (_, name) => unpin(name),
   instead: (_, names) => exchange(names.split(" ")[0], names.split(" ")[1]),
-  picture: (button, format) => downloadPicture(button.dataset.figure || "", format),
-  export: (link) => link.setAttribute("href", withPins(link.getAttribute("href") || "", state.pins)),
+  picture: (button, format) => downloadPicture(ofThisView(button.dataset.figure || ""), format),
+  export: (link) => link.setAttribute("href", withPins(ofThisView(link.getAttribute("href") || ""), state.pins)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
   forget: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
   rename: (button, id) => renameSet(id, button.dataset.name || ""),
   hide: (button, id) => changeSet(id, { hidden: button.dataset.hidden === "1" }),
   drop: (button, id) => confirm(button.dataset.sure) && deleteSet(id),
+  copy: (_, id) => copyTable(id),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
+  forget: (_, id) => forgetJob(id),
+  fold: (button) => button.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") !== "true")),
+  lower,
 };
+
+/**
+ * An address of the server with the view on the page, which may be another than when the link was made.
+ * @param {string} address
+ */
+function ofThisView(address) {
+  return state.heads ? address.split("?")[0] + state.heads.named : address;
+}
 
 const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();
 
@@ -54,10 +68,12 @@ export function clickedButton(event) {
  * @param {Event} event
  */
 function followLink(event) {
-  const link = near(event, "a[data-view]");
+  const link = near(event, "a[data-view], a[data-set]");
   if (!link || !(event instanceof MouseEvent) || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  openView(link.getAttribute("href") || "");
+  const [key, value] = (link.dataset.set || "").split(" ");
+  if (key) dash().set_props(key, { value: state.heads?.state[key] === value ? "" : value });
+  else openView(link.getAttribute("href") || "");
 }
 
 /**

@@ -1,9 +1,9 @@
 // @ts-check
 // The head under the pointer or the keyboard: outlined in every panel, with a tooltip.
 import { boxOf } from "./geometry.mjs";
-import { axesOf, graph } from "./graph.mjs";
 import { announce } from "./notes.mjs";
 import { drawCursor } from "./outlines.mjs";
+import { byId, PARTS } from "./page.mjs";
 import { state } from "./state.mjs";
 import { hideTooltip, showTooltip } from "./tooltip.mjs";
 import { announcement } from "./words.mjs";
@@ -35,14 +35,12 @@ export function leave() {
 export function focusHead(cell) {
   state.cursor = cell;
   drawCursor();
-  const heads = state.heads;
-  const drawn = graph();
-  if (!heads) return;
+  const { heads, sight, boxes } = state;
+  if (!heads || !sight || !boxes.length) return;
   announce(announcement(heads, heads.panels[0], cell));
-  const [axes] = drawn ? axesOf(drawn, 1) : [];
-  const box = axes && boxOf(axes, cell, heads.across);
-  if (!drawn || !box) return;
-  const corner = drawn.getBoundingClientRect();
+  const box = boxOf(boxes[0], sight, cell, heads);
+  if (!box) return hideTooltip();
+  const corner = byId(PARTS.maps).getBoundingClientRect();
   const point = { x: corner.left + box.left + box.width, y: corner.top + box.top + box.height / 2 };
   showTooltip(heads, cell, 0, point);
 }

@@ -1,142 +1,91 @@
 // @ts-check
-// Drawing the maps. Plotly takes a tenth of a second for five big maps: when only colours change they are painted at
-// once, and plotly follows when nothing has changed for a moment.
-import { graph, insidesIn, mapsIn, plotly, whenDrawn } from "./graph.mjs";
+// Drawing the maps. The panels are laid out when their number, the model or the window changes; else they are only painted.
+import { arrange } from "./arrange.mjs";
+import { mostOf } from "./bars.mjs";
+import { sizeOf } from "./geometry.mjs";
 import { drawCursor, drawPins } from "./outlines.mjs";
-import { dash, PARTS } from "./page.mjs";
-import { paint, unpaint } from "./painting.mjs";
+import { byId, PARTS } from "./page.mjs";
+import { room } from "./screen.mjs";
+import { drawProfile, layOut, paintSquares, writeAxes, writeTitle } from "./sheet.mjs";
+import { state } from "./state.mjs";
+import { forgetZoom, onZoom, sightOf, zoomed } from "./zoom.mjs";
+import { showZoom } from "./zoom_tools.mjs";
 
-/** @typedef {import("./graph.mjs").Figure} Figure */
-/** @typedef {import("./graph.mjs").Graph} Graph */
-/** @typedef {import("./graph.mjs").Trace} Trace */
+/** @typedef {import("./arrange.mjs").Task} Task */
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./sheet.mjs").Piece} Piece */
 
-const REST = 300; // milliseconds without a change before plotly follows
+/** @type {{task: string, pieces: Piece[], model: string}} */
+const sheet = { task: "", pieces: [], model: "" };
 
-/**
- * @typedef {object} Screen
- * @property {Figure | null} shown what the screen shows
- * @property {Figure | null} waiting what plotly has still to draw
- * @property {ReturnType<typeof setTimeout> | undefined} follow
- */
-
-/** @type {Screen} */
-const screen = { shown: null, waiting: null, follow: undefined };
+onZoom(redraw);
 
 /**
- * Whether two figures differ in colours alone, so that one can be painted over the other.
- * @param {Figure} one
- * @param {Figure} other
+ * What is to be laid out.
+ * @param {Pick<Heads, "panels" | "drawn" | "layers" | "heads" | "across" | "upward" | "largest">} heads
+ * @param {{width: number, height: number}} window
+ * @returns {Task}
  */
-export function isAlike(one, other) {
-  return shape(one) === shape(other);
+export function taskOf(heads, window) {
+  const panels = heads.panels.slice(0, heads.drawn);
+  const [columns, rows] = sizeOf(heads);
+  const named = new Set(panels.map((panel) => panel.column).filter(Boolean));
+  const hasProfile = heads.drawn === heads.panels.length && panels.some((panel) => panel.profile);
+  const profile = hasProfile ? (heads.across ? "beside" : "below") : "";
+  return { count: panels.length, columns, rows, ...window, largest: heads.largest, profile, beside: named.size };
 }
 
 /**
- * @param {Figure} figure
+ * Show the maps of a view.
+ * @param {Heads} heads
  */
-function shape({ data, layout }) {
-  return JSON.stringify([data.length, layout.width, layout.height, layout.uirevision, layout.font.color]);
-}
-
-/**
- * Show a figure: painted where that is enough, else drawn by plotly.
- * @param {Figure} figure
- */
-export function show(figure) {
-  const before = screen.shown;
-  const drawn = graph();
-  screen.shown = figure;
-  clearTimeout(screen.follow);
-  if (before && drawn && isAlike(before, figure)) {
-    screen.waiting = figure;
-    paint(drawn, figure);
+export function show(heads) {
+  if (sheet.model && heads.model !== sheet.model) forgetZoom();
+  state.heads = heads;
+  sheet.model = heads.model;
+  const task = taskOf(heads, room());
+  const wanted = JSON.stringify([task, heads.across, heads.upward]);
+  if (wanted !== sheet.task) {
+    const place = arrange(task);
+    sheet.pieces = layOut(byId(PARTS.maps), place);
+    sheet.task = wanted;
+    state.boxes = place.boxes;
+    redraw();
+  } else {
+    paint();
     tellPainted();
-    screen.follow = setTimeout(() => hand(zoomed(figure, drawn)), REST);
-    return;
   }
-  screen.waiting = null;
-  hand(before && drawn && keepsZoom(before, figure) ? zoomed(figure, drawn) : figure);
-  whenDrawn(afterPlot);
 }
 
-/**
- * @param {Figure} figure
- */
-function hand(figure) {
-  dash().set_props(PARTS.maps, { figure });
-}
-
-/**
- * @param {Figure} before
- * @param {Figure} figure
- */
-function keepsZoom(before, figure) {
-  return before.layout.uirevision === figure.layout.uirevision && before.data.length === figure.data.length;
-}
-
-/**
- * The names of the axes that can be zoomed.
- * @param {Figure} figure
- */
-export function axisNames({ layout }) {
-  return Object.keys(layout).filter((name) => /^[xy]axis/.test(name) && !layout[name].fixedrange);
-}
-
-/**
- * The same figure with the ranges that a person has zoomed to.
- * @param {Figure} figure
- * @param {Pick<Graph, "_fullLayout">} drawn
- * @returns {Figure}
- */
-export function zoomed(figure, drawn) {
-  const layout = { ...figure.layout };
-  for (const name of axisNames(figure)) {
-    const range = [...drawn._fullLayout[name].range];
-    layout[name] = { ...layout[name], range };
-  }
-  return { ...figure, layout };
-}
-
-/** Show all heads again. */
-export function resetZoom() {
-  const figure = screen.shown;
-  const drawn = graph();
-  if (!figure || !drawn) return;
-  /** @type {Record<string, number[]>} */
-  const ranges = {};
-  for (const name of axisNames(figure)) ranges[`${name}.range`] = [...figure.layout[name].range];
-  plotly().relayout(drawn, ranges);
-}
-
-/** What follows when plotly has drawn: canvases go once it shows the same, and outlines are placed again. */
-export function afterPlot() {
-  const drawn = graph();
-  if (!drawn) return;
-  if (screen.waiting && hasDrawn(drawn, screen.waiting)) screen.waiting = null;
-  if (screen.waiting) paint(drawn, screen.waiting);
-  else unpaint();
+/** Draw all panels again: after another layout or zoom. */
+export function redraw() {
+  const { heads } = state;
+  if (!heads) return;
+  state.sight = sightOf(zoomed(), heads);
+  for (const piece of sheet.pieces) writeAxes(piece, heads, state.sight);
+  paint();
   drawCursor();
   drawPins();
+  showZoom(heads, state.sight, zoomed() !== null);
   tellPainted();
 }
 
-/**
- * Whether plotly's graph has the colours of a figure.
- * @param {Graph} drawn
- * @param {Figure} figure
- */
-function hasDrawn(drawn, figure) {
-  const maps = [...mapsIn(drawn.data || []), ...insidesIn(drawn.data || [])];
-  const wanted = [...mapsIn(figure.data), ...insidesIn(figure.data)];
-  return maps.length > 0 && wanted.every((map, i) => maps[i] && sameNumbers(maps[i], map));
+/** What changes with the colours. */
+function paint() {
+  const { heads, sight } = state;
+  if (!heads || !sight) return;
+  const most = mostOf(heads.panels.map((panel, i) => (sheet.pieces[i]?.side ? panel.profile : null)));
+  for (const [i, piece] of sheet.pieces.entries()) {
+    const panel = heads.panels[i];
+    writeTitle(piece, panel);
+    paintSquares(piece, panel, heads, sight);
+    drawProfile(piece, panel.profile, heads, sight, most);
+  }
 }
 
-/**
- * @param {{z: any}} drawn plotly may have unpacked it
- * @param {Trace} map
- */
-function sameNumbers(drawn, map) {
-  return (drawn.z?.bdata || drawn.z?._inputArray?.bdata) === map.z.bdata;
+/** The window has another size or another number of pixels. */
+export function fit() {
+  if (state.heads) show(state.heads);
 }
 
 /** For those who measure: the new colours are on the screen. */

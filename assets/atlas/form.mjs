@@ -6,7 +6,7 @@ import { notify } from "./notes.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { rules } from "./rules.mjs";
 
-/** @typedef {"text" | "number" | "numbers" | "flag" | "choices" | "files" | "file"} FieldType */
+/** @typedef {"text" | "lines" | "number" | "numbers" | "flag" | "choice" | "choices" | "files" | "file"} FieldType */
 /** @typedef {{name: string, size: number, text: () => Promise<string>}} Upload */
 /** @typedef {import("./jobs.mjs").Problem} Problem */
 
@@ -43,6 +43,14 @@ function parseNumber(text) {
 }
 
 /**
+ * The lines of a text that are not empty.
+ * @param {string} text
+ */
+export function parseLines(text) {
+  return text.split("\n").map((line) => line.trim()).filter(Boolean);
+}
+
+/**
  * A file as it is sent.
  * @param {Upload} file
  */
@@ -56,9 +64,11 @@ async function sent(file) {
  */
 const READERS = {
   text: ({ text }) => text.trim() || undefined,
+  lines: ({ text }) => (text.trim() ? parseLines(text) : undefined),
   number: ({ text }) => (text.trim() ? parseNumber(text.trim()) : undefined),
   numbers: ({ text }) => (text.trim() ? parseNumbers(text) : undefined),
   flag: ({ ticked }) => (ticked.length ? true : undefined),
+  choice: ({ ticked }) => ticked[0],
   choices: ({ ticked }) => (ticked.length ? ticked : undefined),
   files: ({ files }) => (files.length ? Promise.all(files.map(sent)) : undefined),
   file: ({ files }) => (files.length ? sent(files[0]) : undefined),

@@ -1,76 +1,113 @@
 // @ts-check
-// Where a head is on the screen, and which head is at a point of it. Pixels count from the graph's corner.
+// Where a head is on the screen, and which head is at a point of it. Pixels count from the sheet's corner, cells from the
+// top left corner of a map.
 
 /** @typedef {import("./heads.mjs").Cell} Cell */
+/** @typedef {import("./arrange.mjs").Box} Box */
+/** @typedef {{layers: readonly unknown[], heads: number, across: boolean, upward: boolean}} Grid how heads lie on a map */
+/** @typedef {{left: number, top: number, columns: number, rows: number}} Sight the part of a map in sight, in cells */
 
 /**
- * @typedef {object} Axis an axis as plotly has laid it out
- * @property {number} _offset pixels before it
- * @property {number} _length its pixels
- * @property {(value: number) => number} l2p from its numbers to pixels
- * @property {(pixel: number) => number} p2l and back
- * @property {number[]} range
+ * Cells across and down.
+ * @param {Grid} grid
+ * @returns {[columns: number, rows: number]}
  */
-
-/** @typedef {[x: Axis, y: Axis]} Axes the two axes of one map */
-/** @typedef {{left: number, top: number, width: number, height: number}} Box */
-/** @typedef {{layers: readonly unknown[], heads: number, across: boolean}} Grid how heads lie on a map */
-
-/**
- * The position of a head on the axes.
- * @param {Cell} cell
- * @param {boolean} across
- * @returns {[x: number, y: number]}
- */
-export function pointOf([row, column], across) {
-  return across ? [column, row] : [row, column];
+export function sizeOf({ layers, heads, across }) {
+  return across ? [heads, layers.length] : [layers.length, heads];
 }
 
 /**
- * The head at a position on the axes, or null beyond the last.
- * @param {number} x
- * @param {number} y
+ * All of a map.
+ * @param {Grid} grid
+ * @returns {Sight}
+ */
+export function wholeOf(grid) {
+  const [columns, rows] = sizeOf(grid);
+  return { left: 0, top: 0, columns, rows };
+}
+
+/**
+ * The column and row of a head on a map.
+ * @param {Cell} cell
+ * @param {Grid} grid
+ * @returns {[column: number, row: number]}
+ */
+export function spotOf([layer, head], grid) {
+  const [column, row] = grid.across ? [head, layer] : [layer, head];
+  return [column, grid.upward ? sizeOf(grid)[1] - 1 - row : row];
+}
+
+/**
+ * The head in a column and row of a map, or null beyond the last.
+ * @param {number} column
+ * @param {number} row
  * @param {Grid} grid
  * @returns {Cell | null}
  */
-export function cellOf(x, y, { layers, heads, across }) {
-  const [row, column] = across ? [y, x] : [x, y];
-  const isInside = row >= 0 && row < layers.length && column >= 0 && column < heads;
-  return isInside ? [row, column] : null;
+export function cellOf(column, row, grid) {
+  const [columns, rows] = sizeOf(grid);
+  if (column < 0 || row < 0 || column >= columns || row >= rows) return null;
+  const counted = grid.upward ? rows - 1 - row : row;
+  return grid.across ? [counted, column] : [column, counted];
 }
 
 /**
- * The square of a head on a map, or null when it was zoomed out of sight.
- * @param {Axes} axes
+ * The square of a head on a map, or null when it is out of sight.
+ * @param {Box} box the map's
+ * @param {Sight} sight
  * @param {Cell} cell
- * @param {boolean} across
+ * @param {Grid} grid
  * @returns {Box | null}
  */
-export function boxOf([xAxis, yAxis], cell, across) {
-  const [x, y] = pointOf(cell, across);
-  const [left, right] = [xAxis.l2p(x - 0.5), xAxis.l2p(x + 0.5)];
-  const ends = [yAxis.l2p(y - 0.5), yAxis.l2p(y + 0.5)]; // rows go up or down
-  const [top, bottom] = [Math.min(...ends), Math.max(...ends)];
-  if (right <= 0 || left >= xAxis._length || bottom <= 0 || top >= yAxis._length) return null;
-  return { left: xAxis._offset + left, top: yAxis._offset + top, width: right - left, height: bottom - top };
+export function boxOf(box, sight, cell, grid) {
+  const [column, row] = spotOf(cell, grid);
+  const [width, height] = [box.width / sight.columns, box.height / sight.rows];
+  const [left, top] = [(column - sight.left) * width, (row - sight.top) * height];
+  const middle = [left + width / 2, top + height / 2];
+  if (middle[0] <= 0 || middle[0] >= box.width || middle[1] <= 0 || middle[1] >= box.height) return null;
+  return { left: box.left + left, top: box.top + top, width, height };
+}
+
+/**
+ * The map at a point, or -1.
+ * @param {Box[]} boxes
+ * @param {number} left
+ * @param {number} top
+ */
+export function mapAt(boxes, left, top) {
+  return boxes.findIndex(
+    (box) => left >= box.left && top >= box.top && left < box.left + box.width && top < box.top + box.height,
+  );
+}
+
+/**
+ * The column and row at a point of a map, also one beyond its edges.
+ * @param {Box} box
+ * @param {Sight} sight
+ * @param {number} left
+ * @param {number} top
+ * @returns {[column: number, row: number]}
+ */
+export function spotAt(box, sight, left, top) {
+  const column = sight.left + ((left - box.left) / box.width) * sight.columns;
+  const row = sight.top + ((top - box.top) / box.height) * sight.rows;
+  return [Math.floor(column), Math.floor(row)];
 }
 
 /**
  * The map at a point and the head there, or null when there is none.
- * @param {Axes[]} maps
+ * @param {Box[]} boxes
+ * @param {Sight} sight
  * @param {number} left
  * @param {number} top
  * @param {Grid} grid
  * @returns {{cell: Cell, map: number} | null}
  */
-export function headAt(maps, left, top, grid) {
-  for (const [map, [xAxis, yAxis]] of maps.entries()) {
-    const [x, y] = [left - xAxis._offset, top - yAxis._offset];
-    if (x < 0 || y < 0 || x >= xAxis._length || y >= yAxis._length) continue;
-    const cell = cellOf(Math.round(xAxis.p2l(x)), Math.round(yAxis.p2l(y)), grid);
-    return cell && { cell, map };
-  }
-  return null;
+export function headAt(boxes, sight, left, top, grid) {
+  const map = mapAt(boxes, left, top);
+  if (map < 0) return null;
+  const cell = cellOf(...spotAt(boxes[map], sight, left, top), grid);
+  return cell && { cell, map };
 }
 
 /**

@@ -1,9 +1,10 @@
 // @ts-check
-// The numbers behind the maps: unpacked from the store, found by a head's name. Arrays run over layers, then heads.
+// What the maps show: unpacked from the store, found by a head's name. Arrays run over layers, then heads.
 
 /** @typedef {[row: number, column: number]} Cell a head: the index of its layer, and its number in the layer */
-/** @typedef {Uint8Array | Uint16Array | Float32Array} Numbers */
-/** @typedef {import("./graph.mjs").Figure} Figure */
+/** @typedef {Uint8Array | Uint16Array | Float32Array | Float64Array} Numbers */
+/** @typedef {import("./squares.mjs").Look} Look */
+/** @typedef {import("./bars.mjs").Profile} Profile */
 
 /**
  * @typedef {object} PackedMeasure
@@ -18,18 +19,51 @@
  */
 
 /**
+ * @typedef {object} PackedPanel
+ * @property {string} key
+ * @property {string} title
+ * @property {string} note after the title
+ * @property {string} row of panels in a grid
+ * @property {string} column
+ * @property {string} reason
+ * @property {number | null} label
+ * @property {PackedMeasure[]} measures
+ * @property {{shades: string[], codes: string, marks: string, empty: string, ground: string}} look
+ * @property {PackedProfile | null} profile
+ */
+
+/** @typedef {{names: string[], colours: string[], shares: string[], signed: boolean}} PackedProfile */
+
+/**
  * @typedef {object} Packed the store `heads`, whose arrays are in base64
  * @property {string} model its id and fingerprint
  * @property {string} named the view's query string with the model in it, without pins
+ * @property {string} view
+ * @property {string[]} title what the browser's tab says, but for what follows the controls
+ * @property {Record<string, unknown>} state values of all settings by their keys
+ * @property {Record<string, unknown> | null} asked what the local controls said when the view was asked for; null for an address
+ * @property {boolean} isDefault it is of the model that an address need not name
+ * @property {string} numbers the address of the map's numbers; empty of a map whose rules are the server's
+ * @property {string[]} compared the same of two results whose heads a figure below the maps compares
+ * @property {boolean} layersUpward the first layer is at the bottom when heads go across
+ * @property {import("./maps/text.mjs").Said[]} sentence
+ * @property {import("./legend.mjs").Entry[]} legend
+ * @property {string} topic
+ * @property {Record<string, string>} idle
+ * @property {import("./maps/index.mjs").View["counts"]} counts
+ * @property {import("./maps/index.mjs").ShareTable[]} shares
+ * @property {PackedProfile | null} profile
  * @property {number[]} layers
  * @property {number} heads in a layer
  * @property {boolean} across heads go across, layers up or down; else the other way round
  * @property {boolean} upward the first row is at the bottom
+ * @property {boolean} onlyFirst beside the table
+ * @property {number} drawn how many panels are on the page, from the first on
+ * @property {number} largest pixels of a square's side
  * @property {string[]} reasons why there is no score, by code
  * @property {{words: string[], codes: string}[]} labels
- * @property {{key: string, title: string, reason: string, label: number | null, measures: PackedMeasure[]}[]} panels
+ * @property {PackedPanel[]} panels
  * @property {{count: number, titles: string[], verbs: string[], item: string, verb: string, score: string} | null} best
- * @property {Figure} figure
  */
 
 /**
@@ -46,16 +80,21 @@
 /**
  * @typedef {object} Label what a head is called by a panel
  * @property {string[]} words
- * @property {() => Numbers} codes
+ * @property {Numbers} codes
  */
 
 /**
  * @typedef {object} Panel
  * @property {string} key
  * @property {string} title
- * @property {() => Numbers | null} reason null when every head has a score
+ * @property {string} note after the title
+ * @property {string} row of panels in a grid
+ * @property {string} column
+ * @property {Numbers | null} reason null when every head has a score
  * @property {Label | null} label
  * @property {Measure[]} measures
+ * @property {Look} look
+ * @property {Profile | null} profile
  */
 
 /**
@@ -68,7 +107,8 @@
  * @property {() => Numbers} score
  */
 
-/** @typedef {Omit<Packed, "labels" | "panels" | "best"> & {panels: Panel[], best: Best | null}} Heads */
+/** @typedef {{panels: Panel[], best: Best | null, profile: Profile | null}} Unpacked */
+/** @typedef {Omit<Packed, "labels" | "panels" | "best" | "profile"> & Unpacked} Heads */
 
 /**
  * The bytes of a base64 text.
@@ -113,15 +153,50 @@ function lazily(text, type) {
  * @returns {Heads}
  */
 export function unpack(packed) {
-  const labels = packed.labels.map(({ words, codes }) => ({ words, codes: lazily(codes, "u1") }));
-  const panels = packed.panels.map((panel) => ({
-    key: panel.key,
-    title: panel.title,
-    reason: panel.reason ? lazily(panel.reason, "u1") : () => null,
-    label: panel.label === null ? null : labels[panel.label],
-    measures: panel.measures.map(unpackMeasure),
-  }));
-  return { ...packed, panels, best: packed.best && unpackBest(packed.best) };
+  const labels = packed.labels.map(unpackLabel);
+  const panels = packed.panels.map((panel) => unpackPanel(panel, labels));
+  return { ...packed, panels, best: packed.best && unpackBest(packed.best), profile: unpackProfile(packed.profile) };
+}
+
+/**
+ * @param {Packed["labels"][number]} label
+ * @returns {Label}
+ */
+function unpackLabel({ words, codes }) {
+  const decoded = lazily(codes, "u2");
+  return {
+    words,
+    get codes() {
+      return decoded();
+    },
+  };
+}
+
+/**
+ * @param {PackedPanel} panel
+ * @param {Label[]} labels
+ * @returns {Panel}
+ */
+function unpackPanel({ reason, label, measures, look, profile, ...facts }, labels) {
+  const decoded = lazily(reason, "u1");
+  return {
+    ...facts,
+    get reason() {
+      return reason ? decoded() : null;
+    },
+    label: label === null ? null : labels[label],
+    measures: measures.map(unpackMeasure),
+    look: { ...look, codes: bytes(look.codes), marks: look.marks ? bytes(look.marks) : null },
+    profile: unpackProfile(profile),
+  };
+}
+
+/**
+ * @param {PackedProfile | null} profile
+ * @returns {Profile | null}
+ */
+function unpackProfile(profile) {
+  return profile && { ...profile, shares: profile.shares.map((shares) => new Float32Array(bytes(shares).buffer)) };
 }
 
 /**

@@ -100,6 +100,14 @@ export function cancelJob(id) {
 }
 
 /**
+ * Delete a job that is over; its results stay.
+ * @param {string} id
+ */
+export function forgetJob(id) {
+  return ask("DELETE", `${JOBS}/${id}?forget=true`);
+}
+
+/**
  * @param {string} id
  */
 export function retryJob(id) {

@@ -1,35 +1,75 @@
 // @ts-check
 // What happens in the browser alone: the functions that the page's callbacks name, and what is listened to.
-import { goneBack, writeAddress } from "./address.mjs";
+import { goneBack, takeZoom, writeAddress } from "./address.mjs";
 import { clickedButton } from "./buttons.mjs";
+import { writeCards } from "./cards.mjs";
 import { leave } from "./cursor.mjs";
-import { show } from "./drawing.mjs";
-import { built } from "./elements.mjs";
-import { whenDrawn } from "./graph.mjs";
+import { cardsCame } from "./drawer.mjs";
+import { fit, show } from "./drawing.mjs";
+import { answered, arrived, changedLocally, currentQuery, settled } from "./following.mjs";
 import { unpack } from "./heads.mjs";
 import { jobsTold, listenToJobs, pollJobs } from "./jobs.mjs";
 import { keyed } from "./keyboard.mjs";
 import { drawPins } from "./outlines.mjs";
 import { byId, dash, PARTS } from "./page.mjs";
-import { listenTo } from "./pointer.mjs";
+import { listen } from "./pointer.mjs";
 import { listenToPoints, markPoints } from "./points.mjs";
-import { chooseTheme, watchScreen } from "./screen.mjs";
+import { chooseTheme, told, watchScreen } from "./screen.mjs";
+import { startHooks } from "./start.mjs";
 import { state } from "./state.mjs";
 import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
 
 /** @typedef {import("./heads.mjs").Packed} Packed */
+
 /** @typedef {import("./elements.mjs").Piece} Piece */
+
+/** @type {{heads: Packed | null, cards: Piece[] | null}} */
+const early = { heads: null, cards: null }; // what was drawn before Dash's first callbacks, which bring the same again
+
+/**
+ * Draw the first view, as soon as there is a place for it.
+ * @param {Record<string, any>} stores
+ */
+function start({ heads, pins, cards, screen }) {
+  told(screen);
+  state.pins = pins || [];
+  listenToJobs();
+  takeZoom(heads);
+  draw(heads);
+  writeCards(cards);
+  [early.heads, early.cards] = [heads, cards];
+}
 
 /**
  * Draw the maps of a view.
  * @param {Packed | null} packed
  */
 function draw(packed) {
-  if (!packed) return;
-  if (!state.heads) listenToJobs();
-  state.heads = unpack(packed);
-  show(state.heads.figure);
-  whenDrawn(listenTo);
+  if (!packed || isAgain("heads")) return;
+  const heads = unpack(packed);
+  show(heads);
+  arrived(heads);
+  listen();
+}
+
+/**
+ * Whether something was drawn already; asked once.
+ * @param {keyof typeof early} part
+ */
+function isAgain(part) {
+  const isThere = early[part] !== null;
+  early[part] = null;
+  return isThere;
+}
+
+/**
+ * Show the cards of the pinned heads.
+ * @param {Piece[] | null} pieces
+ */
+function cards(pieces) {
+  if (isAgain("cards")) return;
+  writeCards(pieces);
+  cardsCame();
 }
 
 /**
@@ -40,7 +80,8 @@ function draw(packed) {
 function write(query, pins) {
   if (query === null || query === undefined) return;
   state.pins = pins || state.pins;
-  writeAddress(query);
+  answered(query);
+  writeAddress(currentQuery() ?? query);
 }
 
 /**
@@ -54,21 +95,6 @@ function pin(pins) {
 }
 
 /**
- * Show the cards of the pinned heads.
- * @param {Piece[] | null} pieces
- */
-function cards(pieces) {
-  byId(PARTS.inspector).replaceChildren(...(pieces || []).map(built));
-}
-
-/**
- * @param {string | null} text
- */
-function title(text) {
-  if (text) document.title = text;
-}
-
-/**
  * @param {number | string} value
  */
 function number(value) {
@@ -76,13 +102,13 @@ function number(value) {
 }
 
 dash().atlas = {
-  open: () => location.search,
   theme: chooseTheme,
   write,
-  title,
   draw,
   pin,
   cards,
+  local: changedLocally,
+  settled,
   number,
   select: selectRows,
   pick: pickRow,
@@ -92,7 +118,10 @@ dash().atlas = {
   help: () => true,
 };
 
-watchScreen();
+/** What Dash calls as it starts. */
+export const hooks = startHooks(start);
+
+watchScreen(fit);
 addEventListener("popstate", goneBack);
 document.addEventListener("keydown", keyed);
 document.addEventListener("click", clickedButton);

@@ -1,8 +1,7 @@
 // @ts-check
-// Outlines of heads above the maps: the one under the cursor, and the pinned ones, in every panel.
+// Outlines of heads above the maps: the one under the cursor, and the pinned ones with their numbers, in every panel.
 import { element } from "./elements.mjs";
 import { boxOf } from "./geometry.mjs";
-import { axesOf, graph, mapsIn } from "./graph.mjs";
 import { cellNamed } from "./heads.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { rules } from "./rules.mjs";
@@ -10,13 +9,17 @@ import { state } from "./state.mjs";
 
 /** @typedef {import("./heads.mjs").Cell} Cell */
 /** @typedef {import("./geometry.mjs").Box} Box */
+/** @typedef {{box: Box, badge: string, flips: boolean}} Mark an outline, what stands at its corner, and at which side */
+
+const [LETTER, AROUND, HIGH] = [6.5, 10, 15]; // pixels of a badge: of a letter, around them, its height
+const SMALL = 12; // pixels of a square: a smaller one has a thinner outline
 
 /**
  * A layer above the maps, made when it is first needed.
  * @param {string} name
  * @returns {HTMLElement}
  */
-export function overlay(name) {
+function overlay(name) {
   const frame = byId(PARTS.frame);
   const there = /** @type {HTMLElement | null} */ (frame.querySelector(`:scope > .${name}`));
   if (there) return there;
@@ -28,54 +31,97 @@ export function overlay(name) {
 
 /** Outline the head under the pointer or the keyboard. */
 export function drawCursor() {
-  outline("cursor", state.cursor ? [state.cursor] : []);
+  const marks = state.cursor ? marksOf(state.cursor, () => "") : [];
+  placeMarks(overlay("cursor"), marks);
 }
 
-/** Outline the pinned heads. */
+/** Outline the pinned heads; each has its name in the first panel, and one of several its number in every panel. */
 export function drawPins() {
-  const cells = [];
-  for (const name of state.pins) {
-    const cell = state.heads && cellNamed(state.heads, name, rules().head);
-    if (cell) cells.push(cell);
+  const { heads } = state;
+  /** @type {Mark[]} */
+  const marks = [];
+  for (const [i, name] of state.pins.entries()) {
+    const cell = heads && cellNamed(heads, name, rules().head);
+    const number = state.pins.length > 1 ? String(i + 1) : "";
+    if (!cell) continue;
+    const mine = marksOf(cell, (map) => (map ? number : `${number} ${name}`.trim()));
+    for (const mark of mine) if (marks.some((other) => isOver(badgeOf(mark), badgeOf(other)))) mark.badge = number;
+    marks.push(...mine);
   }
-  outline("pinned", cells);
+  placeMarks(overlay("pinned"), marks);
 }
 
 /**
- * @param {string} name
- * @param {Cell[]} cells
+ * Where the badge of a mark is.
+ * @param {Mark} mark
+ * @returns {Box}
  */
-function outline(name, cells) {
-  const drawn = graph();
-  const heads = state.heads;
-  if (!drawn || !heads) return;
-  const maps = axesOf(drawn, mapsIn(heads.figure.data).length);
-  const boxes = [];
-  for (const cell of cells) {
-    for (const axes of maps) {
-      const box = boxOf(axes, cell, heads.across);
-      if (box) boxes.push(box);
-    }
-  }
-  placeMarks(overlay(name), boxes, drawn);
+export function badgeOf({ box, badge, flips }) {
+  const width = LETTER * badge.length + AROUND;
+  return { left: flips ? box.left - width : box.left + box.width, top: box.top - HIGH, width, height: HIGH };
 }
 
 /**
- * One mark for each box; marks that are left over are hidden, because making new ones takes longer.
+ * Whether two boxes cover each other.
+ * @param {Box} one
+ * @param {Box} other
+ */
+export function isOver(one, other) {
+  const isBeside = one.left >= other.left + other.width || other.left >= one.left + one.width;
+  return !isBeside && one.top < other.top + other.height && other.top < one.top + one.height;
+}
+
+/**
+ * A head's squares in all panels.
+ * @param {Cell} cell
+ * @param {(map: number) => string} badge
+ * @returns {Mark[]}
+ */
+function marksOf(cell, badge) {
+  const { heads, sight, boxes } = state;
+  if (!heads || !sight) return [];
+  const marks = [];
+  for (const [map, box] of boxes.entries()) {
+    const square = boxOf(box, sight, cell, heads);
+    if (!square) continue;
+    const mark = { box: square, badge: badge(map), flips: false };
+    const { left, width } = badgeOf(mark);
+    marks.push({ ...mark, flips: left + width > box.left + box.width });
+  }
+  return marks;
+}
+
+/**
+ * One element for each mark; those that are left over are hidden, because making new ones takes longer.
  * @param {HTMLElement} holder
- * @param {Box[]} boxes
- * @param {HTMLElement} drawn
+ * @param {Mark[]} marks
  */
-function placeMarks(holder, boxes, drawn) {
-  const [right, down] = [drawn.offsetLeft, drawn.offsetTop];
-  while (holder.children.length < boxes.length) holder.appendChild(element("i"));
-  for (const [i, mark] of [...holder.children].entries()) {
-    const { style } = /** @type {HTMLElement} */ (mark);
-    style.display = i < boxes.length ? "block" : "none";
-    if (i >= boxes.length) continue;
-    const { left, top, width, height } = boxes[i];
-    style.transform = `translate(${left + right - 2}px, ${top + down - 2}px)`;
-    style.width = `${width + 4}px`;
-    style.height = `${height + 4}px`;
+function placeMarks(holder, marks) {
+  const sheet = byId(PARTS.maps);
+  const [right, down] = [sheet.offsetLeft, sheet.offsetTop];
+  while (holder.children.length < marks.length) holder.appendChild(element("i"));
+  for (const [i, part] of [...holder.children].entries()) {
+    const { style } = /** @type {HTMLElement} */ (part);
+    style.display = i < marks.length ? "block" : "none";
+    if (i >= marks.length) continue;
+    const { box, badge, flips } = marks[i];
+    style.transform = `translate(${Math.round(box.left + right - 2)}px, ${Math.round(box.top + down - 2)}px)`;
+    style.width = `${Math.round(box.width + 3)}px`;
+    style.height = `${Math.round(box.height + 3)}px`;
+    part.classList.toggle("small", box.width < SMALL);
+    writeBadge(/** @type {HTMLElement} */ (part), badge, flips);
   }
+}
+
+/**
+ * @param {HTMLElement} mark
+ * @param {string} text
+ * @param {boolean} flips
+ */
+function writeBadge(mark, text, flips) {
+  if (!text && !mark.firstChild) return;
+  const badge = /** @type {HTMLElement} */ (mark.firstChild || mark.appendChild(element("b")));
+  if (badge.textContent !== text) badge.textContent = text;
+  badge.hidden = !text;
+  mark.classList.toggle("flipped", flips);
 }

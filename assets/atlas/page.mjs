@@ -4,23 +4,30 @@
 /** Every id that the scripts use; dashboard/page/ids.py marks the same ones. */
 export const PARTS = Object.freeze({
   address: "address",
+  asked: "asked",
   copy: "copy",
+  counts: "counts",
+  drawer: "drawer",
   finished: "finished",
+  followed: "followed",
   form: "new-form",
   frame: "frame",
   fresh: "fresh",
   help: "help",
   inspector: "inspector",
   jobs: "jobs",
+  legend: "legend",
   live: "live",
   maps: "maps",
   pairs: "pairs",
   pairsAbout: "pairs-about",
   pairsTable: "pairs-table",
   pins: "pins",
+  profile: "profile",
   provider: "provider",
   screen: "screen",
   search: "search",
+  sentence: "sentence",
   submit: "new-submit",
   table: "table",
   theme: "theme",
@@ -32,6 +39,7 @@ export const PARTS = Object.freeze({
  * @property {(id: string, properties: Record<string, unknown>) => void} set_props
  * @property {unknown} no_update
  * @property {Record<string, Function>} [atlas]
+ * @property {{inputs: Record<string, unknown>}} [callback_context] of the callback that runs
  */
 
 /**

@@ -10,6 +10,7 @@ import { state } from "./state.mjs";
  * @property {string} head
  * @property {string} kind
  * @property {string} method
+ * @property {string} fit the name of a result with settings of its own; empty for the default one
  * @property {string} own the set of a relation that somebody brought; empty for a built-in one
  * @property {string} sample a carrier phrase; empty when there are none
  * @property {string[]} samples all of them
@@ -46,8 +47,8 @@ function numbered(character) {
  * @param {DOMStringMap} data
  * @returns {Question}
  */
-export function questionOf({ pairs = "", head = "", kind = "", method = "", own = "", sample = "", samples = "" }) {
-  return { relation: pairs, head, kind, method, own, sample, samples: samples.split("\n").filter(Boolean) };
+export function questionOf({ pairs = "", head = "", kind = "", method = "", fit = "", own = "", sample = "", samples = "" }) {
+  return { relation: pairs, head, kind, method, fit, own, sample, samples: samples.split("\n").filter(Boolean) };
 }
 
 /**
@@ -55,9 +56,9 @@ export function questionOf({ pairs = "", head = "", kind = "", method = "", own 
  * @param {Question} question
  * @param {string} model its id and fingerprint
  */
-export function addressOf({ relation, head, kind, method, own, sample }, model) {
+export function addressOf({ relation, head, kind, method, fit, own, sample }, model) {
   const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, own, sample });
+  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, fit, own, sample });
   return `/api/pairs?${parts}`;
 }
 
@@ -123,9 +124,9 @@ function tell(question, words, rows) {
  * @param {Question} question
  * @param {string} sample
  */
-function carrierButton({ relation, head, kind, method, sample: chosen, samples }, sample) {
+function carrierButton({ relation, head, kind, method, fit, sample: chosen, samples }, sample) {
   const data = { "data-pairs": relation, "data-head": head, "data-kind": kind, "data-method": method };
-  const which = { "data-sample": sample, "data-samples": samples.join("\n"), "aria-pressed": String(sample === chosen) };
+  const which = { "data-fit": fit, "data-sample": sample, "data-samples": samples.join("\n"), "aria-pressed": String(sample === chosen) };
   return html("Button", { children: `“${sample}”`, className: "pairs", ...data, ...which });
 }
 

@@ -6,6 +6,9 @@
  * @property {number} pins how many heads can be pinned
  * @property {RegExp} head a head's whole name, with its layer and head as groups
  * @property {number} upload the largest file in bytes
+ * @property {string} view the first view, which an address does not name
+ * @property {import("./query.mjs").Setting[]} settings in the order of an address
+ * @property {Record<string, Record<"light" | "dark", import("./maps/palette.mjs").Palette>>} palettes by name and theme
  */
 
 /** @type {{read: Rules | null}} */
@@ -17,8 +20,8 @@ const cache = { read: null };
  * @returns {Rules}
  */
 export function parseRules(text) {
-  const { pins, head, upload } = JSON.parse(text);
-  return { pins, head: new RegExp(`^(?:${head})$`, "i"), upload };
+  const { head, ...facts } = JSON.parse(text);
+  return { ...facts, head: new RegExp(`^(?:${head})$`, "i") };
 }
 
 /**

@@ -4,15 +4,22 @@ import { dash, PARTS, setStore } from "./page.mjs";
 
 /** @typedef {{width: number, dark: boolean}} Screen */
 
-/** @type {{theme: string, told: string, resized: ReturnType<typeof setTimeout> | undefined}} */
-const page = { theme: "system", told: "", resized: undefined };
+/** @type {{theme: string, told: string, resized: ReturnType<typeof setTimeout> | undefined, fitted: number}} */
+const page = { theme: "system", told: "", resized: undefined, fitted: 0 };
 
+const ABOVE = 240; // pixels of what stands above the maps
+const LEAST = 420; // pixels that the maps may always have
 const THEME = "theme"; // in the browser's storage, from which assets/before/theme.js reads it, too
 
-/** Take the theme that was chosen in this browser, and follow the window and the system. */
-export function watchScreen() {
+/**
+ * Take the theme that was chosen in this browser, and follow the window and the system.
+ * @param {() => void} fit draws the maps as the window is now
+ */
+export function watchScreen(fit) {
   page.theme = rememberedTheme();
   addEventListener("resize", () => {
+    cancelAnimationFrame(page.fitted);
+    page.fitted = requestAnimationFrame(fit);
     clearTimeout(page.resized);
     page.resized = setTimeout(tellScreen, 150);
   });
@@ -23,13 +30,20 @@ export function watchScreen() {
 }
 
 /**
+ * The server knows a screen already, by the first view.
+ * @param {Screen} screen
+ */
+export function told(screen) {
+  page.told = JSON.stringify(screen);
+}
+
+/**
  * The theme was chosen: what the server and the page are told.
  * @param {string} theme
  * @returns {[screen: Screen, scheme: string]}
  */
 export function chooseTheme(theme) {
-  if (page.told) rememberTheme(theme);
-  else if (page.theme !== theme) dash().set_props(PARTS.theme, { value: page.theme }); // the first call has the default
+  rememberTheme(theme);
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   const now = measured();
   page.told = JSON.stringify(now);
@@ -79,14 +93,27 @@ function system() {
 }
 
 /**
- * The room for the maps.
+ * What the server is told.
  * @returns {Screen}
  */
 function measured() {
+  return { width: inside(), dark: isDark() };
+}
+
+/** The page's width in pixels, without its margins. */
+function inside() {
   const main = document.querySelector("main");
   const style = main && getComputedStyle(main);
   const inner = style ? main.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) : 0;
-  return { width: Math.floor(inner > 100 ? inner : innerWidth - 48), dark: isDark() };
+  return Math.floor(inner > 100 ? inner : innerWidth - 48);
+}
+
+/**
+ * The room for the maps inside their frame, so that they fit below what stands above them.
+ * @returns {{width: number, height: number}}
+ */
+export function room() {
+  return { width: inside() - 2, height: Math.max(LEAST, innerHeight - ABOVE) };
 }
 
 function tellScreen() {

@@ -51,7 +51,7 @@ function intervalText({ interval }, index) {
  * @param {number} index
  */
 export function reasonText(heads, panel, index) {
-  const codes = panel.reason();
+  const codes = panel.reason;
   if (codes && codes[index]) return heads.reasons[codes[index]];
   return panel.measures.length ? "" : "no score";
 }
@@ -62,7 +62,7 @@ export function reasonText(heads, panel, index) {
  * @param {number} index
  */
 export function labelText(panel, index) {
-  return panel.label ? panel.label.words[panel.label.codes()[index]] : "";
+  return panel.label ? panel.label.words[panel.label.codes[index]] : "";
 }
 
 /**

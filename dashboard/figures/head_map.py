@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from dashboard.arrange import Arrangement, Box
 from dashboard.figures.numbers import FONT, Figure, Properties, heading, packed, plain
-from dashboard.maps.look import Look
+from dashboard.maps.look import HOLLOW, PALE, SUPPRESS, Look
 from dashboard.maps.map import Orientation
-from dashboard.maps.panel import Panel
-from dashboard.palette import Colours
+from dashboard.maps.panel import Codes, Panel
+from dashboard.palette import Colours, blend
 
-INSIDE = "inside"  # the group of the maps that are drawn over others (scripts)
+INSIDE = "inside"  # the group of the maps that are drawn over others
 _TICK = 22  # pixels between tick labels, at least
+_NOTHING = "rgba(0,0,0,0)"  # leaves what is below as it is
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,6 @@ class Sheet:
     lies: Orientation
     place: Arrangement
     palette: Colours
-    revision: str  # the zoom stays while this does
 
 
 def head_maps(panels: Sequence[Panel], looks: Sequence[Look], sheet: Sheet) -> Figure:
@@ -31,44 +34,84 @@ def head_maps(panels: Sequence[Panel], looks: Sequence[Look], sheet: Sheet) -> F
     traces, insides = [], []
     for number, (panel, look, box) in enumerate(zip(panels, looks, sheet.place.boxes, strict=True), start=1):
         mark = "" if number == 1 else str(number)
-        traces.append(_trace(panel, look, sheet.lies, mark))
-        if look.inside is not None:
-            insides.append(_inside(panel, look.inside, sheet.lies, box, mark))
+        traces.append(_trace(panel, _outer(look), [*look.shades, look.empty or _NOTHING], sheet.lies, mark))
+        if look.marks is not None and (look.marks & (HOLLOW | PALE)).any():
+            insides.append(_inside(panel, look, sheet.lies, box, mark))
         x, y = _axes(sheet, panel.value.shape[1], box, mark)
         framed = {"showline": True, "mirror": True, "linecolor": look.ground} if look.ground else {}
         layout[f"xaxis{mark}"], layout[f"yaxis{mark}"] = {**x, **framed}, {**y, **framed}
         layout["annotations"].append(_title(panel, box, sheet))
         if look.ground:
             layout["shapes"].append(_ground(look.ground, mark))
+        layout["shapes"] += _triangles(look, sheet.lies, mark)
     return {"data": [*traces, *insides], "layout": layout}
 
 
+def _outer(look: Look) -> Codes:
+    """The codes of whole squares: one more than there are shades stands for a square of which a triangle is drawn."""
+    if look.marks is None:
+        return look.codes
+    return np.where(look.marks & SUPPRESS, len(look.shades), look.codes).astype(np.uint8)
+
+
 def _inside(panel: Panel, look: Look, lies: Orientation, box: Box, mark: str) -> Properties:
-    """Another map over the middles of the cells: only their outlines keep the colour of the first."""
-    trace = _trace(panel, look, lies, mark)
+    """Another map over the middles of the cells: empty or lighter, so that an outline of the first remains."""
+    marks = np.zeros_like(look.codes) if look.marks is None else look.marks
+    whole = (marks & SUPPRESS) == 0
+    inside = np.where(whole & ((marks & PALE) > 0), look.codes + 2, 0)
+    inside = np.where(whole & ((marks & HOLLOW) > 0), 1, inside).astype(np.uint8)
+    lighter = [blend(look.empty, shade, 0.5) for shade in look.shades]
+    trace = _trace(panel, inside, [_NOTHING, look.empty, *lighter], lies, mark)
     across = panel.value.shape[1 if lies.across else 0]
     outline = min(max(round(box.width / across / 8), 1), 3)  # whole pixels: plotly rounds half of a gap
     gap = trace["xgap"] + 2 * outline
     return {**trace, "xgap": gap, "ygap": gap, "legendgroup": INSIDE, "hoverinfo": "skip"}
 
 
-def _trace(panel: Panel, look: Look, lies: Orientation, mark: str) -> Properties:
+def _trace(panel: Panel, codes: Codes, shades: Sequence[str], lies: Orientation, mark: str) -> Properties:
     gap = 1 if min(panel.value.shape) <= 40 else 0.5
     return {
         "type": "heatmap",
-        "z": packed(look.numbers if lies.across else look.numbers.T),
-        "colorscale": look.scale,
-        "zmin": look.low,
-        "zmax": look.high,
+        "z": packed(codes if lies.across else codes.T),
+        "colorscale": _scale(shades),
+        "zmin": -0.5,
+        "zmax": len(shades) - 0.5,
         "xgap": gap,
         "ygap": gap,
         "xaxis": f"x{mark}",
         "yaxis": f"y{mark}",
         "name": panel.key,
         "showscale": False,
-        "meta": look.ground,  # between the cells (scripts)
-        "hoverinfo": "none",  # the tooltip is the page's own: it names the head in every panel at once
     }
+
+
+def _scale(shades: Sequence[str]) -> list[list[Any]]:
+    """One colour for each code."""
+    scale: list[list[Any]] = []
+    for code, shade in enumerate(shades):
+        scale += [[code / len(shades), shade], [(code + 1) / len(shades), shade]]
+    return scale
+
+
+def _triangles(look: Look, lies: Orientation, mark: str) -> list[Properties]:
+    """The lower left halves of squares, one shape for each fill and line."""
+    if look.marks is None:
+        return []
+    paths: dict[tuple[str, str], list[str]] = {}
+    for layer, head in np.argwhere(look.marks & SUPPRESS):
+        shade, flags = look.shades[look.codes[layer, head]], look.marks[layer, head]
+        fill = look.empty if flags & HOLLOW else blend(look.empty, shade, 0.5) if flags & PALE else shade
+        x, y = (head, layer) if lies.across else (layer, head)
+        up = 1 if lies.upward else -1
+        low, left, span = y - 0.46 * up, x - 0.46, 0.92
+        corners = f"M{left:.2f},{low + span * up:.2f}L{left:.2f},{low:.2f}L{left + span:.2f},{low:.2f}Z"
+        paths.setdefault((fill, shade), []).append(corners)
+    shapes = []
+    for (fill, shade), corners_of_all in paths.items():
+        line = {"color": shade, "width": 1.5 if fill != shade else 0}
+        where = {"xref": f"x{mark}", "yref": f"y{mark}"}
+        shapes.append({"type": "path", "path": "".join(corners_of_all), "fillcolor": fill, "line": line, **where})
+    return shapes
 
 
 def _ground(colour: str, mark: str) -> Properties:
@@ -131,5 +174,4 @@ def _page(sheet: Sheet) -> Properties:
         "dragmode": "zoom",
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "uirevision": sheet.revision,
     }

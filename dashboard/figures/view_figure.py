@@ -1,15 +1,14 @@
-"""The maps of a view as one figure, on the page and as a picture."""
-
-from collections.abc import Sequence
+"""The maps of a view as one plotly figure: pictures and pages that people take away."""
 
 import plotly.graph_objects as go
 
-from dashboard.arrange import LARGEST, arrange
+from dashboard.arrange import HIGH, LARGEST, arrange
+from dashboard.drawn import drawn_maps, grid_of
 from dashboard.figures.head_map import Sheet, head_maps
 from dashboard.figures.numbers import Figure, plain
 from dashboard.figures.picture import Caption, picture
-from dashboard.maps.look import Look
-from dashboard.maps.panel import Panel, reasons
+from dashboard.figures.profile import side_profiles
+from dashboard.maps.panel import reasons
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours, colours
 from dashboard.view import View
@@ -17,23 +16,16 @@ from dashboard.view import View
 PICTURE_WIDTH = 1240
 
 
-def view_figure(
-    view: View, width: int, dark: bool, panels: Sequence[Panel] | None = None, largest: int = LARGEST
-) -> Figure:
-    """The maps of a view, or the first few of its panels."""
-    shown, palette = view.shown, colours(view.state.palette, dark)
-    drawn = view.panels if panels is None else panels
-    if shown is None:
-        place = arrange(len(drawn), *view.orientation.cells(view.card), width, largest=largest)
-        looks: Sequence[Look] = [Look.of_missing(panel, palette) for panel in drawn]
-    else:
-        place = shown.map.arranged(shown, drawn, width, largest)
-        looks = shown.map.looks(shown, palette)[: len(drawn)]
-    revision = f"{view.state.model} {view.state.transpose} {view.state.view}"
-    sheet = Sheet(view.card.layers, view.orientation, place, palette, revision)
-    figure = head_maps(drawn, looks, sheet)
-    if shown is not None and place.sides and len(drawn) == len(view.panels):
-        traces, axes = shown.map.profiles(shown, place, palette)
+def view_figure(view: View, width: int, dark: bool) -> Figure:
+    """The maps of a view, with their layer profiles."""
+    drawn = drawn_maps(view, dark)
+    grid = grid_of(view.panels, drawn.profiles, view.orientation)
+    cells = view.orientation.cells(view.card)
+    place = arrange(len(view.panels), cells, width, HIGH, LARGEST, grid.profile, grid.columns)
+    sheet = Sheet(view.card.layers, view.orientation, place, drawn.palette)
+    figure = head_maps(view.panels, drawn.looks, sheet)
+    if place.sides:
+        traces, axes = side_profiles(drawn.profiles, sheet, len(view.panels))
         figure["data"] += traces
         figure["layout"] |= axes
     return figure
@@ -44,7 +36,7 @@ def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> 
     figure = go.Figure(view_figure(view, width, dark))
     palette = colours(view.state.palette, dark)
     caption = Caption(_heading(view), _source(view), _swatches(view, palette))
-    return picture(figure, view.panels, view.card, view.orientation, view.state.pins, caption, palette, dark)
+    return picture(figure, view.panels, view.card, view.orientation, view.state.pins, caption, dark)
 
 
 def _heading(view: View) -> str:

@@ -1,31 +1,72 @@
-"""The pieces that legends are made of."""
+"""The legend of the map on the page: its entries, then why there is no score; as data and as pieces of the page."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dash import html
 
+from dashboard.maps.entry import Entry
 from dashboard.maps.map import MapView, missing_words
 from dashboard.maps.panel import reasons
 
 
-def entry(colour: str, words: str, name: str = "swatch", inside: str = "") -> html.Span:
-    """A colour and what it means; with another colour inside, it is a frame around that."""
-    style = {"background": inside, "borderColor": colour} if inside else {"background": colour}
-    return html.Span([html.I(className=name, style=style), words], className="legend-entry")
-
-
-def ramp(shades: list[str], words: str, ends: tuple[str, str] | None = None) -> html.Span:
-    """A colour bar, with the numbers at its ends if there are any."""
-    gradient = {"background": f"linear-gradient(90deg, {', '.join(shades)})"}
-    bar = [html.I(className="ramp", style=gradient)]
-    scale = [html.Span(ends[0]), *bar, html.Span(ends[1])] if ends else bar
-    return html.Span([*scale, words], className="legend-entry")
+def entries(shown: MapView[Any], dark: bool) -> list[Entry]:
+    """The colours that the maps on the page use, most telling first, then why there is no score."""
+    palette = shown.palette(dark)
+    found = [] if all(panel.is_empty for panel in shown.panels) else shown.map.legend(shown, palette)
+    for reason in reasons(shown.panels):
+        found.append(Entry(missing_words(shown, reason), palette.missing[reason], "outlined"))
+    return found
 
 
 def legend(shown: MapView[Any], dark: bool) -> list[Any]:
-    """The colours that the maps on the page use, most telling first, then why there is no score."""
-    palette = shown.palette(dark)
-    entries = [] if all(panel.is_empty for panel in shown.panels) else shown.map.legend(shown, palette)
-    for reason in reasons(shown.panels):
-        entries.append(entry(palette.missing[reason], missing_words(shown, reason), "swatch outlined"))
-    return entries
+    """The same on the page."""
+    return [_drawn(entry) for entry in entries(shown, dark)]
+
+
+def _drawn(entry: Entry) -> html.Span:
+    return html.Span([*_DRAWN[entry.kind](entry), entry.words], className="legend-entry")
+
+
+def _swatch(entry: Entry) -> list[Any]:
+    return [html.I(className="swatch", style={"background": entry.colour})]
+
+
+def _outlined(entry: Entry) -> list[Any]:
+    return [html.I(className="swatch outlined", style={"background": entry.colour})]
+
+
+def _framed(entry: Entry) -> list[Any]:
+    return [html.I(className="swatch framed", style={"background": entry.inside, "borderColor": entry.colour})]
+
+
+def _half(entry: Entry) -> list[Any]:
+    """The lower left half of a square, as on the maps."""
+    halves = f"linear-gradient(to top right, {entry.colour} 50%, {entry.inside} 50%)"
+    return [html.I(className="swatch", style={"background": halves})]
+
+
+def _ramp(entry: Entry) -> list[Any]:
+    """A colour bar, with the numbers at its ends if there are any."""
+    bar = html.I(className="ramp", style={"background": f"linear-gradient(90deg, {', '.join(entry.shades)})"})
+    return [html.Span(entry.ends[0]), bar, html.Span(entry.ends[1])] if entry.ends else [bar]
+
+
+def _square(entry: Entry) -> list[Any]:
+    """Every mixture of two colours, one to the right and one upwards."""
+    cells = [html.I(style={"background": shade}) for shade in entry.shades]
+    square = html.Span(cells, className="channels", role="img", **{"aria-label": f"Colours: {entry.ends[2]}"})
+    up, right = (html.Span(words, className=name) for words, name in zip(entry.ends, _SIDES, strict=False))
+    return [up, square, right]
+
+
+_SIDES = ("channel-up", "channel-right")
+_DRAWN: Mapping[str, Callable[[Entry], list[Any]]] = {
+    "swatch": _swatch,
+    "outlined": _outlined,
+    "framed": _framed,
+    "half": _half,
+    "ramp": _ramp,
+    "square": _square,
+    "words": lambda entry: [],
+}

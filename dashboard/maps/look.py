@@ -1,44 +1,47 @@
-"""How the cells of a panel are coloured: a number for every cell, a colour for every number."""
+"""How the cells of a panel are coloured: a code for every cell, a colour for every code, marks on some cells."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.results.scores import Floats
 from dashboard.maps.panel import Codes, Panel
-from dashboard.palette import Colours
+from dashboard.palette import Colours, blend
 
-NOTHING = "rgba(0,0,0,0)"  # a colour that leaves what is below as it is (scripts)
+HOLLOW, PALE, SUPPRESS = 1, 2, 4  # flags of a cell's mark (assets/atlas/squares.mjs)
+LEVELS = 64  # of a continuous scale
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The numbers of a heat map [layer, head] and its colour scale."""
+    """The codes of a map [layer, head], 1 byte per cell so that big models stay small on the wire."""
 
-    numbers: npt.NDArray[Any]
-    scale: list[list[Any]]  # [place from 0 to 1, colour]
-    low: float
-    high: float
-    ground: str = ""  # the colour between cells of light; empty: the page's own
-    inside: "Look | None" = None  # drawn over the middle of each cell, of which an outline remains
-
-    @classmethod
-    def of_codes(cls, codes: Codes, shades: Sequence[str], ground: str = "") -> "Look":
-        """One colour for each code: 1 byte per cell, so that big models stay small on the wire."""
-        scale: list[list[Any]] = []
-        for code, shade in enumerate(shades):
-            scale += [[code / len(shades), shade], [(code + 1) / len(shades), shade]]
-        return cls(codes, scale, -0.5, len(shades) - 0.5, ground)
+    codes: Codes
+    shades: Sequence[str]  # by code
+    empty: str = ""  # the colour of a head with nothing to show: what is left out of a marked cell
+    marks: Codes | None = None  # flags: outline only; lighter inside; the lower left half of the square
+    ground: str = ""  # the colour between the cells; empty: the page's own
 
     @classmethod
-    def of_scores(cls, scores: Floats, lowest: str, highest: str) -> "Look":
-        """Colours between two, from a score of 0 to a score of 1."""
-        return cls(scores.astype(np.float32), [[0, lowest], [1, highest]], 0, 1)
+    def of_scores(cls, panel: Panel, palette: Colours) -> "Look":
+        """Colours between empty and the panel's own, from a score of 0 to a score of 1."""
+        shades = [*palette.missing, *scale(palette.empty, palette.of(panel.tone))]
+        codes = np.where(np.isnan(panel.value), panel.reason, level(panel.value, LEVELS) + len(palette.missing))
+        return cls(codes.astype(np.uint8), tuple(shades), palette.empty)
 
     @classmethod
     def of_missing(cls, panel: Panel, palette: Colours) -> "Look":
         """Nothing but the reasons why there is no score."""
-        return cls.of_codes(panel.reason.astype(np.uint8), palette.missing)
+        return cls(panel.reason.astype(np.uint8), palette.missing, palette.empty)
+
+
+def level(share: Floats, levels: int) -> Codes:
+    """The nearest of so many levels, for shares from 0 to 1; halves go up, as in the scripts."""
+    filled = np.nan_to_num(share)
+    return np.clip(np.floor(filled * (levels - 1) + 0.5), 0, levels - 1).astype(np.uint8)
+
+
+def scale(lowest: str, highest: str, levels: int = LEVELS) -> list[str]:
+    """The colours of so many levels between two."""
+    return [blend(lowest, highest, i / (levels - 1)) for i in range(levels)]

@@ -18,14 +18,16 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Missing, Scores
-from dashboard.arrange import LARGEST, Arrangement, arrange
 from dashboard.cache import cached
-from dashboard.figures.numbers import Properties
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.counts import Counts, ShareTable
+from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
+from dashboard.maps.profile import Profile
+from dashboard.maps.said import Said, components
 from dashboard.maps.script import Constant, script
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
@@ -106,7 +108,7 @@ class Map(Generic[State]):
     title: str = ""  # in the picker of views
     own_view: bool = True  # it has panels; else it is only a part of a head's card
     part: type[State] = cast("type[State]", Part)  # what it adds to the state of a view
-    heads_across: bool = False  # its maps lie with heads across and layer 0 at the bottom, unless transposed
+    layers_upward: bool = False  # layer 0 is at the bottom when heads go across
     help: str = ""  # how to read it, in the page's help
 
     # ---- The state ----------------------------------------------------------------------------------------------
@@ -172,6 +174,10 @@ class Map(Generic[State]):
         """The keys of those controls that would change nothing on the page; they are hidden."""
         return set()
 
+    def idle(self, shown: "MapView[State]") -> dict[str, str]:
+        """The keys of those controls that do nothing in this state, each with the reason; they are disabled."""
+        return {}
+
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
     def panels(self, shown: MapView[State]) -> tuple[Panel, ...]:
@@ -180,23 +186,35 @@ class Map(Generic[State]):
 
     def orientation(self, common: ViewState) -> Orientation:
         """How its maps lie."""
-        return Orientation(common.transpose != self.heads_across, self.heads_across and not common.transpose)
-
-    def arranged(
-        self, shown: MapView[State], panels: Sequence[Panel], width: int, largest: int = LARGEST
-    ) -> Arrangement:
-        """Where the panels stand."""
-        return arrange(len(panels), *shown.orientation.cells(shown.card), width, largest=largest)
+        return Orientation(common.transpose, common.transpose and self.layers_upward)
 
     def looks(self, shown: MapView[State], palette: Colours) -> Sequence[Look]:
         """The colours of every panel: between empty and the panel's own."""
-        return [Look.of_scores(panel.value, palette.empty, palette.of(panel.tone)) for panel in shown.panels]
+        return [Look.of_scores(panel, palette) for panel in shown.panels]
 
-    def profiles(
-        self, shown: MapView[State], place: Arrangement, palette: Colours
-    ) -> tuple[list[Properties], Properties]:
-        """Traces and axes of the layer profiles beside the panels, where the arrangement has room for them."""
-        return [], {}
+    def profile(self, panel: Panel, palette: Colours) -> Profile | None:
+        """The share of each layer's heads that belong, to stand beside or below a panel of a grid."""
+        return None
+
+    def numbers(self, shown: MapView[State]) -> bytes | None:
+        """All that the page's scripts need to follow local settings; None of a map whose rules they do not have."""
+        return None
+
+    def counts(self, shown: MapView[State], palette: Colours) -> Counts | None:
+        """How many heads each panel has, where the page has a section for it."""
+        return None
+
+    def shares(self, shown: MapView[State], palette: Colours) -> Sequence[ShareTable]:
+        """How many heads are something, task by task, where the page has places for it."""
+        return ()
+
+    def layers(self, shown: MapView[State], palette: Colours) -> Profile | None:
+        """All panels together, layer by layer, where the page has a section for it."""
+        return None
+
+    def compared(self, shown: MapView[State]) -> Sequence[ViewState]:
+        """The views of two results whose heads a figure below the maps compares, if there is one."""
+        return ()
 
     def best(self, shown: MapView[State]) -> Best | None:
         """What every head does best, for the tooltips of all maps."""
@@ -208,15 +226,23 @@ class Map(Generic[State]):
         """What the page's title says after the map's, if there is more to say."""
         return ""
 
-    def sentence(self, shown: MapView[State]) -> list[Any]:
-        """How to read what is on the page, in one sentence that follows the controls."""
+    def topic(self, shown: MapView[State]) -> str:
+        """What it says last, of all that follows the controls in the browser."""
+        return ""
+
+    def said(self, shown: MapView[State]) -> list[Said]:
+        """How to read what is on the page, in a sentence or two that follow the controls."""
         return [f"Each square is one attention head of {shown.card.id}."]
+
+    def sentence(self, shown: MapView[State]) -> list[Any]:
+        """The same on the page."""
+        return components(self.said(shown))
 
     def warning(self, shown: MapView[State]) -> list[Any]:
         """What one must know before believing the map; it stands above all else."""
         return []
 
-    def legend(self, shown: MapView[State], palette: Colours) -> list[Any]:
+    def legend(self, shown: MapView[State], palette: Colours) -> list[Entry]:
         """What the colours mean; reasons for missing scores are added by the page."""
         return []
 

@@ -11,6 +11,7 @@ from analysis.results.scores import Floats, Missing, ranks
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint8]
+Words = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,16 +19,14 @@ class Label:
     """What every head of a panel is called beside its name: a code for each head, words for each code."""
 
     words: tuple[str, ...]
-    codes: Codes
+    codes: Words
 
     @classmethod
     def of(cls, words: Sequence[str], shape: tuple[int, ...]) -> "Label":
         """From the words of every head, layer by layer."""
         distinct = tuple(dict.fromkeys(words))
-        if len(distinct) > 256:  # a byte per head
-            raise ValueError(f"a panel has at most 256 different labels, not {len(distinct)}")
         at = {text: code for code, text in enumerate(distinct)}
-        codes = np.array([at[text] for text in words], np.uint8)
+        codes = np.array([at[text] for text in words], np.uint16)
         return cls(distinct, codes.reshape(shape))
 
     def at(self, cell: tuple[int, int]) -> str:
@@ -65,9 +64,11 @@ class Panel:
     hollow: Bools | None = None  # members that are drawn as an outline
     filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter
+    suppresses: Bools | None = None  # members that are such by suppressing
     row: str = ""  # of panels that stand in a grid: what its row is about
     column: str = ""
     remark: str = ""  # after the title, instead of how many belong
+    steepest: float = 1.0  # of gradients: where the scale of the panel's column ends
 
     @property
     def note(self) -> str:
@@ -108,6 +109,10 @@ def reasons(panels: Sequence[Panel]) -> list[Missing]:
 
 def layer_profile(panel: Panel) -> Floats:  # [layer], or [category, layer] for several categories
     """The share of each layer's heads that belong; NaN for a layer without any score."""
-    flags = panel.member if panel.belongs is None else panel.belongs
-    without = (panel.reason != Missing.PRESENT).all(axis=-1)
+    return layer_shares(panel.member if panel.belongs is None else panel.belongs, panel.reason)
+
+
+def layer_shares(flags: Bools, reason: npt.NDArray[np.int8]) -> Floats:  # [..., layer]
+    """The share of each layer's heads of which flags [..., layer, head] are true; NaN for a layer without any score."""
+    without = (reason != Missing.PRESENT).all(axis=-1)
     return np.where(without, np.nan, flags.mean(axis=-1))

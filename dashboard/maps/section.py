@@ -17,6 +17,7 @@ class Section:
     beside: bool = False  # it shares its row with a neighbour that does, too
     folded: bool = False  # a person opens it
     has_heads: bool = False  # of a figure: its points are heads, named by their customdata
+    scripted: bool = False  # the scripts draw its content, which follows the controls
 
 
 @dataclass(frozen=True)

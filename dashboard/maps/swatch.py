@@ -8,4 +8,5 @@ class Swatch(NamedTuple):
 
     colour: str
     words: str
-    inside: str = ""  # another colour inside an outline
+    inside: str = ""  # another colour inside an outline, or beside half of the square
+    mark: int = 0  # as on the maps (`dashboard.maps.look`)

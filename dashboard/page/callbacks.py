@@ -10,10 +10,8 @@ from dash.exceptions import PreventUpdate
 
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
-from dashboard.figures.view_figure import view_figure
 from dashboard.jobs import read_jobs
 from dashboard.maps import MAPS
-from dashboard.maps.legend import legend
 from dashboard.page import hover, ids
 from dashboard.page.controls import all_controls, control_props, model_choices
 from dashboard.page.inspector import inspector
@@ -23,12 +21,11 @@ from dashboard.page.sections import all_sections, drawn_sections, section_output
 from dashboard.page.table import columns, rows
 from dashboard.page.workshop import job_list, model_list
 from dashboard.setting import Setting, settings_of
-from dashboard.state import MODELS, TABLE, ReadState, ViewState
+from dashboard.state import MODELS, TABLE, ReadState, ViewState, all_settings
 from dashboard.view import View, open_view, opened, view_of_controls
 
 _NOT_ASKED = {f"{ids.SCREEN}.data", f"{ids.FRESH}.data"}  # changes that nobody asked for leave notices alone
 EMBEDDED = "embedded"  # the page's class without what surrounds the maps
-_LARGEST_BESIDE_TABLE = 14  # pixels of a cell
 _HIDDEN = (
     ids.WARNING,
     ids.EMPTY,
@@ -43,7 +40,7 @@ Values = dict[str, Any]  # of a callback's inputs or outputs, by their names
 
 def painting() -> Values:
     """What the maps on the screen need, and what it depends on."""
-    props = control_props()
+    props, local = control_props(), local_keys()
     return {
         "output": {
             "heads": Output(ids.HEADS, "data"),
@@ -60,7 +57,8 @@ def painting() -> Values:
             "address": Input(ids.ADDRESS, "data"),
             "screen": Input(ids.SCREEN, "data"),
             "fresh": Input(ids.FRESH, "data"),
-            "controls": {key: Input(*where) for key, where in props.items()},
+            "asked": Input(ids.ASKED, "data"),
+            "controls": {key: (State if key in local else Input)(*where) for key, where in props.items()},
             "page": State(ids.PAGE, "className"),
             "pins": State(ids.PINS, "data"),
         },
@@ -72,10 +70,7 @@ def describing() -> Values:
     folded = [section.key for section in all_sections() if section.folded]
     return {
         "output": {
-            "title": Output(ids.TITLE, "data"),
             "warning": Output(ids.WARNING, "children"),
-            "sentence": Output(ids.SENTENCE, "children"),
-            "legend": Output(ids.LEGEND, "children"),
             "empty": Output(ids.EMPTY, "children"),
             "sections": {section.key: section_output(section) for section in all_sections()},
             "open": {key: Output(ids.card(key), "open") for key in folded},
@@ -87,6 +82,7 @@ def describing() -> Values:
         },
         "inputs": {
             "query": Input(ids.QUERY, "data"),
+            "followed": Input(ids.FOLLOWED, "data"),
             "screen": Input(ids.SCREEN, "data"),
             "fresh": Input(ids.FRESH, "data"),
             "sent": State(ids.SENT, "data"),
@@ -120,10 +116,11 @@ def listing() -> Values:
 
 def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool) -> None:
     """Connect the page's parts."""
-    app.callback(**painting())(lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values))
-    app.callback(**describing())(lambda **values: describe(catalogue, **values))
-    app.callback(**inspecting())(lambda **values: inspect(catalogue, **values))
-    app.callback(**listing())(lambda **values: list_jobs(catalogue, models, read_only, **values))
+    later = {"prevent_initial_call": True}  # the page comes with what they would give (`dashboard.page.start`)
+    app.callback(**painting(), **later)(lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values))
+    app.callback(**describing(), **later)(lambda **values: describe(catalogue, **values))
+    app.callback(**inspecting(), **later)(lambda **values: inspect(catalogue, **values))
+    app.callback(**listing(), **later)(lambda **values: list_jobs(catalogue, models, read_only, **values))
     _register_scripts(app)
 
 
@@ -132,20 +129,20 @@ def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bo
 
 def paint(
     catalogue: Catalogue, changed: set[str], *,
-    address: Any, screen: Any, fresh: Any, controls: Values, page: Any, pins: Any,
+    address: Any, screen: Any, fresh: Any, asked: Any, controls: Values, page: Any, pins: Any,
 ) -> Values:  # fmt: skip
     """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
     if address is None or screen is None:
         raise PreventUpdate
     from_address = f"{ids.ADDRESS}.data" in changed
     another_model = from_address or f"{ids.MODEL}.value" in changed
-    asked = {**controls, "embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
+    values = {**controls, "embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
     if another_model:
-        asked |= dict.fromkeys(_keys(lambda setting: setting.starts_anew))
-    view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, asked)
+        values |= dict.fromkeys(_keys(lambda setting: setting.starts_anew))
+    view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, values)
     other_choices = another_model or bool(changed & _deciding_choices())
     return {
-        "heads": {**hover.packed(view), "figure": _figure(view, *read_screen(screen))},
+        "heads": {**hover.packed(view, read_screen(screen)[1]), "asked": None if from_address else _local(controls)},
         "query": view.query,
         "controls": _controls(view, from_address, another_model),
         "choices": choices(catalogue, view) if other_choices else dict.fromkeys(_pickers(), no_update),
@@ -155,13 +152,6 @@ def paint(
         "notices": no_update if changed <= _NOT_ASKED else _notices(view),
         "page": (EMBEDDED if view.state.embed else "") if from_address else no_update,
     }
-
-
-def _figure(view: View, width: int, dark: bool) -> Values:
-    """The maps; beside the table only the first, and smaller."""
-    if view.state.view == TABLE:
-        return view_figure(view, width, dark, view.panels[:1], _LARGEST_BESIDE_TABLE)
-    return view_figure(view, width, dark)
 
 
 def _notices(view: View) -> list[Any]:
@@ -215,6 +205,16 @@ def _controls(view: View, from_address: bool, another_model: bool) -> Values:
     return changes
 
 
+def local_keys() -> set[str]:
+    """The keys of the settings that the page follows by itself."""
+    return {key for key, setting in all_settings().items() if setting.local}
+
+
+def _local(controls: Values) -> Values:
+    """What the local controls said, as they were sent."""
+    return {key: value for key, value in controls.items() if key in local_keys()}
+
+
 def _keys(wanted: Callable[[Setting], bool]) -> set[str]:
     """The keys of some of the maps' settings."""
     keys: set[str] = set()
@@ -234,15 +234,19 @@ def choices(catalogue: Catalogue, view: View) -> Values:
 # ---- Around the maps -------------------------------------------------------------------------------------------------
 
 
-def describe(catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: Any = None) -> Values:
-    """Everything around the maps."""
+def describe(
+    catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: Any = None, followed: Any = None
+) -> Values:
+    """Everything around the maps, of the view that the page has come to from the server's by itself, if it has."""
     if query is None or screen is None:
         raise PreventUpdate
+    if isinstance(followed, list) and len(followed) == 2 and followed[0] == query:
+        query = followed[1]
     return described(open_view(catalogue, str(query)), *read_screen(screen), sent)
 
 
 def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
-    """Title, sentence, legend, sections, downloads, table, and which parts of the page are hidden."""
+    """Sections, downloads, table, and which parts of the page are hidden."""
     shown, in_table = view.shown, view.state.view == TABLE
     warning = view.map.warning(shown) if shown is not None else []
     below = drawn_sections(view, width, dark, sent)
@@ -256,10 +260,7 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
         **below.hidden,
     }
     return {
-        "title": view.title,
         "warning": warning,
-        "sentence": view.map.sentence(shown) if shown is not None else [],
-        "legend": legend(shown, dark) if shown is not None else [],
         "empty": view.map.absent(view.card, view.state.of(view.map.part)) if shown is None else [],
         "sections": below.contents,
         "open": below.open,
@@ -314,21 +315,24 @@ def _register_scripts(app: Dash) -> None:
     def script(name: str, *parts: Any, **options: Any) -> None:
         app.clientside_callback(ClientsideFunction("atlas", name), *parts, **options)
 
-    script("open", Output(ids.ADDRESS, "data"), Input(ids.PROVIDER, "id"))
     script(
         "theme",
         Output(ids.SCREEN, "data"),
         Output(ids.PROVIDER, "forceColorScheme"),
         Input(ids.THEME, "value"),
+        prevent_initial_call=True,
     )
     for control in all_controls():
         if control.has_number:
-            script("number", Output(ids.number(control.key), "children"), Input(control.key, control.prop))
+            shown = Output(ids.number(control.key), "children")
+            script("number", shown, Input(control.key, control.prop), prevent_initial_call=True)
     for section in all_sections():
         if section.has_heads:
             script("points", Input(section.key, "figure"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
-    script("title", Input(ids.TITLE, "data"))
+    local = [Input(*where) for key, where in control_props().items() if key in local_keys()]
+    script("local", *local)
+    script("settled", Input(ids.SENT, "data"))
     script("draw", Input(ids.HEADS, "data"))
     script("pin", Input(ids.PINS, "data"))
     script("cards", Input(ids.CARDS, "data"))

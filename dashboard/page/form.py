@@ -12,7 +12,7 @@ from analysis.methods.method import Method
 from analysis.settings import hints_of
 from dashboard.page import ids
 
-Kind = Literal["text", "number", "numbers", "flag", "choices", "files", "file"]  # of a field's value
+Kind = Literal["text", "lines", "number", "numbers", "flag", "choice", "choices", "files", "file"]  # of a field's value
 Schema = Mapping[str, Any]  # a field of the settings as JSON schema describes it
 
 
@@ -117,7 +117,8 @@ def _field(name: str, schema: Schema) -> html.Div:
     """The control that suits a field's type."""
     label, placeholder = schema["title"], str(schema.get("placeholder", ""))
     if schema["choices"]:
-        return _choices(name, label, dict(schema["choices"]))
+        choices = dict(schema["choices"])
+        return _choices(name, label, choices) if schema["type"] == "array" else _choice(name, label, choices, schema)
     match schema["type"]:
         case "boolean":
             return wrapped(name, "flag", dmc.Checkbox(label=label, size="xs", mt=24))
@@ -127,6 +128,8 @@ def _field(name: str, schema: Schema) -> html.Div:
             return _files(name, "file", label)
         case "list of OwnFile":
             return _files(name, "files", label)
+        case "array" if schema["items"].get("type") == "string":
+            return _lines(name, label, placeholder)
         case "array":
             return _text(name, label, placeholder, 150, kind="numbers")
     return _text(name, label, placeholder, 150)
@@ -136,6 +139,15 @@ def _text(
     name: str, label: str, placeholder: str, width: int, missing: str = "", kind: Literal["text", "numbers"] = "text"
 ) -> html.Div:
     return wrapped(name, kind, dmc.TextInput(label=label, placeholder=placeholder, size="xs", w=width), missing)
+
+
+def _lines(name: str, label: str, placeholder: str) -> html.Div:
+    """Texts, one per line; as many lines as the default has."""
+    lines = placeholder.count("\n") + 1
+    box = dmc.Textarea(
+        label=f"{label}, one per line", placeholder=placeholder, size="xs", w=240, minRows=lines, autosize=True
+    )
+    return wrapped(name, "lines", box)
 
 
 def _number(name: str, label: str, placeholder: str, schema: Schema) -> html.Div:
@@ -162,6 +174,13 @@ def _choices(
         boxes.append(html.Div(box, title=(explained or {}).get(value, "")))
     group = dmc.CheckboxGroup(dmc.Stack(boxes, gap=6), label=label, value=list(ticked), size="xs")
     return wrapped(name, "choices", group, missing)
+
+
+def _choice(name: str, label: str, choices: Mapping[str, str], schema: Schema) -> html.Div:
+    """One of several, the default at first."""
+    buttons = [dmc.Radio(label=words, value=value, size="xs") for value, words in choices.items()]
+    group = dmc.RadioGroup(dmc.Stack(buttons, gap=6), label=label, value=schema["default"], size="xs")
+    return wrapped(name, "choice", group)
 
 
 def _files(name: str, kind: Literal["files", "file"], label: str) -> html.Div:

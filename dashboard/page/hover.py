@@ -1,36 +1,81 @@
-"""The numbers behind the maps, packed for the browser: hovering asks no server."""
+"""The maps packed for the browser, which draws them: colours, numbers and words of every head."""
 
 import base64
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from analysis.results.scores import Missing
+from dashboard.arrange import LARGEST
+from dashboard.drawn import drawn_maps
 from dashboard.maps import MAPS
+from dashboard.maps.legend import entries
+from dashboard.maps.look import Look
 from dashboard.maps.panel import Label, Measure, Panel
+from dashboard.maps.profile import Profile
 from dashboard.maps.tooltip import Best
+from dashboard.numbers import address_of, compared_addresses
+from dashboard.palette import Colours
+from dashboard.state import TABLE
 from dashboard.view import View
 
 Packed = dict[str, Any]  # plain data for the browser's scripts
 
 
-def packed(view: View) -> Packed:
-    """Every panel's numbers and words, and what every head does best. Arrays run over layers, then heads."""
+_LARGEST_BESIDE_TABLE = 14  # pixels of a cell
+
+
+def packed(view: View, dark: bool) -> Packed:
+    """Every panel's looks, numbers and words, and what every head does best. Arrays run over layers, then heads."""
+    drawn = drawn_maps(view, dark)
     labels: list[Label] = []
     for panel in view.panels:
         if panel.label is not None and panel.label not in labels:
             labels.append(panel.label)
+    in_table = view.state.view == TABLE
+    panels = []
+    for panel, look, profile in zip(view.panels, drawn.looks, drawn.profiles, strict=True):
+        panels.append({**_panel(panel, labels), "look": _look(look), "profile": _profile(profile)})
     return {
         "model": f"{view.card.id}@{view.card.fingerprint[:8]}",
+        "view": view.state.view,
+        "title": view.title_parts,
+        "state": view.state.values(),
+        "isDefault": view.is_default,
+        "numbers": address_of(view),
+        "compared": compared_addresses(view),
+        "layersUpward": view.map.layers_upward,
+        **_around(view, drawn.palette, dark),
         "named": view.named.shared.to_query(),
         "layers": list(view.card.layers),
         "heads": view.card.heads,
         "across": view.orientation.across,
         "upward": view.orientation.upward,
+        "onlyFirst": in_table,
+        "drawn": 1 if in_table else len(panels),
+        "largest": _LARGEST_BESIDE_TABLE if in_table else LARGEST,
         "reasons": [reason.words for reason in Missing],
-        "labels": [{"words": list(label.words), "codes": _bytes(label.codes)} for label in labels],
-        "panels": [_panel(panel, labels) for panel in view.panels],
+        "labels": [{"words": list(label.words), "codes": _bytes(label.codes.astype("<u2"))} for label in labels],
+        "panels": panels,
         "best": _best(view),
+    }
+
+
+def _around(view: View, palette: Colours, dark: bool) -> Packed:
+    """What stands around the maps and follows the controls; the scripts' rules make the same."""
+    shown = view.shown
+    if shown is None:
+        return {"sentence": [], "legend": [], "topic": "", "idle": {}, "counts": None, "shares": [], "profile": None}
+    counts = view.map.counts(shown, palette)
+    return {
+        "sentence": view.map.said(shown),
+        "legend": [entry.to_plain() for entry in entries(shown, dark)],
+        "topic": view.map.topic(shown),
+        "idle": view.map.idle(shown),
+        "counts": asdict(counts) if counts is not None else None,
+        "shares": [asdict(table) for table in view.map.shares(shown, palette)],
+        "profile": _profile(view.map.layers(shown, palette)),
     }
 
 
@@ -38,9 +83,33 @@ def _panel(panel: Panel, labels: list[Label]) -> Packed:
     return {
         "key": panel.key,
         "title": panel.title,
+        "note": panel.note,
+        "row": panel.row,
+        "column": panel.column,
         "reason": _bytes(panel.reason.astype("u1")) if panel.reason.any() else "",
         "label": labels.index(panel.label) if panel.label is not None else None,
         "measures": [_measure(measure) for measure in panel.measures],
+    }
+
+
+def _look(look: Look) -> Packed:
+    return {
+        "shades": list(look.shades),
+        "codes": _bytes(look.codes),
+        "marks": _bytes(look.marks) if look.marks is not None and look.marks.any() else "",
+        "empty": look.empty,
+        "ground": look.ground,
+    }
+
+
+def _profile(profile: Profile | None) -> Packed | None:
+    if profile is None:
+        return None
+    return {
+        "names": list(profile.names),
+        "colours": list(profile.colours),
+        "shares": [_bytes(shares.astype("<f4")) for shares in profile.shares],
+        "signed": profile.signed,
     }
 
 

@@ -5,6 +5,8 @@ ADDRESS = "address"  # the query string the page was opened with, or went back t
 SCREEN = "screen"  # width in pixels and whether the page is dark (scripts)
 PINS = "pins"  # names of the pinned heads (scripts)
 QUERY = "query"  # the view's own query string, without pins
+ASKED = "asked"  # counts the local changes that the server is to answer: of maps whose rules the scripts lack (scripts)
+FOLLOWED = "followed"  # the view's query string, and the one that the page came to from it by itself (scripts)
 
 # Controls: those of the maps have the keys of the address for names
 MODEL = "model"
@@ -43,19 +45,19 @@ def number(key: str) -> str:
 PROVIDER = "provider"  # (scripts)
 PAGE = "page"
 NOTICES = "notices"
-SENTENCE = "sentence"
+SENTENCE = "sentence"  # (scripts)
 WARNING = "warning"  # above the maps: what one must know before believing them
 MAPS = "maps"  # (scripts)
 FRAME = "frame"  # around the maps: the scripts draw outlines in it and it takes the keyboard (scripts)
 HEADS = "heads"  # the numbers behind the maps, for tooltip and keyboard
-LEGEND = "legend"
+LEGEND = "legend"  # (scripts)
 SENT = "sent"  # what the sections were drawn from, so that an unchanged one is not drawn again
 EMPTY = "empty"  # instead of a map that the model does not have
 INSPECTOR = "inspector"  # (scripts)
+DRAWER = "drawer"  # around it: a sheet above the page on a phone (scripts)
 CARDS = "cards"  # the inspector's cards as data
 TABLE = "table"  # (scripts)
 TABLE_FRAME = "table-frame"
-TITLE = "title"
 
 # Models and jobs
 WORKSHOP = "workshop"

@@ -7,7 +7,6 @@ from dash import html
 from analysis.models.card import HeadId, ModelCard
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead, HeadPart
-from dashboard.maps.map import Orientation
 from dashboard.palette import Colours, colours
 from dashboard.view import View
 
@@ -35,18 +34,17 @@ def _invitation() -> html.Div:
 
 
 def _card(view: View, head: HeadId, palette: Colours) -> html.Section:
-    said = view.map.head_title(view.shown, head) if view.shown is not None else ""
     header = [
         html.H2(str(head)),
-        html.Span(said, className="roles"),
-        _neighbours(view.card, head, view.orientation),
+        html.Span(className="roles"),  # the scripts write what the maps on the page call it
+        _neighbours(),
         html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
     ]
     parts = _parts(view, head, palette)
     return html.Section(
         [html.Header(header), html.Div(_columns(view.card, head, parts), className="head-body")],
         className="card head-card",
-        **{"aria-label": f"Head {head}"},
+        **{"aria-label": f"Head {head}", "data-name": str(head)},
     )
 
 
@@ -77,17 +75,9 @@ def _columns(card: ModelCard, head: HeadId, parts: list[HeadPart]) -> list[html.
     return [html.Div(left), html.Div(right)]
 
 
-def _neighbours(card: ModelCard, head: HeadId, lies: Orientation) -> html.Span:
-    """Buttons to the heads beside it, as the map lies: over the layers one way, over the heads the other."""
-    at = card.layers.index(head.layer)
-    layers, heads = ((at - 1, head.head), (at + 1, head.head)), ((at, head.head - 1), (at, head.head + 1))
-    across, down = (heads, layers[:: -1 if lies.upward else 1]) if lies.across else (layers, heads)
-    buttons = []
-    for arrow, (layer, other) in zip("←→↑↓", (*across, *down), strict=True):
-        exists = 0 <= layer < len(card.layers) and 0 <= other < card.heads
-        name = str(HeadId(card.layers[layer], other)) if exists else ""
-        go = {"data-instead": f"{head} {name}", "aria-label": f"Go to {name}"} if exists else {"aria-hidden": "true"}
-        buttons.append(html.Button(arrow, className="step", disabled=not exists, title=name, **go))
+def _neighbours() -> html.Span:
+    """Buttons to the heads beside it; which these are depends on how the maps lie, which the scripts know."""
+    buttons = [html.Button(arrow, className="step", disabled=True) for arrow in "←→↑↓"]
     return html.Span(buttons, className="steps")
 
 

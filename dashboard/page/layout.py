@@ -16,6 +16,8 @@ from dashboard.page.workshop import workshop
 from dashboard.state import ViewState
 from dashboard.view import view_titles
 
+THEMES = {"system": "System", "light": "Light", "dark": "Dark"}
+
 _SHORTCUTS = (
     ("← ↑ → ↓", "move over the heads of a focused map"),
     ("Enter", "pin the head"),
@@ -33,7 +35,8 @@ _STORES = (
     ids.PINS,
     ids.QUERY,
     ids.HEADS,
-    ids.TITLE,
+    ids.ASKED,
+    ids.FOLLOWED,
     ids.CARDS,
     ids.JOBS,
     ids.FRESH,
@@ -73,7 +76,7 @@ def _header() -> html.Header:
             _search(),
             html.Button("Copy link", id=ids.COPY, className="button"),
             html.Details([html.Summary("Download", className="button"), html.Div(id=ids.DOWNLOADS)], className="menu"),
-            _segments(ids.THEME, "Theme", {"system": "System", "light": "Light", "dark": "Dark"}),
+            _segments(ids.THEME, "Theme", THEMES),
             html.Button("?", id=ids.HELP_OPEN, className="button round", **{"aria-label": "Help"}),
         ],
         className="top",
@@ -113,21 +116,27 @@ def _atlas() -> list[Any]:
     return [
         html.Div(id=ids.WARNING, className="notice", role="note", hidden=True),
         html.Div(id=ids.SENTENCE, className="sentence"),
+        html.Button("Settings", className="button fold", **{"data-fold": "controls", "aria-expanded": "false"}),
         controls(),
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),
         html.Div(id=ids.LEGEND, className="legend"),
         _maps(),
-        html.Div(table(), id=ids.TABLE_FRAME, hidden=True),
-        html.Div(id=ids.INSPECTOR, className="inspector"),
+        html.Div(table(), id=ids.TABLE_FRAME, hidden=True, **{"data-follows": "all"}),
+        _drawer(),
         *sections(),
     ]
 
 
 def _maps() -> html.Div:
-    config = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False}
     label = "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."
-    graph = dcc.Graph(id=ids.MAPS, config=config, responsive=False, style={"minHeight": "160px"})
-    return html.Div(graph, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
+    maps = html.Div(id=ids.MAPS, className="sheet")
+    return html.Div(maps, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
+
+
+def _drawer() -> html.Div:
+    """The cards of pinned heads; on a phone they come up from below when a head is tapped."""
+    close = html.Button("Close", className="button lower", **{"data-lower": ids.DRAWER})
+    return html.Div([close, html.Div(id=ids.INSPECTOR, className="inspector")], id=ids.DRAWER)
 
 
 def _help() -> dmc.Modal:

@@ -1,9 +1,11 @@
-"""Large pieces of the page as plain data, which a script turns into elements.
+"""Large pieces of the page as plain data, which a script turns into elements, or as HTML.
 
 Dash keeps books about every component on the page, and the time that takes grows with the square of their number: a few
 thousand of them stop the browser for seconds. The inspector's cards have that many.
 """
 
+import re
+from html import escape
 from typing import Any
 
 from dash.development.base_component import Component
@@ -19,3 +21,42 @@ def as_data(piece: Any) -> Any:
     if isinstance(piece, (list, tuple)):
         return [as_data(part) for part in piece if part is not None]
     return str(piece)
+
+
+_ATTRIBUTE = re.compile(
+    r"aria-[a-z]+|data-[a-z]+|scope|title|role|href|id|name|value|type|placeholder|for|action|method|src|alt"
+)
+_RENAMED = {"className": "class", "htmlFor": "for"}
+_EMPTY = {"input", "br", "hr", "img"}
+
+
+def as_html(piece: Any) -> str:
+    """The same as HTML, for a page without Dash; whatever is text is escaped."""
+    data = as_data(piece)
+    if isinstance(data, str):
+        return escape(data)
+    if not data or not isinstance(data[0], str) or len(data) != 3 or not isinstance(data[1], dict):
+        return "".join(_html(part) for part in data)
+    return _html(data)
+
+
+def _html(data: Any) -> str:
+    if isinstance(data, str):
+        return escape(data)
+    tag, properties, children = data
+    attributes = "".join(_attribute(name, value) for name, value in properties.items())
+    if tag in _EMPTY:
+        return f"<{tag}{attributes}>"
+    return f"<{tag}{attributes}>{''.join(_html(child) for child in children)}</{tag}>"
+
+
+def _attribute(name: str, value: Any) -> str:
+    shown = _RENAMED.get(name, name)
+    if name == "style":
+        css = ";".join(f"{key}:{part}" for key, part in value.items())
+        return f' style="{escape(css)}"'
+    if name in {"disabled", "hidden", "open", "selected"}:
+        return f" {name}" if value else ""
+    if shown in {"class", "for"} or _ATTRIBUTE.fullmatch(shown):
+        return f' {shown}="{escape(str(value))}"'
+    return ""

@@ -42,7 +42,13 @@ def pairs_dialog() -> dmc.Modal:
         [
             html.Div(id=ids.PAIRS_ABOUT, className="pairs-about", role="status"),
             grid,
-            html.P(html.Button("Download as CSV", className="button", **{"data-csv": ids.PAIRS_TABLE})),
+            html.P(
+                [
+                    html.Button("Copy table", className="button", **{"data-copy": ids.PAIRS_TABLE}),
+                    " ",
+                    html.Button("Download as CSV", className="button", **{"data-csv": ids.PAIRS_TABLE}),
+                ]
+            ),
         ],
         id=ids.PAIRS,
         title="",

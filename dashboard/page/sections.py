@@ -88,7 +88,7 @@ def drawn_sections(view: View, width: int, dark: bool, sent: Any) -> Drawn:
         if content is None:
             continue
         mark = hashlib.sha256(content.depends.encode()).hexdigest()[:16]
-        if marks.get(section.key) != mark:
+        if marks.get(section.key) != mark and not section.scripted:
             drawn.contents[section.key] = content.draw()
             marks[section.key] = mark
     return drawn

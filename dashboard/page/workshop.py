@@ -101,6 +101,8 @@ def _tools(job: JobState, read_only: bool) -> list[Any]:
         tools.append(html.Button("Cancel", className="mate", **{"data-cancel": job.id}))
     if not read_only and job.state in {"failed", "cancelled"}:
         tools.append(html.Button("Try again", className="mate", **{"data-retry": job.id}))
+    if not read_only and not job.active:
+        tools.append(html.Button("Delete", className="mate", title="Its results stay", **{"data-forget": job.id}))
     return tools
 
 
@@ -174,4 +176,4 @@ def _set(one: OwnSet, read_only: bool) -> html.Li:
             html.Button("Delete", className="mate", **{"data-drop": one.id, "data-sure": sure}),
         ]
         parts.append(html.Div(tools, className="job-tools"))
-    return html.Li(parts, **{"data-set": one.id})
+    return html.Li(parts, **{"data-own-set": one.id})

@@ -3,6 +3,9 @@
 import json
 import time
 from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
 from swagger_ui_bundle import swagger_ui_path
 
 from analysis import __version__, methods
@@ -23,6 +27,7 @@ from analysis.errors import (
     ModelNotFound,
     QueueFull,
     RelationError,
+    ServerBusy,
     SettingError,
     StoreError,
     TaskError,
@@ -33,18 +38,29 @@ from analysis.jobs.job import Job
 from analysis.jobs.problems import field_of, problem_words
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.head_pairs import HeadPairs
+from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
+from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
+from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
+from analysis.prompt.reading import PromptAblation, PromptReading, told
+from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
+from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
 from analysis.results.provenance import Data
-from analysis.results.scores import KINDS, Scores
+from analysis.results.quantities import quantities, values
+from analysis.results.scores import Scores
+from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion
 from dashboard.web.exports import scores_frame
+from dashboard.web.heavy import Heavy
 from dashboard.web.sets import add_sets
+
+Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
 SUBMISSIONS = 10  # per minute and client
 CLIENTS = 1000  # whose submissions are counted at a time
@@ -55,8 +71,34 @@ _STATUS = {
     HeadError: 404,
     SettingError: 422,
     QueueFull: 503,
+    ServerBusy: 503,
     WorkerBusy: 503,
     TaskError: 422,
+}
+
+
+class Refusal(BaseModel):
+    """Why not, and what to do."""
+
+    error: str
+    message: str
+    hint: str
+
+
+class Detail(BaseModel):
+    """Why not."""
+
+    detail: Any
+
+
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Detail, "description": "a body that cannot be read"},
+    403: {"model": Detail, "description": "the analyst role is needed"},
+    404: {"model": Refusal | Detail, "description": "there is no such thing"},
+    422: {"model": Refusal | Detail, "description": "something that makes no sense"},
+    429: {"model": Detail, "description": "too many at a time"},
+    503: {"model": Refusal, "description": "busy; later it works"},
+    507: {"model": Refusal, "description": "the store cannot be used"},
 }
 
 
@@ -69,8 +111,11 @@ class Chosen(BaseModel):
     method: Annotated[str, Field(max_length=40)] = Field(
         default_factory=lambda: MAPS[0].name, description="the map whose scores are asked for"
     )
-    fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
+    result: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="of several results the one that goes first, as a job's link names it"
+    )
+    fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
+        "", description="the same under its older name"
     )
     own: Annotated[str, Field(max_length=120)] = Field(
         "", description="a set of people's own relations, by id or name; the built-in ones alone when left out"
@@ -83,15 +128,19 @@ class Chosen(BaseModel):
     head: Annotated[int, Field(ge=0)] | None = None
     least: Annotated[float, Field(ge=0, le=1)] = Field(0, description="only scores of at least this")
 
-    def frame(self, catalogue: Catalogue) -> pd.DataFrame:
-        """The rows."""
-        scores = self._scores(catalogue)
+    def scores(self, catalogue: Catalogue) -> Scores:
+        """The result; raises what a person can fix."""
+        scores = self._result(catalogue)
         there = [item.name for item in scores.provenance.items]
         if unknown := [name for name in self.item if name not in there]:
             raise SettingError(f"there is no item {unknown[0][:80]!r} in this map", f"There are: {', '.join(there)}.")
         kinds = scores.score.kind.values.tolist()
         if self.kind is not None and self.kind not in kinds:
             raise SettingError(f"the {self.method} map has no {self.kind[:40]!r}", f"There are: {', '.join(kinds)}.")
+        return scores
+
+    def frame(self, scores: Scores) -> pd.DataFrame:
+        """The rows of a result."""
         frame = scores_frame(scores)
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
@@ -100,12 +149,12 @@ class Chosen(BaseModel):
                 frame = frame[frame[column] == value]
         return frame[frame["score"] >= self.least] if self.least > 0 else frame
 
-    def _scores(self, catalogue: Catalogue) -> Scores:
+    def _result(self, catalogue: Catalogue) -> Scores:
         card = catalogue.card(self.model, self.fingerprint)
         if self.method not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
             raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")
-        scores = catalogue.result(card, self.method, self.fit, _set_id(catalogue, self.own))
+        scores = catalogue.result(card, self.method, self.result or self.fit, _set_id(catalogue, self.own))
         if scores is None:
             one = methods.method(self.method)
             title = one.title.lower()
@@ -118,6 +167,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     api = FastAPI(
         title="Head Atlas", version=__version__, docs_url=None, redoc_url=None,
         description="What every attention head of a model does: results as data, analyses as jobs.",
+        responses=_REFUSALS,
     )  # fmt: skip
     api.mount("/docs/files", StaticFiles(directory=str(swagger_ui_path)))
     api.add_exception_handler(HeadAtlasError, _answer)
@@ -130,8 +180,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     @api.get("/health")
     def health() -> dict[str, Any]:
         """Whether the server is well, and whether it takes jobs."""
-        active = [job for job in engine.jobs() if job.active]
-        return {"status": "ok", "version": __version__, "read_only": access.read_only, "active_jobs": len(active)}
+        return {"status": "ok", "version": __version__, "read_only": access.read_only}
 
     @api.get("/models")
     def list_models() -> dict[str, Any]:
@@ -148,7 +197,9 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         raise ModelNotFound(f"there is no model with the fingerprint {fingerprint}", "See /api/models.")
 
     _add_results(api, catalogue)
+    _add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
+    _add_prompt(api, catalogue, engine)
     _add_jobs(api, engine)
     add_sets(api, catalogue, engine, _must_be_analyst)
     return api
@@ -160,21 +211,28 @@ def _set_id(catalogue: Catalogue, own: str) -> str | None:
 
 
 def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
+    heavy = Heavy()
+
+    async def answer(request: Request, chosen: Chosen, media: str, written: Written) -> Response:
+        """The chosen rows, made once for the same results."""
+        scores, generation = await run_in_threadpool(lambda: (chosen.scores(catalogue), catalogue.generation))
+        key = (media, generation, chosen.model_dump_json())
+        return await heavy.answer(request, key, lambda: written(chosen.frame(scores)), media)
+
     @api.get("/scores", response_model=None, responses={200: {"content": {"application/json": {}}}})
-    def scores_json(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_json(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """Scores in long format as JSON, a row for each score."""
-        frame = chosen.frame(catalogue)
-        return Response(frame.to_json(orient="records"), media_type="application/json")
+        return await answer(request, chosen, "application/json", json_pieces)
 
     @api.get("/scores.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})
-    def scores_csv(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_csv(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """The same as CSV: `pandas.read_csv` reads this address."""
-        return Response(chosen.frame(catalogue).to_csv(index=False), media_type="text/csv")
+        return await answer(request, chosen, "text/csv", csv_pieces)
 
     @api.get("/scores.parquet", response_model=None, responses={200: {"content": {"application/octet-stream": {}}}})
-    def scores_parquet(chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_parquet(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
         """The same as Parquet."""
-        return Response(chosen.frame(catalogue).to_parquet(index=False), media_type="application/octet-stream")
+        return await answer(request, chosen, "application/octet-stream", _parquet)
 
     @api.get("/head")
     def one_head(
@@ -191,7 +249,73 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         for method in methods.METHODS:
             scores = catalogue.result(card, method.name, own=chosen)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
+        results = results_of(catalogue, card)
+        answer["findings"] = [finding.to_plain() for finding in findings_of(results, name)]
+        alike = heads_like(results, card, name)
+        answer["alike"] = [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike]
         return answer
+
+    @api.get("/agreement")
+    def agreement(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """How many heads that have a label of what they do also matter for a task."""
+        card = catalogue.card(model, fingerprint)
+        listed = agreements(results_of(catalogue, card))
+        return {"model": card.to_dict(), "agreements": [each.to_plain() for each in listed]}
+
+    @api.get("/search")
+    def search(
+        q: Annotated[str, Query(max_length=200, examples=["capital", "Paris", "needed for math", "L23H4"])],
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """The heads that words are about: a relation, a token, a task, a head's name. The strongest first."""
+        card = catalogue.card(model, fingerprint)
+        listed = answers(results_of(catalogue, card), card, q)
+        return {"model": card.to_dict(), "answers": [answer.to_plain() for answer in listed]}
+
+
+def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
+    @api.get("/quantities")
+    def list_quantities(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """Every number that there is one value per head of: scores, effects, gradients, classes."""
+        card = catalogue.card(model, fingerprint)
+        listed = quantities(results_of(catalogue, card))
+        return {"model": card.to_dict(), "quantities": [asdict(each) for each in listed]}
+
+    @api.get("/quantity")
+    def one_quantity(
+        key: Annotated[str, Query(max_length=200, examples=["function/country_capital/promote"])],
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """One of them, layer by layer; null where a head has none."""
+        card = catalogue.card(model, fingerprint)
+        numbers = values(results_of(catalogue, card), key)
+        rows = [[None if isnan(value) else round(value, 6) for value in row] for row in numbers.tolist()]
+        return {"model": card.to_dict(), "key": key, "values": rows}
+
+    @api.get("/matches")
+    def matches(
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        other: Annotated[str, Query(max_length=200)] = default_model.ID,
+        other_fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+    ) -> dict[str, Any]:
+        """The heads of two models whose scores are most alike."""
+        card, second = catalogue.card(model, fingerprint), catalogue.card(other, other_fingerprint)
+        listed = matched_heads(results_of(catalogue, card), card, results_of(catalogue, second), second)
+        pairs = [{"head": str(m.head), "other": str(m.other), "cosine": round(m.cosine, 3)} for m in listed]
+        return {"model": card.to_dict(), "other": second.to_dict(), "matches": pairs}
+
+
+def _parquet(frame: pd.DataFrame) -> Iterator[bytes]:
+    yield frame.to_parquet(index=False)
 
 
 def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
@@ -205,16 +329,40 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         method: Annotated[str, Query(max_length=40, description="whose score; the first map's when left out")] = "",
         kind: Annotated[str, Query(max_length=40)] = KINDS[0],
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
+        fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
         own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
     ) -> dict[str, Any]:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
-        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, own)
+        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit, own)
         step = question.step(card, catalogue, engine)
         if not engine.knows(step):
             _must_be_analyst(request)
         found = HeadPairs.from_json(engine.ask(card, step))
         return {"model": card.to_dict(), **found.to_plain()}
+
+
+def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+    @api.get("/prompt")
+    def prompt(
+        request: Request,
+        text: Annotated[str, Query(max_length=MAX_CHARACTERS, examples=["The capital of France is"])],
+        head: Annotated[list[str], Query(max_length=MAX_HEADS, description="whose attention is told")] = [],  # noqa: B006
+        model: Annotated[str, Query(max_length=200)] = default_model.ID,
+        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
+    ) -> dict[str, Any]:
+        """A text as a model reads it: tokens, attention of some heads, next tokens, and every head's effect on them."""
+        card = catalogue.card(model, fingerprint)
+        question = PromptQuestion(text, tuple(HeadId.parse(one) for one in head), ablate)
+        reading, ablation = question.reading(card), question.ablation(card)
+        if not all(engine.knows(step) for step in (reading, ablation) if step is not None):
+            _must_be_analyst(request)
+        read = PromptReading.from_json(engine.ask(card, reading, PROMPT_PATIENCE))
+        ablated = None
+        if ablation is not None:
+            ablated = PromptAblation.from_json(engine.ask(card, ablation, PROMPT_PATIENCE))
+        return {"model": card.to_dict(), **told(read, ablated)}
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:
@@ -240,11 +388,15 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         return job_state(_found(engine, job_id))
 
     @api.delete("/jobs/{job_id}")
-    def cancel(request: Request, job_id: str) -> JobState:
+    def cancel(
+        request: Request,
+        job_id: str,
+        forget: Annotated[bool, Query(description="delete a job that is over instead; its results stay")] = False,
+    ) -> JobState:
         """Stop a job; what it has computed is kept."""
         _must_be_analyst(request)
         _found(engine, job_id)
-        return job_state(engine.cancel(job_id))
+        return job_state(engine.delete(job_id) if forget else engine.cancel(job_id))
 
     @api.post("/jobs/{job_id}/retry", status_code=202)
     def retry(request: Request, job_id: str) -> JobState:

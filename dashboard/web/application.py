@@ -13,8 +13,9 @@ from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.page import callbacks
 from dashboard.page.layout import page
-from dashboard.web import exports, scripts
+from dashboard.web import exports, numbers, pages, scripts, start
 from dashboard.web.api import create_api
+from dashboard.web.dash_requests import DashRequests
 from dashboard.web.guard import Guard, policy
 from dashboard.web.live import Watch, tell
 from dashboard.web.nowhere import add_nowhere
@@ -29,6 +30,7 @@ _INDEX = f"""<!DOCTYPE html>
 <title>Head Atlas</title>
 <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">
 <script src="/assets/before/theme.js"></script>
+<script src="/assets/before/start.js"></script>
 {{%css%}}
 {scripts.preloads()}
 </head>
@@ -43,6 +45,8 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     """The server, ready for uvicorn."""
     server = FastAPI(title="Head Atlas", docs_url=None, redoc_url=None, openapi_url=None)
     server.include_router(exports.routes(catalogue))
+    server.include_router(pages.routes(catalogue))
+    server.include_router(numbers.routes(catalogue))
     server.mount("/api", create_api(catalogue, engine, access, models))
 
     watch = Watch(engine)
@@ -52,9 +56,11 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
 
     server.add_api_websocket_route("/live/jobs", live)
     server.mount(scripts.URL, scripts.Modules())  # before Dash's own assets
+    server.include_router(start.routes(catalogue, models, access.read_only, watch.jobs))  # before Dash's own layout
     app = dash_app(catalogue, access, models, server)
     server.state.dash = app
     add_nowhere(server)
+    server.add_middleware(DashRequests, dash=app)
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
     server.add_middleware(Guard, access=access, policy=policy(list(app.csp_hashes())))  # the last is the outermost
     return server
@@ -66,7 +72,7 @@ def dash_app(catalogue: Catalogue, access: Access, models: Path | None, server: 
         "head-atlas",
         server=server,
         assets_folder=str(ASSETS),
-        assets_path_ignore=["before", "pictures", scripts.IGNORED],
+        assets_path_ignore=["before", "pictures", "head-page.css", scripts.IGNORED],
         index_string=_INDEX,
         meta_tags=[scripts.rules()],
         title="Head Atlas",

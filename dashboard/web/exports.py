@@ -1,7 +1,7 @@
 """What a person takes away: tables, a stand-alone page, a figure, a script. Each says where its numbers come from."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,9 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
+from starlette.concurrency import run_in_threadpool
 
+from analysis.errors import ServerBusy
 from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Scores
+from analysis.results.tables import csv_pieces
 from dashboard.cache import cached
 from dashboard.figures.numbers import plain
 from dashboard.figures.view_figure import view_picture
@@ -20,8 +23,9 @@ from dashboard.maps import map_of_method
 from dashboard.maps.map import MapView
 from dashboard.state import ViewState
 from dashboard.view import View, open_view, opened
+from dashboard.web.heavy import Heavy, Made
 
-_CSV, _PARQUET = "text/csv; charset=utf-8", "application/vnd.apache.parquet"
+_CSV, _PARQUET, _JSON = "text/csv; charset=utf-8", "application/vnd.apache.parquet", "application/json"
 _DARK = "dark"  # beside the view in the address of a figure
 
 
@@ -35,7 +39,7 @@ class Export:
 
     name: str
     media: str
-    make: Callable[[View], bytes]
+    make: Callable[[View], Iterator[bytes]]  # in pieces
 
 
 def _shown(view: View) -> MapView[Any]:
@@ -65,15 +69,6 @@ def reproduce(view: View) -> str:
     return view.map.reproduce(_shown(view), view.title, "/" + view.named.to_query())
 
 
-def _csv(frame: pd.DataFrame) -> bytes:
-    return frame.to_csv(index=False).encode()
-
-
-@cached(64)
-def _view_csv(view: View) -> bytes:
-    return _csv(view_frame(view))
-
-
 def _view_parquet(view: View) -> bytes:
     table = pa.Table.from_pandas(view_frame(view), preserve_index=False)
     metadata = {
@@ -85,10 +80,8 @@ def _view_parquet(view: View) -> bytes:
     return sink.getvalue()
 
 
-@cached(64)
-def _figure_json(view: View, dark: bool) -> str:
-    content: str = view_picture(view, dark=dark).to_json()
-    return content
+def _figure_json(view: View, dark: bool) -> Iterator[bytes]:
+    yield view_picture(view, dark=dark).to_json().encode()
 
 
 def _page(view: View) -> bytes:
@@ -101,13 +94,22 @@ def _page(view: View) -> bytes:
     return page.encode()
 
 
+def _whole(make: Callable[[View], bytes]) -> Callable[[View], Iterator[bytes]]:
+    """In one piece."""
+
+    def made(view: View) -> Iterator[bytes]:
+        yield make(view)
+
+    return made
+
+
 EXPORTS = (
-    Export("view.csv", _CSV, lambda view: _view_csv(_without_pins(view))),
-    Export("scores.csv", _CSV, lambda view: _csv(scores_frame(_everything(view)))),
-    Export("view.parquet", _PARQUET, _view_parquet),
-    Export("scores.parquet", _PARQUET, lambda view: _everything(view).to_parquet()),
-    Export("page.html", "text/html; charset=utf-8", _page),
-    Export("reproduce.py", "text/x-python; charset=utf-8", lambda view: reproduce(view).encode()),
+    Export("view.csv", _CSV, lambda view: csv_pieces(view_frame(_without_pins(view)))),
+    Export("scores.csv", _CSV, lambda view: csv_pieces(scores_frame(_everything(view)))),
+    Export("view.parquet", _PARQUET, _whole(_view_parquet)),
+    Export("scores.parquet", _PARQUET, _whole(lambda view: _everything(view).to_parquet())),
+    Export("page.html", "text/html; charset=utf-8", _whole(_page)),
+    Export("reproduce.py", "text/x-python; charset=utf-8", _whole(lambda view: reproduce(view).encode())),
 )
 
 
@@ -117,27 +119,36 @@ def _without_pins(view: View) -> View:
 
 def routes(catalogue: Catalogue) -> APIRouter:
     """The addresses of the exports; each takes the query string of a view."""
-    router = APIRouter(prefix="/export", include_in_schema=False)
+    router, heavy = APIRouter(prefix="/export", include_in_schema=False), Heavy()
     for export in EXPORTS:
-        router.add_api_route(f"/{export.name}", _endpoint(catalogue, export), methods=["GET"])
+        router.add_api_route(f"/{export.name}", _endpoint(catalogue, heavy, export), methods=["GET"])
 
-    def figure(request: Request) -> Response:
-        view = opened(catalogue, ViewState.from_query(request.url.query, ignored=(_DARK,)))
+    async def figure(request: Request) -> Response:
+        read = ViewState.from_query(request.url.query, ignored=(_DARK,))
+        view = replace(await run_in_threadpool(opened, catalogue, read), notices=())
         dark = request.query_params.get(_DARK) == "1"
-        return Response(_figure_json(replace(view, notices=()), dark), media_type="application/json")
+        return await _answer(heavy, request, ("figure", view, dark), lambda: _figure_json(view, dark), _JSON, {})
 
     router.add_api_route("/figure.json", figure, methods=["GET"])
     return router
 
 
-def _endpoint(catalogue: Catalogue, export: Export) -> Callable[[Request], Response]:
-    def endpoint(request: Request) -> Response:
-        view = open_view(catalogue, request.url.query)
+def _endpoint(catalogue: Catalogue, heavy: Heavy, export: Export) -> Callable[[Request], Awaitable[Response]]:
+    async def endpoint(request: Request) -> Response:
+        view = await run_in_threadpool(open_view, catalogue, request.url.query)
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in view.state.model)
         headers = {"Content-Disposition": f'attachment; filename="{stem}-{export.name}"'}
-        try:
-            return Response(export.make(view), media_type=export.media, headers=headers)
-        except NothingThere as error:
-            return PlainTextResponse(str(error), 404)
+        return await _answer(heavy, request, (export.name, view), lambda: export.make(view), export.media, headers)
 
     return endpoint
+
+
+async def _answer(
+    heavy: Heavy, request: Request, key: Hashable, make: Made, media: str, headers: dict[str, str]
+) -> Response:
+    try:
+        return await heavy.answer(request, key, make, media, headers)
+    except NothingThere as error:
+        return PlainTextResponse(str(error), 404)
+    except ServerBusy as error:
+        return PlainTextResponse(f"{error}. {error.hint}", 503, {"Retry-After": "5"})

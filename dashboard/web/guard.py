@@ -1,14 +1,17 @@
 """In front of everything the server answers: login, origin, size and headers."""
 
 import asyncio
+import math
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from dashboard.access import LOCAL_NAMES, Access, Role
+from dashboard.access import Access, Role
 from dashboard.state import ViewState
+from dashboard.web.logins import Logins, TooManyLogins
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -19,6 +22,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 MAX_UPLOAD = 5_000_000  # characters of one file
 MAX_BODY = 6_000_000  # bytes of any request: a file and what is around it
 MAX_SECONDS = 60.0  # for a body to arrive
+_HOST = re.compile(r"[a-z0-9.-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?", re.IGNORECASE)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
 
 
@@ -35,13 +39,13 @@ class Guard:
 
     def __init__(self, app: App, access: Access, policy: str) -> None:
         self._app, self._access, self._policy = app, access, policy
+        self._logins = Logins(access)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] not in {"http", "websocket"}:
             return await self._app(scope, receive, send)
-        role = await self._role(scope)
-        refused = self._refusal(scope, role)
+        role, refused = await self._admitted(scope)
         if refused is not None:
             if scope["type"] == "websocket":
                 return await send({"type": "websocket.close", "code": 4403})
@@ -62,28 +66,43 @@ class Guard:
             }
             await JSONResponse(told, 408)(scope, receive, self._with_headers(scope, send))
 
-    async def _role(self, scope: Scope) -> Role | None:
-        """What the sender may do; a password is verified in a thread, because that is made to take long."""
-        given = Headers(scope=scope).get("authorization")
-        return await asyncio.to_thread(self._access.role, given) if self._access.people else self._access.role(given)
-
-    def _refusal(self, scope: Scope, role: Role | None) -> Response | None:
+    async def _admitted(self, scope: Scope) -> tuple[Role | None, Response | None]:
+        """What the sender may do, and the answer if the request is refused."""
         headers = Headers(scope=scope)
-        if self._access.local and _host(headers.get("host", "")) not in LOCAL_NAMES:
-            return PlainTextResponse("This server answers to its own machine only.", 400)  # another name: rebinding
+        if not self._access.answers_to(_host(headers.get("host", ""))):
+            return None, PlainTextResponse("This server does not answer to this name.", 400)  # rebinding
+        address = scope["client"][0] if scope.get("client") else ""
+        try:
+            role = await self._logins.role(headers.get("authorization"), address)
+        except TooManyLogins as error:
+            wait = {"Retry-After": str(math.ceil(error.seconds))}
+            return None, PlainTextResponse("Too many wrong logins. Please wait.", 429, wait)
+        return role, self._refusal(scope, headers, role)
+
+    def _refusal(self, scope: Scope, headers: Headers, role: Role | None) -> Response | None:
         if role is None:
             challenge = {"WWW-Authenticate": 'Basic realm="Head Atlas", charset="UTF-8"'}
             return PlainTextResponse("Please log in.", 401, challenge)
-        if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not _same_origin(headers):
+        if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not self._same_origin(headers):
             return JSONResponse({"error": "OtherOrigin", "message": "this request comes from another site"}, 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:12]) > MAX_BODY:
             return _too_large()
         return None
 
+    def _same_origin(self, headers: Headers) -> bool:
+        """Browsers say where a request comes from; scripts say nothing and carry no one's cookies."""
+        site = headers.get("sec-fetch-site")
+        if site is not None and site not in {"same-origin", "none"}:
+            return False
+        origin = headers.get("origin")
+        if origin is None or origin.partition("://")[2] == headers.get("host"):
+            return True
+        return bool(self._access.public_url) and origin == self._access.public_url
+
     def _with_headers(self, scope: Scope, send: Send) -> Send:
         by = "*" if _embedded(scope) else "'self'"
-        policy = f"{self._policy}; frame-ancestors {by}"
+        policy = f"{self._policy}; connect-src 'self'{self._sockets(scope)}; frame-ancestors {by}"
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -96,6 +115,12 @@ class Guard:
             await send(message)
 
         return sending
+
+    def _sockets(self, scope: Scope) -> str:
+        """Where the page may open a WebSocket: here; to some browsers 'self' does not say that."""
+        host = Headers(scope=scope).get("host", "")
+        hosts = {host, self._access.public_url.partition("://")[2]}
+        return "".join(f" ws://{name} wss://{name}" for name in sorted(hosts) if _HOST.fullmatch(name))
 
 
 def _embedded(scope: Scope) -> bool:
@@ -138,20 +163,11 @@ def _host(header: str) -> str:
     return name.lower()
 
 
-def _same_origin(headers: Headers) -> bool:
-    """Browsers say where a request comes from; scripts say nothing and carry no one's cookies."""
-    site = headers.get("sec-fetch-site")
-    if site is not None and site not in {"same-origin", "none"}:
-        return False
-    origin = headers.get("origin")
-    return origin is None or origin.partition("://")[2] == headers.get("host")
-
-
 def policy(script_hashes: list[str]) -> str:
     """The content security policy: everything from here; styles inline, because the components write them so."""
     scripts = " ".join(["'self'", *script_hashes])
     return (
         f"default-src 'self'; script-src {scripts}; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-        "font-src 'self' data:; connect-src 'self' ws: wss:; worker-src 'self' blob:; object-src 'none'; "
+        "font-src 'self' data:; worker-src 'self' blob:; object-src 'none'; "
         "base-uri 'none'; form-action 'self'"
     )

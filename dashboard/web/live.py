@@ -4,55 +4,69 @@ Not a callback of Dash's: in 4.4 one that runs for as long as the page is open k
 """
 
 import asyncio
+import json
 import threading
 import time
-from typing import Any
+from dataclasses import dataclass
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from analysis.errors import StoreError
 from analysis.jobs.engine import Engine
-from analysis.jobs.job import ACTIVE
 from dashboard.jobs import job_state
 
 EVERY = 0.4  # seconds between looks at the jobs
 QUIET = 2.0  # the same while nothing runs
+MAX_FRAME = 4096  # bytes of what a page may send; it has nothing to say
 
 
 class Watch:
-    """The jobs as all open pages are told them: looked at once for all."""
+    """The jobs as all open pages are told them: looked at and written once for all."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._lock = engine, threading.Lock()
-        self._seen: tuple[float, list[dict[str, Any]]] = (-1e9, [])
+        self._seen = (-1e9, Told("[]", False))
 
-    def jobs(self) -> list[dict[str, Any]]:
+    def jobs(self) -> "Told":
         """As they were a moment ago at most."""
         with self._lock:
             if time.monotonic() - self._seen[0] > EVERY / 2:
-                self._seen = (time.monotonic(), [job_state(job).model_dump() for job in self._engine.jobs()])
+                jobs = [job_state(job) for job in self._engine.jobs()]
+                busy = any(job.active for job in jobs)
+                self._seen = (time.monotonic(), Told(json.dumps([job.model_dump() for job in jobs]), busy))
             return self._seen[1]
+
+
+@dataclass(frozen=True)
+class Told:
+    """The jobs as JSON, and whether one is active."""
+
+    text: str
+    busy: bool
 
 
 async def tell(socket: WebSocket, watch: Watch) -> None:
     """Send the jobs whenever something has changed, until the page is closed."""
     await socket.accept()
-    last = None
+    last = ""
     try:
         while True:
             now = await asyncio.to_thread(watch.jobs)
-            if now != last:
-                last = now
-                await socket.send_json(now)
-            busy = any(job["state"] in ACTIVE for job in now)
-            await _pause(socket, EVERY if busy else QUIET)
+            if now.text != last:
+                last = now.text
+                await socket.send_text(last)
+            if await _closed(socket, EVERY if now.busy else QUIET):
+                return
     except (WebSocketDisconnect, RuntimeError, StoreError):  # the page is gone, or asks again later
         return
 
 
-async def _pause(socket: WebSocket, seconds: float) -> None:
-    """Wait, and notice when the page closes."""
+async def _closed(socket: WebSocket, seconds: float) -> bool:
+    """Wait, and say whether the page closed meanwhile; whatever else it sends is not listened to."""
     try:
-        await asyncio.wait_for(socket.receive_text(), seconds)
+        async with asyncio.timeout(seconds):
+            while (await socket.receive())["type"] != "websocket.disconnect":
+                pass
     except TimeoutError:
-        return
+        return False
+    return True

@@ -9,7 +9,9 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from analysis.models.card import WRITTEN
+from dashboard import palette
 from dashboard.setting import MAX_PINS
+from dashboard.state import LOOKED_AFTER, all_settings, view_names
 from dashboard.web.guard import MAX_UPLOAD
 
 FOLDER = Path(__file__).parent.parent.parent / "assets" / "atlas"
@@ -17,7 +19,7 @@ URL = "/assets/atlas"
 IGNORED = "^atlas$"  # Dash would load every module once more, under another address
 
 # Dash starts when the functions that its callbacks name are there.
-RENDERER = f"import('{URL}/main.mjs').then(() => {{ window.renderer = new DashRenderer(); }});"
+RENDERER = f"import('{URL}/main.mjs').then(({{ hooks }}) => {{ window.renderer = new DashRenderer(hooks); }});"
 
 
 class Modules(StaticFiles):
@@ -37,11 +39,22 @@ class Modules(StaticFiles):
 
 def preloads() -> str:
     """A link for every module, so that the browser fetches all at once instead of one import after the other."""
-    names = sorted(path.name for path in FOLDER.glob("*.mjs"))
+    names = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.mjs"))
     return "\n".join(f'<link rel="modulepreload" href="{URL}/{name}">' for name in names)
 
 
 def rules() -> dict[str, str]:
-    """The tag that tells the scripts the rules: most pins, a head's name, the largest upload."""
-    told = {"pins": MAX_PINS, "head": WRITTEN.pattern, "upload": MAX_UPLOAD}
+    """The tag that tells the scripts the rules: most pins, a head's name, the largest upload, settings and colours."""
+    settings = []
+    for key, each in all_settings().items():
+        if key not in LOOKED_AFTER:
+            settings.append({"key": key, "default": each.default, "local": each.local})
+    told = {
+        "pins": MAX_PINS,
+        "head": WRITTEN.pattern,
+        "upload": MAX_UPLOAD,
+        "view": view_names()[0],
+        "settings": settings,
+        "palettes": palette.told(),
+    }
     return {"name": "atlas-rules", "content": json.dumps(told)}

@@ -81,7 +81,7 @@ def first_map(browser: Browser, address: str) -> float:
     for _ in range(2):
         start = time.perf_counter()
         page.goto(address)
-        page.wait_for_selector("#maps .heatmaplayer image", state="attached")
+        page.wait_for_selector("#maps canvas", state="attached")
         seconds = time.perf_counter() - start
     context.close()
     return seconds
@@ -99,7 +99,7 @@ def table(scratch: Path) -> str:
         theta = ("θ changed", "role", [0.3 + 0.02 * i for i in range(25)])
         role = ("F / N alone", "gates", ["facilitation", "interference"] * 12)
         rows = _map(browser, there, "function map", (80, 64, 5), tau, rule)
-        rows += _map(browser, f"{there}&view=causal", "causal map", (64, 80, 4), theta, role)
+        rows += _map(browser, f"{there}&view=causal", "causal map", (80, 64, 4), theta, role)
         starts = sorted(first_map(browser, address) for _ in range(5))
     rows.append(("first map of the default model, warm", f"{starts[len(starts) // 2]:.2f} s", "2 s"))
     lines = [f"| {what} | {value} | {bar} |" for what, value, bar in rows]

@@ -11,7 +11,7 @@ from tests.benchmarks.browser_speed import percentile
 from tests.faults.conftest import Server
 
 VIEWERS, ROUNDS = 50, 6
-_PATHS = (
+PATHS = (
     "/",
     "/_dash-layout",
     "/api/jobs",
@@ -26,7 +26,7 @@ def look(address: str, viewer: int) -> list[float]:
     times = []
     for i in range(ROUNDS):
         start = time.perf_counter()
-        with urllib.request.urlopen(address + _PATHS[(viewer + i) % len(_PATHS)], timeout=30) as answer:
+        with urllib.request.urlopen(address + PATHS[(viewer + i) % len(PATHS)], timeout=30) as answer:
             answer.read()
         times.append(1000 * (time.perf_counter() - start))
         time.sleep(0.5)

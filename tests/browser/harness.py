@@ -125,18 +125,17 @@ def open_page(
 def drawn(page: Page) -> None:
     """Wait until the maps are on the screen and the scripts know them."""
     if "view=models" not in page.url:
-        page.wait_for_selector("#maps .heatmaplayer image", state="attached", timeout=20_000)
+        page.wait_for_selector("#maps canvas", state="attached", timeout=20_000)
     page.wait_for_selector("#inspector > *", state="attached", timeout=20_000)
     if "view=models" not in page.url:
         page.wait_for_selector("#frame > .pinned", state="attached", timeout=20_000)
 
 
-MAPS = """document.querySelector("#maps .js-plotly-plot").data
-    .filter((trace) => trace.type === "heatmap" && trace.legendgroup !== "inside").length"""
+MAPS = "document.querySelectorAll('#maps canvas').length"
 
 
 def maps(page: Page) -> int:
-    """How many maps are drawn; what lies over their squares is not counted."""
+    """How many maps are drawn."""
     return int(page.evaluate(MAPS))
 
 
@@ -145,16 +144,15 @@ def field(page: Page, name: str) -> Locator:
     return page.locator(f"#new-form [data-field={name}] input")
 
 
+_CELL = """async ([layer, head, panel]) => {
+    const { state } = await import("/assets/atlas/state.mjs");
+    const { boxOf } = await import("/assets/atlas/geometry.mjs");
+    const corner = document.querySelector("#maps").getBoundingClientRect();
+    const box = boxOf(state.boxes[panel], state.sight, [layer, head], state.heads);
+    return [corner.left + box.left + box.width / 2, corner.top + box.top + box.height / 2];
+}"""
+
+
 def cell(page: Page, layer: int, head: int, panel: int = 0) -> tuple[float, float]:
-    """The middle of a head's square, in the window's pixels. Layers by their place, untransposed maps."""
-    return tuple(
-        page.evaluate(
-            """([layer, head, panel]) => {
-                const gd = document.querySelector("#maps .js-plotly-plot"), mark = panel ? panel + 1 : "";
-                const x = gd._fullLayout["xaxis" + mark], y = gd._fullLayout["yaxis" + mark];
-                const box = gd.getBoundingClientRect();
-                return [box.left + x._offset + x.l2p(layer), box.top + y._offset + y.l2p(head)];
-            }""",
-            [layer, head, panel],
-        )
-    )
+    """The middle of a head's square, in the window's pixels, however the maps lie. Layers by their place."""
+    return tuple(page.evaluate(_CELL, [layer, head, panel]))

@@ -135,6 +135,9 @@ def test_pairs_behind_a_score(visit, running_scores):
     page.locator("#pairs-about").get_by_text(running_scores.samples[1]).click()
     expect(chosen).to_contain_text(running_scores.samples[1])
     expect(page.locator("#pairs-about")).to_contain_text("of 40 pairs are hits", timeout=60_000)
+    page.get_by_role("button", name="Copy table").click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('Source\\tTarget\\tHit'))")
+    assert len(page.evaluate("navigator.clipboard.readText()").splitlines()) == 1 + 40
     with page.expect_download() as found:
         page.get_by_role("button", name="Download as CSV").click()
     frame = pd.read_csv(found.value.path())

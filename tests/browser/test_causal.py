@@ -11,8 +11,8 @@ from playwright.sync_api import expect
 from analysis.methods.causal.plan import ROLES
 from analysis.results.shipped import shipped_scores
 from dashboard.maps.causal.gates import reduced
-from tests.browser.harness import cell, drawn
-from tests.browser.test_journeys import outlines, pinned, query, wait_for_query
+from tests.browser.harness import MAPS, cell, drawn, maps
+from tests.browser.test_journeys import PICTURE, outlines, pinned, query, wait_for_query
 from tests.synthetic import BIG, ODD, causal_scores_of, odd_scores
 
 CAUSAL = f"/?model={ODD}&view=causal"
@@ -30,11 +30,11 @@ def test_from_a_cell_with_both_roles_to_its_gates_in_every_seed(visit):
     page = visit(CAUSAL)
     row, head = a_head_with_both_roles()
     name = f"L{SCORES.provenance.model.layers[row]}H{head}"
-    page.mouse.move(*cell(page, head, row, panel=1))
+    page.mouse.move(*cell(page, row, head, panel=1))
     expect(page.locator("#tooltip")).to_contain_text(f"{name}facilitating and interfering")
     expect(page.locator("#tooltip")).to_contain_text("rank")
     assert outlines(page, "cursor") == 4
-    page.mouse.click(*cell(page, head, row, panel=1))
+    page.mouse.click(*cell(page, row, head, panel=1))
     expect(page.locator(".head-card h2")).to_have_text(name)
     expect(page.locator(".head-card .roles").first).to_contain_text(
         re.compile(r"Math: facilitating in \d of 5 seeds, interfering in \d of 5 seeds")
@@ -63,7 +63,7 @@ def test_from_a_yellow_cell_of_the_shipped_map_to_its_gates(visit):
     helps, hurts, _ = reduced(scores, "math", "any")
     row, head = (int(part) for part in np.unravel_index(np.minimum(helps, hurts).argmax(), helps.shape))
     page = visit("/?view=causal&palette=paper")
-    x, y = cell(page, head, row, panel=1)
+    x, y = cell(page, row, head, panel=1)
     shot = page.screenshot(clip={"x": x, "y": y, "width": 1, "height": 1})
     red, green, blue = page.evaluate(PIXEL, base64.b64encode(shot).decode())
     assert min(red, green) > 200
@@ -97,7 +97,7 @@ def test_a_deep_link_restores_the_causal_view(visit):
         expect(page.locator("#gates input:checked")).to_have_value("interference")
         expect(page.locator("#seed")).to_have_value("Seed 3")
         expect(page.locator("#role [role=slider]")).to_have_attribute("aria-valuenow", "0.7")
-        assert page.locator("#maps .heatmaplayer image").count() == 1
+        assert maps(page) == 1
         assert pinned(page) == ["L3H2"]
         before = query(page)
         page.reload()
@@ -108,18 +108,26 @@ def test_a_deep_link_restores_the_causal_view(visit):
 def test_always_and_any_side_by_side_and_alone(visit):
     """Four maps, two, and four again; the address follows; nothing is asked of the server for hovering."""
     page = visit(CAUSAL)
-    assert page.locator("#maps .heatmaplayer image").count() == 4
+    assert maps(page) == 4
     page.locator("#columns").get_by_text("Any", exact=True).click()
     wait_for_query(page, "columns", "any")
-    page.wait_for_function("document.querySelectorAll('#maps .heatmaplayer image').length === 2")
+    page.wait_for_function(f"{MAPS} === 2")
     page.locator("#columns").get_by_text("Always + Any").click()
-    page.wait_for_function("document.querySelectorAll('#maps .heatmaplayer image').length === 4")
+    page.wait_for_function(f"{MAPS} === 4")
     assert "columns" not in query(page)
 
 
-def test_the_keyboard_walks_up_the_layers(visit):
-    """Layer 0 is at the bottom, so the arrow up goes to the next layer."""
-    page = visit(CAUSAL)
+def test_a_pinned_head_stays_where_it_is(visit):
+    """Both maps lie alike: layers across and heads down, in squares; all four panels are on one screen."""
+    page = visit("/?view=causal&pin=L23H4", width=1440, height=900)
+    one, other = cell(page, 0, 0), cell(page, 1, 1)
+    assert other[0] - one[0] == other[1] - one[1] > 12
+    assert page.evaluate("document.querySelector('#frame').getBoundingClientRect().bottom") <= 900
+
+
+def test_the_published_orientation_is_one_switch_away(visit):
+    """Layer 0 is at the bottom then, so the arrow up goes to the next layer."""
+    page = visit(CAUSAL + "&transpose=1")
     page.locator("#frame").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -129,16 +137,15 @@ def test_the_keyboard_walks_up_the_layers(visit):
     expect(page.locator(".head-card h2")).to_have_text("L3H1")
 
 
-def test_a_moved_threshold_is_painted_at_once(visit):
-    """And plotly follows."""
+def test_a_moved_threshold_recolours_the_maps(visit):
+    """And what is told of the panels follows."""
     page = visit(f"/?model={BIG}&view=causal")
+    before = page.evaluate(PICTURE)
     page.locator("#role [role=slider]").focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     wait_for_query(page, "role", "0.55")
-    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 4")
-    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 0")
-    expect(page.locator("#facts")).to_contain_text("share of heads ≥ 0.55")
+    page.wait_for_function(f"before => {PICTURE} !== before", arg=before)
 
 
 @pytest.mark.parametrize(("part", "dark"), [("&pin=L3H2", False), ("&gates=preview", True)])

@@ -12,10 +12,8 @@ from tests import tiny_models
 from tests.browser.harness import cell, drawn, field, serve
 from tests.test_causal import SOLVER, built_model, built_task
 
-RUNNING_CELLS = """running => {
-    const map = document.querySelector("#maps .js-plotly-plot")?._fullData?.[0];
-    return map ? Array.from(map.z, row => Array.from(row)).flat().filter(code => code === running).length : -1;
-}"""
+RUNNING_CELLS = """running => import("/assets/atlas/state.mjs").then(({ state }) =>
+    state.heads ? state.heads.panels[0].look.codes.filter((code) => code === running).length : -1)"""
 
 
 def _linked(source, target):
@@ -89,7 +87,7 @@ def test_without_a_websocket_the_page_asks(visit, address):
 
 
 def test_a_job_is_cancelled_and_tried_again_and_needs_no_page(visit, address):
-    """By its buttons; then the last page is closed and the job is done all the same."""
+    """By its buttons; the last page is closed and the job is done all the same, and then it is deleted."""
     page = visit("/?view=models")
     job = submit(page, address, "algorithmic", "linguistic")
     expect(entry(page, job)).to_contain_text("of 30", timeout=60_000)
@@ -101,6 +99,8 @@ def test_a_job_is_cancelled_and_tried_again_and_needs_no_page(visit, address):
     page.wait_for_timeout(2000)
     page.goto(f"{address}/?view=models")
     expect(entry(page, job)).to_have_attribute("data-state", "done", timeout=120_000)
+    entry(page, job).get_by_role("button", name="Delete").click()
+    expect(entry(page, job)).to_have_count(0)
 
 
 def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, tmp_path):

@@ -125,17 +125,31 @@ def test_controls_change_map_counts_and_address(visit):
     expect(page.locator("#sentence")).to_contain_text("country → capital")
 
 
-def test_painted_at_once_and_plotly_follows(visit):
-    """A moved τ recolours the maps; when it rests the canvas is gone and plotly's picture is the same."""
+PICTURE = "document.querySelector('#maps canvas').toDataURL()"
+
+
+def test_a_moved_threshold_recolours_the_maps(visit):
+    """Canvases stay, their pixels change, and the titles say how many heads are left."""
     page = visit()
     page.locator("#tau [role=slider]").focus()
-    before = page.locator("#maps .heatmaplayer image").first.get_attribute("href")
+    before, title = page.evaluate(PICTURE), page.locator(".panel-title").first.inner_text()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     wait_for_query(page, "tau", "0.2")
-    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 5")
-    page.wait_for_function("document.querySelectorAll('.recoloured canvas').length === 0")
-    assert page.locator("#maps .heatmaplayer image").first.get_attribute("href") != before
+    page.wait_for_function(f"before => {PICTURE} !== before", arg=before)
+    assert page.locator(".panel-title").first.inner_text() != title
+
+
+def test_squares_are_crisp_and_fit_the_window(visit):
+    """Canvases have the pixels of the screen; a resized window lays them out again."""
+    page = visit()
+    widths = """() => [...document.querySelectorAll("#maps canvas")].map((canvas) =>
+        [canvas.width, Math.round(canvas.clientWidth * devicePixelRatio)])"""
+    before = page.evaluate(widths)
+    assert all(drawn == shown for drawn, shown in before)
+    page.set_viewport_size({"width": 700, "height": 800})
+    page.wait_for_function(f"before => ({widths})()[0][0] < before", arg=before[0][0])
+    page.wait_for_function("document.documentElement.scrollWidth <= 700")
 
 
 def test_back_and_forward(visit):
@@ -337,23 +351,34 @@ def test_embedded(visit):
 
 
 def test_zoom_is_common_and_stays(visit):
-    """Dragging in one panel zooms all; a changed τ keeps it; a double click resets."""
+    """Dragging in one panel zooms all, in squares; another rule keeps it; a count and two ways back."""
     page = visit(f"/?model={BIG}")
-    page.mouse.move(*cell(page, 10, 10))
+    start, end = cell(page, 10, 10, panel=1), cell(page, 30, 26, panel=1)
+    page.mouse.move(*start)
     page.mouse.down()
-    page.mouse.move(*cell(page, 30, 30), steps=5)
+    page.mouse.move(*end, steps=5)
     page.mouse.up()
-    ranges = """() => ["xaxis", "xaxis3"].map((name) =>
-        document.querySelector("#maps .js-plotly-plot")._fullLayout[name].range)"""
-    page.wait_for_function(f"({ranges})()[1][0] > 5")
-    first, third = page.evaluate(ranges)
-    assert first == third
+    tools = page.locator(".zoom-tools")
+    expect(tools).to_contain_text("357 of 5,120 heads in view")
+    texts = "() => [...document.querySelectorAll('.panel-axes')].map((axes) => axes.firstChild.textContent)"
+    assert set(page.evaluate(texts)) == {"10"}
+    first, other = cell(page, 12, 12), cell(page, 13, 13)
+    assert other[0] - first[0] == pytest.approx(other[1] - first[1], abs=0.2)
+    assert pinned(page) == []
     page.locator("#how").get_by_text("Always").click()
     wait_for_query(page, "how", "always")
-    page.wait_for_timeout(800)
-    assert page.evaluate(ranges)[0] == first
-    page.mouse.dblclick(*cell(page, 20, 20))
-    page.wait_for_function(f"({ranges})()[1][0] === -0.5")
+    page.wait_for_timeout(300)
+    one = cell(page, 12, 12)
+    assert cell(page, 13, 13)[0] - one[0] == other[0] - first[0]
+    page.mouse.dblclick(*one)
+    expect(tools).to_be_hidden()
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=3)
+    page.mouse.up()
+    tools.get_by_role("button", name="Show all heads").click()
+    expect(tools).to_be_hidden()
+    assert cell(page, 10, 10, panel=1) == start
 
 
 @pytest.mark.parametrize(("path", "dark"), [("/?pin=L23H4", False), ("/?view=table", False), ("/?colour=scores", True)])
@@ -367,9 +392,30 @@ def test_no_serious_accessibility_violation(visit, path, dark):
 
 
 def test_a_phone(visit):
-    """Nothing is wider than the screen."""
+    """Nothing is wider than the screen; the maps come first; controls are behind a button; a tap brings the card up."""
     page = visit("/?pin=L23H4", width=390, height=800)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.locator(".controls")).to_be_hidden()
+    page.get_by_role("button", name="Settings").click()
+    expect(page.locator("#how")).to_be_visible()
+    page.get_by_role("button", name="Settings").click()
+    expect(page.locator("#drawer")).not_to_have_class(re.compile("raised"))
+    page.mouse.click(*cell(page, 24, 5))
+    expect(page.locator("#drawer")).to_have_class(re.compile("raised"))
+    expect(page.locator(".head-card h2")).to_be_in_viewport()
+    page.get_by_role("button", name="Close").click()
+    expect(page.locator(".head-card h2")).not_to_be_in_viewport()
+    assert pinned(page) == ["L24H5"]
+
+
+def test_pins_are_named_and_numbered_on_the_map(visit):
+    """One has its name in the first panel; of several each has a number, in every panel and on its card."""
+    page = visit("/?pin=L23H4")
+    expect(page.locator("#frame > .pinned b:visible")).to_have_text(["L23H4"])
+    page.keyboard.down("Shift")
+    click(page, 2, 7)
+    page.keyboard.up("Shift")
+    expect(page.locator("#frame > .pinned b:visible")).to_have_text(["1 L23H4", *"1111", "2 L2H7", *"2222"])
 
 
 def test_back_undoes_controls_pins_and_views(visit):
@@ -417,21 +463,19 @@ def test_the_tables_sort_and_filter_are_in_the_address(visit):
     assert query(page)["filter"] == "name:contains:H4"
 
 
-def test_the_zoom_is_the_addresss(visit):
-    """It stays while other things change, and whoever draws is told when an address brings another."""
-    page = visit("/?zoom=L0-9,H0-3")
+def test_the_zoom_is_in_the_address(visit):
+    """Restored from a link, kept while other things change, written when it is changed, undone by Back."""
+    page = visit("/?zoom=L0-9.H0-3")
+    zoom = 'import("/assets/atlas/zoom.mjs").then(({ zoomed }) => JSON.stringify(zoomed()))'
+    assert page.evaluate(zoom) == '{"layers":[0,9],"heads":[0,3]}'
     page.locator("#how").get_by_text("Always").click()
     wait_for_query(page, "how", "always")
-    assert query(page)["zoom"] == "L0-9,H0-3"
-    told = """import("/assets/atlas/address.mjs").then(({ onZoom, setZoom }) => {
-        onZoom((zoom) => (window.zoomed = zoom));
-        setZoom({ layers: [3, 5], heads: [1, 2] });
-    })"""
-    page.evaluate(told)
-    wait_for_query(page, "zoom", "L3-5,H1-2")
+    assert query(page)["zoom"] == "L0-9.H0-3"
+    page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom({ layers: [3, 5], heads: [1, 2] }))')
+    wait_for_query(page, "zoom", "L3-5.H1-2")
     page.go_back()
-    page.wait_for_function("window.zoomed?.layers.join() === '0,9' && window.zoomed.heads.join() === '0,3'")
-    page.evaluate('import("/assets/atlas/address.mjs").then(({ setZoom }) => setZoom(null))')
+    page.wait_for_function("""import("/assets/atlas/zoom.mjs").then(({ zoomed }) => zoomed()?.layers[1] === 9)""")
+    page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom(null))')
     wait_for_query(page, "zoom", None)
 
 
@@ -563,9 +607,10 @@ def test_settings_are_sent_only_with_their_method(visit):
     page.locator("#new-submit").click()
     page.wait_for_timeout(300)
     first, second = (body for body in sent if body)
-    assert first == {"model": "org/name", "methods": ["function", "running", "salience"]}
+    assert first == {"model": "org/name", "methods": ["function", "running", "salience", "behaviour"]}
     assert second == {
-        "model": "org/name", "methods": ["function", "running", "salience", "causal"], "tasks": ["math"], "seeds": 2,
+        "model": "org/name", "methods": ["function", "running", "salience", "behaviour", "causal"],
+        "tasks": ["math"], "seeds": 2,
         "updates": [120, 260], "rates": [1, 0.1, 0.5, "often"], "push": 0.5, "published": True,
     }  # fmt: skip
 

@@ -40,7 +40,7 @@ def test_sets_are_renamed_hidden_and_deleted_and_results_too(visit, address):
     page = visit(f"/?model={ODD}")
     expect(page.locator("#own")).to_have_value(f"{HOSTILE} and 1 more")
     page.goto(f"{address}/?view=models")
-    mine = page.locator("[data-set]")
+    mine = page.locator("[data-own-set]")
     page.once("dialog", lambda dialog: dialog.accept("animals"))
     mine.get_by_role("button", name="Rename").click()
     expect(mine.locator("b")).to_have_text("animals")

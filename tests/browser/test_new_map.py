@@ -91,7 +91,7 @@ def test_a_new_map_is_chosen_hovered_pinned_and_addressed(visit):
     page = visit(f"/?model={MODEL}&view=table")
     page.locator("#view").get_by_text("Parity map").click()
     wait_for_query(page, "view", "parity")
-    page.wait_for_function("document.querySelectorAll('#maps .heatmaplayer image').length === 1")
+    expect(page.locator("#maps canvas")).to_have_count(1)
     page.mouse.move(*cell(page, 1, 2))
     expect(page.locator("#tooltip")).to_contain_text("L1H2even")
     expect(page.locator("#tooltip")).to_contain_text("p 1.00, rank 1 of 12")

@@ -9,6 +9,7 @@ import pytest
 
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
+from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.settings import GateSettings
 from analysis.methods.relation_pairs import relation_methods
 from dashboard.jobs import job_state
@@ -97,10 +98,25 @@ def test_causal_scores_are_data_too(client):
     assert client.get(f"/api/scores?model={synthetic.ODD}&kind=facilitation").status_code == 422
 
 
+def test_one_of_several_results_is_asked_for_by_its_name(store):
+    """The name of a job's link gives that result, under today's parameter and under the older one."""
+    synthetic.fill(store)
+    card = synthetic.odd_scores().provenance.model
+    short = synthetic.causal_scores_of(card, 2)
+    facts = replace(short.provenance, settings={**short.provenance.settings, "free_updates": 7})
+    store.put("result/short/causal/0", replace(short, provenance=facts).to_parquet())
+    client, address = client_of(store), f"/api/scores?model={card.id}&method=causal&item=math"
+    name = CausalMethod().choice(facts)
+    chosen = client.get(f"{address}&result={name}").json()
+    assert {row["seeds"] for row in chosen} == {2}
+    assert client.get(f"{address}&fit={name}").json() == chosen
+    assert {row["seeds"] for row in client.get(address).json()} == {5}
+
+
 def test_a_head_is_told_by_every_map(client):
     """Relations, mates, salient tokens and gates, whichever the model has."""
     found = client.get("/api/head?head=L23H4").json()
-    names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal"}
+    names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal", "ablation"}
     assert names | {method.name for method in relation_methods()} == set(found)
     assert (found["head"], found["heads"]) == ("L23H4", 270)
     assert found["salient"]

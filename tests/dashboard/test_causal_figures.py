@@ -5,15 +5,13 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis.methods.causal.result import STAGES, Curves, TaskRecord
-from dashboard.arrange import arrange_grid
-from dashboard.maps.causal.colours import GROUND
 from dashboard.maps.causal.losses import loss_curves
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.validation import validation_curves
 from dashboard.palette import colours, contrast
 from tests.dashboard.made import figure_of, state
 from tests.dashboard.test_causal_panels import EFFECT, GRADIENT, small
-from tests.dashboard.test_function_figures import shown, unpacked
+from tests.dashboard.test_function_figures import maps, shown, unpacked
 from tests.synthetic import big_scores, causal_scores_of, odd_scores
 
 INKS = colours("okabe-ito", False)
@@ -21,10 +19,6 @@ INKS = colours("okabe-ito", False)
 
 def make(wanted=None, scores=None, dark=False):
     return figure_of(scores or small(gradient=GRADIENT, effect=EFFECT), wanted, dark)
-
-
-def maps(figure):
-    return [trace for trace in figure["data"] if trace["type"] == "heatmap"]
 
 
 def test_colours_are_the_sum_of_two_lights():
@@ -48,21 +42,22 @@ def test_the_safe_pair_differs_in_brightness_from_black_and_from_both():
         assert contrast(light, palette.light(1, 1)) > 2
 
 
-def test_x_is_head_and_layer_0_is_at_the_bottom_unless_transposed():
-    """The published orientation, and the function map's on request."""
+def test_it_lies_as_the_function_map_does_unless_transposed():
+    """Layers across, so that a pinned head stays where it is; the published orientation has layer 0 at the bottom."""
     plain, turned = make(), make(state(view="causal", transpose=True))
-    assert [figure["layout"]["xaxis"]["title"]["text"] for figure in (plain, turned)] == ["head", "layer"]
-    assert plain["layout"]["yaxis"]["range"] == [-0.5, 1.5]
-    assert turned["layout"]["yaxis"]["range"] == [1.5, -0.5]
+    assert [figure["layout"]["xaxis"]["title"]["text"] for figure in (plain, turned)] == ["layer", "head"]
+    assert plain["layout"]["yaxis"]["range"] == [1.5, -0.5]
+    assert turned["layout"]["yaxis"]["range"] == [-0.5, 1.5]
 
 
 def test_every_panel_has_its_layer_profile_on_the_same_layers():
-    """Facilitation to the right, interference to the left; the profile follows the zoom of the maps."""
-    figure = make()
-    assert len(maps(figure)) == 4
-    bars = [trace for trace in figure["data"] if trace["name"] == "math any 1"]
-    assert unpacked(bars[0]["x"]).tolist() == [-1.0, 0.0]
-    assert {figure["layout"][f"yaxis{n}"]["matches"] for n in range(5, 9)} == {"y"}
+    """Facilitation up, or to the right, interference the other way; the profile follows the zoom of the maps."""
+    for transpose, shares, layers in ((False, "y", "x"), (True, "x", "y")):
+        figure = make(state(view="causal", transpose=transpose))
+        assert len(maps(figure)) == 4
+        bars = [trace for trace in figure["data"] if trace["xaxis"] == "x6"]
+        assert unpacked(bars[1][shares]).tolist() == [-1.0, 0.0]
+        assert {figure["layout"][f"{layers}axis{n}"]["matches"] for n in range(5, 9)} == {layers}
 
 
 def test_the_preview_has_one_scale_around_zero():
@@ -72,7 +67,7 @@ def test_the_preview_has_one_scale_around_zero():
     assert shown(figure, "math mean", 1, 0) == palette.empty
     assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
     assert "first-order" in figure["layout"]["annotations"][0]["text"]
-    assert GROUND not in json.dumps(figure)
+    assert palette.ground not in json.dumps(figure)
 
 
 @pytest.mark.parametrize("gates", ["both", "facilitation", "interference", "irrelevance", "preview"])
@@ -86,29 +81,6 @@ def test_a_big_causal_map_is_small_on_the_wire():
     """Four panels of 80 × 64 heads with profiles take less than 120 kB of JSON."""
     scores = causal_scores_of(big_scores().provenance.model, seeds=2)
     assert len(json.dumps(make(scores=scores))) < 120_000
-
-
-@pytest.mark.parametrize("width", [300, 376, 800, 1240, 2000])
-@pytest.mark.parametrize(("cells", "beside"), [((9, 30), True), ((64, 80), True), ((30, 9), False), ((80, 64), False)])
-def test_a_grid_stays_inside_its_figure_and_apart(width, cells, beside):
-    """Maps and profiles of 2 × 2 panels, on a phone and on a wide screen."""
-    place = arrange_grid(2, 2, cells, width, beside)
-    boxes = (*place.boxes, *place.sides)
-    assert len(boxes) == 8
-    for box in boxes:
-        assert box.left >= 0
-        assert box.left + box.width <= width
-        assert box.top + box.height <= place.height
-    for i, one in enumerate(boxes):
-        for other in boxes[:i]:
-            beside_each_other = one.left >= other.left + other.width or other.left >= one.left + one.width
-            assert beside_each_other or one.top >= other.top + other.height or other.top >= one.top + one.height
-
-
-def test_two_columns_stand_beside_each_other_where_there_is_room():
-    """Always left, Any right, one task a row; below each other on a phone."""
-    assert len({box.left for box in arrange_grid(2, 2, (9, 30), 1240, True).boxes}) == 2
-    assert len({box.left for box in arrange_grid(2, 2, (9, 30), 376, True).boxes}) == 1
 
 
 def test_validation_curves_and_losses_are_plotly_figures():

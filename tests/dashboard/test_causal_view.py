@@ -41,9 +41,9 @@ def test_an_address_restores_the_causal_view(catalogue):
     assert [controls[name] for name in names] == ["causal", ["syntax"], "any", "facilitation", "3", 0.7]
     assert found["query"].endswith("view=causal&tasks=syntax&columns=any&gates=facilitation&seed=3&role=0.7")
     assert found["hidden_groups"] == {"function": True, "causal": False, "salience": True}
-    usual = painted(catalogue, causal(ODD, "&tasks=math,syntax&role=0.5"))
-    assert usual["query"].endswith("view=causal")
-    assert usual["controls"]["tasks"] == ["math", "syntax"]
+    default = painted(catalogue, causal(ODD, "&tasks=math,syntax&role=0.5"))
+    assert default["query"].endswith("view=causal")
+    assert default["controls"]["tasks"] == ["math", "syntax"]
 
 
 @pytest.mark.parametrize(("part", "word"), [("&tasks=chess", "chess"), ("&seed=77", "77")])
@@ -63,7 +63,7 @@ def test_a_model_without_gates_says_how_to_get_them(catalogue, monkeypatch):
     cards = [ids.card(key) for key in found["sections"]]
     assert all(found["hidden"][name] for name in (ids.FRAME, *cards))
     assert not found["hidden"][ids.EMPTY]
-    assert painted(catalogue, "?view=causal")["heads"]["figure"]["data"]
+    assert painted(catalogue, "?view=causal")["heads"]["panels"]
     assert callbacks.inspect(catalogue, ["L1H1"], "?view=causal", SCREEN)
 
 
@@ -152,7 +152,7 @@ def test_what_stands_below_the_map(catalogue):
     assert len(sections["losses"]["data"]) == 2 * 3 * 5
     assert not any(found["hidden"][ids.card(key)] for key in ("facts", "validation", "losses"))
     assert found["hidden"][ids.card("counts")]
-    assert "blue light" in text(found["sentence"])
+    assert "blue means that the task " in text(found["sentence"])
     assert "both" in text(found["legend"])
 
 
@@ -216,7 +216,7 @@ def test_downloads_of_the_causal_map(server, catalogue):
     assert set(table["kind"].to_pylist()) == {"preview"}
     assert json.loads(table.schema.metadata[b"head-atlas"])["method"] == "causal"
     figure = client.get(f"/export/figure.json{causal(ODD)}").json()
-    assert {"facilitating (F)", "neither"} <= {trace.get("name") for trace in figure["data"]}
+    assert {"needs it (F)", "neither"} <= {trace.get("name") for trace in figure["data"]}
     assert "5 seeds" in " ".join(note["text"] for note in figure["layout"]["annotations"])
     assert '"method": "causal"' in client.get(f"/export/page.html{causal(ODD)}").text
 
@@ -237,6 +237,7 @@ def test_reproduce_names_the_command(catalogue, tmp_path):
 def test_function_results_are_never_taken_for_gates(catalogue):
     """A model's two maps are kept apart."""
     methods = [result.scores.provenance.method for result in shipped()]
-    assert methods == [*["function"] * 3, *["running"] * 3, *["salience"] * 3, "causal"]
+    assert list(dict.fromkeys(methods)) == ["function", "running", "context", "salience", "behaviour", "causal"]
+    assert [methods.count(name) for name in ("function", "running", "behaviour", "causal")] == [3, 3, 3, 1]
     assert catalogue.result(catalogue.card(default_model.ID), "function").provenance.method == "function"
     assert catalogue.result(odd_scores().provenance.model, "causal").provenance.method == "causal"

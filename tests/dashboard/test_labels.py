@@ -16,11 +16,10 @@ from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of
 from dashboard.maps.function import exports
-from dashboard.maps.function.colours import _coloured
 from dashboard.maps.function.head import head_scores
 from dashboard.maps.function.labels import chosen_labels, deciding_labels, quality, words
+from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.look import NOTHING
 from dashboard.maps.panel import Panel
 from dashboard.page import callbacks
 from dashboard.page.hover import packed
@@ -29,7 +28,7 @@ from dashboard.palette import blend, colours
 from dashboard.view import open_view
 from tests.dashboard.made import figure_of, map_view, state, view_of
 from tests.dashboard.test_callbacks import SCREEN, painted, text
-from tests.dashboard.test_function_figures import unpacked
+from tests.dashboard.test_function_figures import maps, unpacked
 from tests.dashboard.test_hover import numbers
 from tests.synthetic import ODD
 from tests.test_scores import HITS, make_scores
@@ -178,24 +177,32 @@ def test_uncertain_labels_are_pale_on_request():
     assert panels_of(with_parts(0.9, 0))["knowledge"].pale is None
 
 
+def insides_of(figure):
+    """What lies over the squares of the maps."""
+    return [trace for trace in figure["data"] if trace.get("legendgroup") == INSIDE]
+
+
 def test_hollow_and_pale_cells_keep_an_outline():
     """Over the maps lie others with larger gaps, transparent but for such cells; plotly knows every property."""
     scores, palette = with_parts(0.2, 0), colours("okabe-ito", False)
     figure = figure_of(scores)
     go.Figure(figure)
-    maps, insides = figure["data"][:3], figure["data"][3:]
-    assert [trace["legendgroup"] for trace in insides] == [INSIDE] * 3
-    for trace, inside, panel in zip(maps, insides, map_view(scores).panels, strict=True):
+    insides = insides_of(figure)
+    assert len(insides) == 3
+    panels = {panel.key: panel for panel in map_view(scores).panels}
+    whole = {trace["name"]: trace for trace in maps(figure)}
+    for inside in insides:
+        trace, panel = whole[inside["name"]], panels[inside["name"]]
         assert inside["xgap"] >= trace["xgap"] + 2
         assert np.array_equal(unpacked(inside["z"]).T == 1, panel.hollow)
         shades = [shade for _, shade in inside["colorscale"]][::2]
-        assert shades[:2] == [NOTHING, palette.empty]
+        assert shades[:2] == ["rgba(0,0,0,0)", palette.empty]
     pale = figure_of(with_parts(0.9, 0), state(uncertain=True))
-    inside = next(trace for trace in pale["data"][3:] if trace["name"] == "knowledge")
+    inside = next(trace for trace in insides_of(pale) if trace["name"] == "knowledge")
     code = int(unpacked(inside["z"])[1, 0])
     assert inside["colorscale"][2 * code][1] == blend(palette.empty, palette.of("knowledge"), 0.5)
     scored = figure_of(scores, state(colour="scores"))
-    assert not any(unpacked(trace["z"]).any() for trace in scored["data"][3:])
+    assert insides_of(scored) == []
 
 
 def test_a_picture_explains_what_is_not_filled(catalogue):
@@ -218,7 +225,7 @@ def test_the_legend_explains_hollow_and_uncertain(catalogue):
 def test_the_browser_gets_intervals(catalogue):
     """Of the label that decides, in hundredths; a hollow head is called so."""
     view = open_view(catalogue, "?relation=country_capital")
-    sent = packed(view)
+    sent = packed(view, dark=False)
     (measure,) = sent["panels"][0]["measures"]
     low, high = (numbers(ends, "u1", (30, 9)) for ends in measure["interval"])
     assert [low[23, 4], high[23, 4]] == [round(100 * float(end)) for end in wilson(26, 40)]
@@ -253,6 +260,7 @@ def test_the_card_shows_interval_pairs_and_remarks(catalogue, running_scores):
     card = text(callbacks.inspect(catalogue, ["L23H4"], "", SCREEN))
     for expected in ("0.50–0.78", "26 / 40", "β", "control", "copy-like", '"data-pairs": "country_capital"'):
         assert expected in card
+    assert card.count('"data-pairs"') == 19  # every applicable relation, those without a hit too
     one = view_of(running_scores, state(basis="running", pins=(HeadId(23, 4),)))
     hits = float(running_scores.over_samples("mean").hits.sel(item="country_capital", layer=23, head=4).max())
     told = f"{hits:.0f}" if hits == int(hits) else f"{hits:.1f}"
@@ -303,4 +311,4 @@ def test_only_solid_labels_colour_the_panel_of_all_categories():
         categories=("algorithmic", "knowledge", "linguistic"), belongs=belongs, strengths=np.full((3, 1, 2), 0.5),
         hollow=np.array([[False, True]]), filled=filled,
     )  # fmt: skip
-    assert _coloured(panel, belongs)[:, 0].T.tolist() == [[True, False, False], [True, True, False]]
+    assert coloured(belongs, panel.filled)[:, 0].T.tolist() == [[True, False, False], [True, True, False]]

@@ -151,7 +151,7 @@ def test_a_new_map_can_be_taken_away(client):
 def test_a_map_needs_only_a_name_a_title_and_panels(client, toys, view):
     """Every hook of the base class has an answer that the page, the exports and the API can live with."""
     query = f"?model={ODD}&view={view}"
-    assert painted(toys, query)["heads"]["figure"]["data"]
+    assert painted(toys, query)["heads"]["panels"]
     around = callbacks.describe(toys, query, SCREEN, None)
     assert all(content is callbacks.no_update for content in around["sections"].values())
     assert around["legend"] == []

@@ -1,6 +1,7 @@
 """Relations that people bring: a set of its own, which changes no view that does not ask for it."""
 
 import io
+import json
 from dataclasses import replace
 
 import pandas as pd
@@ -15,12 +16,12 @@ from analysis.results.scores import Scores
 from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
 from dashboard.maps.function.state import FunctionState
-from dashboard.page import callbacks
+from dashboard.page import callbacks, hover
 from dashboard.view import open_view
 from dashboard.web.application import create_app
 from dashboard.web.exports import reproduce, scores_frame, view_frame
 from tests.dashboard.made import catalogue_of
-from tests.dashboard.test_callbacks import SCREEN, painted
+from tests.dashboard.test_callbacks import SCREEN
 
 PAIRS_OF = {"mine": [["cat", "kitten"], ["dog", "puppy"]], "other": [["a", "b"]]}
 
@@ -56,13 +57,19 @@ def before(store):
     return taken(catalogue_of(store))
 
 
+def offered(catalogue):
+    """What the pickers of the default view offer."""
+    return callbacks.choices(catalogue, open_view(catalogue, ""))
+
+
 def taken(catalogue, query=""):
     """All that a link stands for: panels, counts, words, table, script and exports."""
     view = open_view(catalogue, query)
     page = callbacks.describe(catalogue, view.query or "?view=table", SCREEN, None)
     return {
         "panels": [(panel.key, panel.title, panel.count, panel.value.tolist()) for panel in view.panels],
-        "words": str([page[name] for name in ("title", "warning", "sentence", "legend", "empty")]),
+        "told": json.dumps(hover.packed(view, False)),
+        "words": str([page[name] for name in ("warning", "empty")]),
         "absent": str(page["sections"]["absent"]),
         "columns": page["columns"],
         "rows": page["rows"],
@@ -80,7 +87,7 @@ def test_an_upload_changes_no_link_that_does_not_ask_for_it(store, before):
     put(store, with_own("other", builtin=False), "1")
     catalogue = catalogue_of(store)
     assert taken(catalogue) == before
-    relations = [each for group in painted(catalogue)["choices"]["relation"][1:] for each in group["items"]]
+    relations = [each for group in offered(catalogue)["relation"][1:] for each in group["items"]]
     assert "mine" not in {each["value"] for each in relations}
 
 
@@ -145,10 +152,9 @@ def test_a_set_is_renamed_and_hidden_and_its_links_still_open(store):
     catalogue = catalogue_of(store)
     catalogue.change_set(catalogue.own_set("mine"), name="animals")
     assert open_view(catalogue, f"?own=mine@{mine}").query.endswith(f"own=animals@{mine}")
-    offered = [each["label"] for each in painted(catalogue)["choices"]["own"]]
-    assert offered == ["None", "animals"]
+    assert [each["label"] for each in offered(catalogue)["own"]] == ["None", "animals"]
     catalogue.change_set(catalogue.own_set(mine), hidden=True)
-    assert [each["label"] for each in painted(catalogue)["choices"]["own"]] == ["None"]
+    assert [each["label"] for each in offered(catalogue)["own"]] == ["None"]
     assert open_view(catalogue, f"?own={mine}").notices == ()
 
 

@@ -62,7 +62,7 @@ def test_addresses_are_readable():
         ("?tau=nan", "tau"),
         ("?how=sometimes", "how"),
         ("?pin=L1H1.nonsense", "pin"),
-        ("?zoom=L9-0,H0-3", "zoom"),
+        ("?zoom=L9-0.H0-3", "zoom"),
         ("?zoom=all", "zoom"),
         ("?top=-1", "top"),
         ("?model=", "model"),

@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analysis.methods.relation_layer import scores_of_hits
+from analysis.methods.relation_scores import categories
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.results.scores import Missing, Scores
@@ -139,7 +140,7 @@ def test_other_settings_do_not_replace_the_published_ones(catalogue, store):
     store.put("result/own/function/0", own.to_parquet())
     view = open_view(catalogue, "")
     assert view.results["function"].provenance.settings["k_standard"] == 10
-    assert view.results["function"].categories()[-1] == "translation"
+    assert categories(view.results["function"])[-1] == "translation"
     with_own = open_view(catalogue, "?own=mine")
-    assert with_own.results["function"].categories()[-1] == "custom"
+    assert categories(with_own.results["function"])[-1] == "custom"
     assert with_own.panels[-1].key == "custom"

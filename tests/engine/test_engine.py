@@ -54,7 +54,7 @@ def test_a_job_gives_the_same_scores_as_the_command_line(engine, store, models, 
     assert np.array_equal(scores.hits.values, direct.hits.values)
     assert scores.provenance.items == direct.provenance.items
     assert salient_tokens(catalogue.result(card, "salience"), HeadId(0, 0))
-    assert sum(job.workers.values()) == 6 * len(card.layers)  # weights, four carriers, salient tokens
+    assert sum(job.workers.values()) == 6 * len(card.layers) + 2  # weights, carriers, salient tokens; two runs
 
 
 def test_asking_twice_is_one_job_and_one_computation(engine):
@@ -68,7 +68,7 @@ def test_asking_twice_is_one_job_and_one_computation(engine):
     assert len(set(found)) == 1
     job = wait(engine, engine.job(found[0]))
     assert len(engine.jobs()) == 1
-    assert sum(job.workers.values()) == 18  # three layers: weights, four carriers, salient tokens, each once
+    assert sum(job.workers.values()) == 20  # three layers: weights, four carriers, salient tokens; random tokens, text
     again = engine.submit(REQUEST)
     assert again.finished == job.finished
 
@@ -230,7 +230,7 @@ def test_a_store_that_fails_for_a_moment_does_not_end_the_engine(engine, store, 
 
     def sql(cache):
         def execute(statement, *arguments):
-            if statement.startswith("SELECT key FROM Cache WHERE key >="):
+            if statement.startswith("SELECT key, store_time FROM Cache WHERE key >="):
                 failed.set()
                 raise sqlite3.OperationalError("disk I/O error")
             return cache._con.execute(statement, *arguments)

@@ -13,6 +13,8 @@ from analysis.methods.head_pairs import HeadPairs
 from analysis.methods.relation_pairs import HeadPairsStep
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
+from analysis.prompt.question import PATIENCE, PromptQuestion
+from analysis.prompt.reading import PromptAblation
 from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.web.application import create_app
@@ -61,9 +63,8 @@ def test_pairs_are_computed_when_asked_for_and_kept(client, store):
     assert (data["kept"], data["kind"], data["sample"], data["k"]) == (40, "promote", "all", 10)
     assert set(data["pairs"][0]) == {"source", "target", "hit", "rank", "source_rank", "top"}
     assert data["model"]["id"] == "smollm2-135m-instruct"
-    start = time.monotonic()
+    assert list(store.names(f"unit/{data['model']['fingerprint']}/function/"))
     assert client.get(CAPITAL).json() == data
-    assert time.monotonic() - start < 1
     suppressed = client.get(CAPITAL + "&kind=suppress&method=function").json()
     assert (suppressed["kind"], suppressed["hits"]) == ("suppress", 0)
 
@@ -128,6 +129,20 @@ def test_ones_own_relation_is_found_in_the_job_that_brought_it(store, engine, cl
     assert "python -m analysis pairs small L1H2" in refused.json()["hint"]
 
 
+def test_pairs_of_a_result_with_settings_of_its_own(store, engine, client):
+    """Its link names it: k and carriers are those of that result, not of the default one."""
+    wait(engine, engine.submit(asked("small", "running", relations=(RELATION,))))
+    wait(engine, engine.submit(asked("small", "running", relations=(RELATION,), k=7, carriers=["w1 w2"])))
+    catalogue = Catalogue(store)
+    (own,) = [name for name in catalogue.choices(catalogue.card("small"), "running") if name]
+    address = f"/api/pairs?model=small&method=running&head=L1H2&relation={RELATION.name}"
+    default, chosen = client.get(address).json(), client.get(f"{address}&fit={own}&sample=w1 w2").json()
+    assert (default["k"], default["sample"]) == (10, "No")
+    assert (chosen["k"], chosen["sample"]) == (7, "w1 w2")
+    scores = catalogue.result(catalogue.card("small"), "running", own)
+    assert chosen["hits"] == scores.hits.sel(item=RELATION.name, kind="promote", layer=1, head=2).item()
+
+
 def test_a_busy_worker_is_said(engine, small):
     """A question that gets no answer in time ends with a hint, and the next one is answered when there is time."""
     slow = threading.Thread(target=engine.ask, args=(small.card, Slow("unit/slow", 3.0)))
@@ -157,3 +172,50 @@ def test_an_engine_at_rest_computes_nothing(store, small):
     with pytest.raises(WorkerBusy, match="nothing is computed"):
         resting.ask(small.card, Slow("unit/never", 0))
     assert resting.cluster.local is None
+
+
+# A prompt of one's own ------------------------------------------------------------------------------------------------
+
+PROMPT = "/api/prompt?text=The+capital+of+France+is&head=L23H4"
+
+
+def test_a_prompt_is_read_when_asked_for_and_kept(store, engine, client):
+    """Tokens, attention, next tokens and effects of the built-in model; a viewer sees what is stored and no more."""
+    viewer = client_of(store, engine, Access(local=False))
+    assert viewer.get(PROMPT).status_code == 403
+    answer = client.get(PROMPT)
+    assert answer.status_code == 200, answer.text
+    data = answer.json()
+    assert (data["next"][0]["text"], data["without"], data["model"]["id"]) == (" Paris", None, "smollm2-135m-instruct")
+    assert [len(row) for row in data["direct"]["heads"]] == [9] * 30
+    assert [pattern["head"] for pattern in data["patterns"]] == ["L23H4"]
+    assert viewer.get(PROMPT).json() == data
+    assert viewer.get(f"{PROMPT}&ablate=last").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("text=+", 422, "no text"),
+        ("text=" + "a+b+" * 300, 422, "tokens"),
+        ("text=x&head=L99H4", 404, "L99H4"),
+        ("text=x&ablate=first", 422, "cannot be switched off"),
+        ("text=x&model=no/such", 404, "no map of no/such"),
+    ],
+)
+def test_wrong_prompts_are_answered_in_words(client, query, status, words):
+    """No text, too many tokens, unknown head, positions and model."""
+    answer = client.get(f"/api/prompt?{query}")
+    assert answer.status_code == status
+    assert words in answer.json()["message"]
+    assert answer.json()["hint"]
+
+
+def test_heads_are_switched_off_by_the_worker(engine, small):
+    """Every head of a small model, everywhere and at the last token: one number for each."""
+    question = PromptQuestion("w1 w2 w3", (HeadId(0, 1),), "all")
+    everywhere = PromptAblation.from_json(engine.ask(small.card, question.ablation(small.card), PATIENCE))
+    assert [len(row) for row in everywhere.heads] == [small.card.heads] * len(small.card.layers)
+    step = replace(question, ablate="last").ablation(small.card)
+    at_last = PromptAblation.from_json(engine.ask(small.card, step, PATIENCE))
+    assert at_last.heads != everywhere.heads

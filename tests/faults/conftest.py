@@ -25,14 +25,20 @@ class Server:
             self.port = probe.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
         self.process = None
+        self.log = None  # a file for what it says, if somebody wants to read it
 
     def start(self):
         environment = {**os.environ, "HEAD_ATLAS_CACHE": str(self.cache)}
         command = [sys.executable, str(ROOT / "app.py"), "--port", str(self.port), "--device", "cpu", *self.flags]
-        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
+        said = self.log.open("ab") if self.log else None
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True, stderr=said)
+        if said:
+            said.close()
         for _ in range(400):
             try:
                 self.ask("/api/health")
+                return self
+            except urllib.error.HTTPError:  # it wants a login
                 return self
             except OSError:
                 time.sleep(0.1)

@@ -2,12 +2,20 @@
 
 import asyncio
 import base64
+import io
 import json
+import os
+import re
+import shutil
 import struct
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import schemathesis
+from argon2 import PasswordHasher
+from dash._utils import split_callback_id
 from fastapi import HTTPException
 from fastapi import Request as Sender
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +25,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from analysis.data.relations import parse
 from analysis.data.tasks import read_task
-from analysis.errors import ModelError
+from analysis.errors import ModelError, SettingError
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
@@ -25,10 +33,12 @@ from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
+from dashboard.state import MAX_QUERY, ViewState
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.web.application import create_app
 from dashboard.web.guard import MAX_BODY, Guard
 from dashboard.web.live import Watch
+from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 
@@ -246,24 +256,114 @@ def test_bodies_that_are_no_json_are_refused(unlimited, body, headers):
     understood(answer)
 
 
-def test_the_api_keeps_to_its_own_description(store, monkeypatch):
-    """schemathesis: every operation with generated input, no server error; 503 is a full queue's answer."""
-    monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
-    client = client_of(store)
+def checked_operations(client, examples, check):
+    """Every operation of the API with generated input, as schemathesis makes it from the API's own description."""
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers={"host": "localhost"})
     count = 0
-    for result in schema.get_all_operations():
-        operation = result.ok()
+    for found in schema.get_all_operations():
 
-        @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-        @given(case=operation.as_strategy())
-        def check(case):
-            response = case.call(headers={"host": "localhost"})
-            assert response.status_code < 500 or response.status_code == 503
+        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+        @given(case=found.ok().as_strategy())
+        def ask(case):
+            check(case, case.call(headers={"host": "localhost"}))
 
-        check()
+        ask()
         count += 1
     assert count >= 9
+
+
+def test_the_api_has_no_server_error(unlimited_store):
+    """schemathesis: no generated input leads to a server error; 503 is a full queue's answer."""
+
+    def check(case, response):
+        assert response.status_code < 500 or response.status_code == 503
+
+    checked_operations(unlimited_store, 15, check)
+
+
+DECLARED = [
+    schemathesis.checks.status_code_conformance,
+    schemathesis.checks.content_type_conformance,
+    schemathesis.checks.response_schema_conformance,
+]
+
+
+@pytest.mark.slow
+def test_the_api_keeps_to_its_own_description(unlimited_store):
+    """schemathesis: every answer has a status code, a content type and a body that the description declares."""
+
+    def check(case, response):
+        case.validate_response(response, checks=DECLARED)
+
+    checked_operations(unlimited_store, 300, check)
+
+
+TRAVERSALS = ["dash/..%2f..%2f..%2fetc/passwd", "none/x.js", "dash/x.js", "dash/%00.js", "dash/", "a" * 5000 + "/x.js"]
+
+
+@pytest.mark.parametrize("path", TRAVERSALS, ids=lambda path: path[:20])
+def test_files_that_dash_does_not_have_are_not_found(shared, path):
+    """Paths that lead out, unknown packages and unknown files get 404."""
+    assert shared.get(f"/_dash-component-suites/{path}").status_code == 404
+
+
+def test_files_that_dash_has_are_found(shared):
+    """Every script and style that the page names."""
+    names = re.findall(r'(?:src|href)="(/_dash-component-suites/[^"]+)"', shared.get("/").text)
+    assert len(names) > 5
+    assert {shared.get(name).status_code for name in names} == {200}
+
+
+def calls(shared):
+    """The callbacks that the server has, as the page calls them."""
+    for output, known in shared.app.state.dash.callback_map.items():
+        if known.get("callback") is not None:
+            yield {
+                "output": output,
+                "outputs": split_callback_id(output),
+                "inputs": [dict(one) for one in known["inputs"]],
+                "state": [dict(one) for one in known["state"]],
+                "changedPropIds": [],
+            }
+
+
+NO_CALLS = [b"", b"{", b"[]", b"null", b"NaN", b"\xff", b"[" * 100_000, b'{"output": "nothing"}', b'{"output": [1]}']
+
+
+@pytest.mark.parametrize("body", NO_CALLS, ids=lambda body: repr(body[:20]))
+def test_what_is_no_call_of_the_page_is_refused(shared, body):
+    """Broken and foreign bodies get 422."""
+    assert shared.post("/_dash-update-component", content=body, headers=JSON).status_code == 422
+
+
+def test_calls_with_other_inputs_outputs_or_values_are_refused(shared):
+    """So are changed calls, NaN, halves of characters and very long integers in one."""
+    for call in calls(shared):
+        strange = [
+            {**call, "inputs": []},
+            {**call, "outputs": []},
+            {**call, "changedPropIds": [1]},
+            {**call, "state": 1},
+        ]
+        for wrong in WRONG.values():
+            if not isinstance(wrong, list):
+                strange.append({**call, "inputs": [{**call["inputs"][0], "value": wrong}, *call["inputs"][1:]]})
+        for body in strange:
+            answer = shared.post("/_dash-update-component", content=body_of(body), headers=JSON)
+            assert answer.status_code == 422, (call["output"], body)
+
+
+@settings(PROPERTY, max_examples=150)
+@given(st.data())
+def test_no_value_of_a_control_breaks_the_page(shared, data):
+    """Any JSON as the value of any input of any callback gets an answer that is no server error."""
+    call = data.draw(st.sampled_from(list(calls(shared))))
+    for one in (*call["inputs"], *call["state"]):
+        if data.draw(st.booleans()):
+            one["value"] = data.draw(json_values)
+    call["changedPropIds"] = [f"{one['id']}.{one['property']}" for one in call["inputs"] if data.draw(st.booleans())]
+    answer = shared.post("/_dash-update-component", content=body_of(call), headers=JSON)
+    assert answer.status_code < 500, answer.text
 
 
 def test_large_bodies_are_refused_before_they_are_read(client):
@@ -382,6 +482,36 @@ def test_files_that_lead_out_of_the_models_directory_are_not_read(models, tmp_pa
     assert listed_models(models) == []
 
 
+@pytest.fixture
+def open_models(tiny_folder):
+    """A models directory that anybody may read."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        small = shutil.copytree(tiny_folder, Path(folder, "small"))
+        small.chmod(0o755)
+        yield Path(folder)
+
+
+def test_one_bad_folder_hides_no_other(open_models):
+    """Links in a circle, a broken link, a pipe and a folder that may not be read leave the list of the others."""
+    (open_models / "circle").symlink_to(open_models / "circle")
+    (open_models / "in-circle").mkdir()
+    (open_models / "in-circle" / "config.json").symlink_to("config.json")
+    (open_models / "broken").symlink_to(open_models / "nowhere")
+    (open_models / "circle.gguf").symlink_to("circle.gguf")
+    os.mkfifo(open_models / "pipe.gguf")
+    (open_models / "locked").mkdir(mode=0)
+    mine = os.geteuid()
+    try:
+        if mine == 0:
+            os.seteuid(65534)  # to whom permissions mean something
+        assert listed_models(open_models) == ["small"]
+        assert listed_folder("locked", open_models) is None
+        assert listed_folder("in-circle", open_models) is None
+    finally:
+        os.seteuid(mine)
+
+
 def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):  # noqa: F811
     """A folder that exists in the working directory is not opened by its name."""
     (tmp_path / "here").mkdir()
@@ -453,6 +583,18 @@ def test_viewers_view_and_analysts_analyse(store, auth_file):
     assert client.delete(f"/api/jobs/{job.json()['id']}", headers=login("anna")).json()["state"] == "cancelled"
 
 
+def test_a_job_that_is_over_is_deleted_by_analysts(store, auth_file):
+    """Viewers may not, a waiting job is refused, and a deleted one is gone."""
+    client = client_of(store, Access.of("0.0.0.0", auth_file))
+    anna, vera = login("anna"), login("vera")
+    path = f"/api/jobs/{client.post('/api/jobs', json={'model': 'a/b'}, headers=anna).json()['id']}"
+    assert client.delete(f"{path}?forget=true", headers=anna).status_code == 422
+    client.delete(path, headers=anna)
+    assert client.delete(f"{path}?forget=true", headers=vera).status_code == 403
+    assert client.delete(f"{path}?forget=true", headers=anna).status_code == 200
+    assert client.get(path, headers=anna).status_code == 404
+
+
 def test_a_password_is_verified_once_a_request_and_off_the_event_loop(store, auth_file, monkeypatch):
     """Verifying is slow on purpose, so it happens once per request and in a thread of its own."""
     access, seen = Access.of("0.0.0.0", auth_file), []
@@ -482,6 +624,100 @@ def test_the_auth_file_is_checked_line_by_line(tmp_path):
         read_auth_file(path)
 
 
+@pytest.mark.parametrize("wrong", ["anna:viewer:{}", "vera:viewer:$argon2id$v=19$m=1$x", "vera:viewer:$argon2"])
+def test_names_stand_once_in_an_auth_file_and_hashes_can_be_read(tmp_path, wrong):
+    """A second line of a name, and a hash that no password can be compared with, are refused with their number."""
+    hashed = PasswordHasher().hash("secret")
+    (tmp_path / "people").write_text(f"anna:analyst:{hashed}\n{wrong.format(hashed)}\n")
+    with pytest.raises(SettingError, match="line 2"):
+        read_auth_file(tmp_path / "people")
+
+
+def basic(name, password):
+    return "Basic " + base64.b64encode(f"{name}:{password}".encode()).decode()
+
+
+def test_a_password_has_one_spelling_and_is_not_empty(tmp_path, capsys, monkeypatch):
+    """é as one character or as two is the same password; an empty one is neither made nor let in."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("caf\N{LATIN SMALL LETTER E WITH ACUTE}\n"))
+    assert main(["anna", "analyst"]) == 0
+    hashed = PasswordHasher().hash("")
+    (tmp_path / "people").write_text(capsys.readouterr().out + f"vera:viewer:{hashed}\n")
+    access = Access.of("0.0.0.0", tmp_path / "people")
+    assert access.role(basic("anna", "cafe\N{COMBINING ACUTE ACCENT}")) == "analyst"
+    assert access.role(basic("anna", "cafe")) is None
+    assert access.role(basic("vera", "")) is None
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    assert main(["emma", "viewer"]) == 2
+
+
+def test_guesses_take_longer_and_longer_and_others_wait_for_none(auth_file):
+    """Twice as long after each wrong login of an address, up to a minute; those who are known do not wait."""
+    clock, access = [0.0], Access.of("0.0.0.0", auth_file)
+    logins = Logins(access, lambda: clock[0])
+
+    async def waits():
+        found = []
+        for _ in range(FREE + 8):
+            assert await logins.role(basic("anna", "wrong"), "10.0.0.1") is None
+            try:
+                await logins.role(basic("anna", "wrong"), "10.0.0.1")
+            except TooManyLogins as error:
+                found.append(error.seconds)
+                clock[0] += error.seconds
+        assert await logins.role(login("vera")["Authorization"], "10.0.0.2") == "viewer"
+        assert await logins.role(basic("anna", "wrong"), "10.0.0.1") is None
+        assert await logins.role(login("vera")["Authorization"], "10.0.0.1") == "viewer"  # known
+        with pytest.raises(TooManyLogins):
+            await logins.role(login("anna")["Authorization"], "10.0.0.1")
+        return found
+
+    found = asyncio.run(waits())
+    assert found == sorted(found)
+    assert found[-1] == 60
+    assert len(found) >= 6
+
+
+def test_a_flood_of_guesses_leaves_room(auth_file):
+    """Of a hundred at once from as many addresses only some are verified, and the others get an answer at once."""
+    logins = Logins(Access.of("0.0.0.0", auth_file))
+
+    async def flood():
+        guesses = [logins.role(basic("anna", f"wrong {i}"), f"10.0.0.{i}") for i in range(100)]
+        return await asyncio.gather(*guesses, return_exceptions=True)
+
+    answers = asyncio.run(flood())
+    assert answers.count(None) == WAITING
+    assert sum(isinstance(answer, TooManyLogins) for answer in answers) == 100 - WAITING
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "127.0.0.1", "localhost", "::1"])
+def test_a_server_answers_to_the_address_that_it_listens_on(store, host):
+    """Any address of this machine, by its own name; and not to a foreign one."""
+    client = client_of(store, Access.of(host, None))
+    name = f"[{host}]" if ":" in host else host
+    assert client.get("/api/health", headers={"Host": f"{name}:8050"}).json()["read_only"] is False
+    assert client.get("/api/health", headers={"Host": "evil.example:8050"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "url", ["atlas.example", "ftp://a.b", "https://", "https://a.b/path", "https://a:x", "https://u@a"]
+)
+def test_a_public_address_that_is_none_is_refused(url):
+    """Without a scheme, with a path or a name before the host."""
+    with pytest.raises(SettingError, match="public-url"):
+        Access.of("127.0.0.1", None, url)
+
+
+def test_a_public_address_makes_a_local_server_one_for_others(store):
+    """Behind a proxy everybody reaches it: without a login it is read-only; the page may connect to that address."""
+    client = client_of(store, Access.of("127.0.0.1", None, "https://Atlas.example"))
+    answer = client.get("/api/health", headers={"Host": "atlas.example"})
+    assert answer.json()["read_only"] is True
+    policy = answer.headers["content-security-policy"]
+    assert "connect-src 'self' ws://atlas.example wss://atlas.example;" in policy
+
+
 def test_requests_of_other_sites_change_nothing(client):
     """Requests with another origin, another site by the browser's word, or another host name are refused."""
     body = {"json": {"model": "a/b"}}
@@ -508,7 +744,7 @@ def test_many_pages_look_at_the_jobs_once(store, monkeypatch):
     engine, looks = Engine(store), []
     monkeypatch.setattr(engine, "jobs", lambda: looks.append(1) or [])
     watch = Watch(engine)
-    assert [watch.jobs() for _ in range(50)] == [[]] * 50
+    assert {watch.jobs().text for _ in range(50)} == {"[]"}
     assert len(looks) <= 2
 
 
@@ -550,11 +786,26 @@ def test_every_answer_has_the_security_headers(client):
         ("/?embed=0", "'self'"),
         ("/?embed=1&embed=0", "'self'"),
         ("/api/docs?embed=1", "'self'"),
+        ("/?embed=1&pad=" + "x" * (MAX_QUERY - 12), "*"),
+        ("/?embed=1&pad=" + "x" * (MAX_QUERY - 11), "'self'"),
+        ("/?pad=" + "x" * (MAX_QUERY - 11) + "&embed=1", "'self'"),
     ],
 )
 def test_only_an_embedded_page_may_stand_in_another_site(client, path, by):
     """Only an address with `embed=1`, which cannot start an analysis, may be framed by another site."""
     assert client.get(path).headers["content-security-policy"].endswith(f"frame-ancestors {by}")
+
+
+@settings(PROPERTY, max_examples=200)
+@given(
+    st.integers(MAX_QUERY - 20, MAX_QUERY + 20), st.sampled_from(["embed=1&a={}", "a={}&embed=1", "a={}&embed=1&b=2"])
+)
+def test_page_and_frame_agree_whether_it_is_embedded(length, form):
+    """An address is read the same with its question mark, as by the page, and without it, as by the guard."""
+    query = form.format("x" * (length - len(form.format(""))))
+    with_mark = ViewState.from_query("?" + query).state.embed
+    assert with_mark == ViewState.from_query(query).state.embed
+    assert not with_mark or length <= MAX_QUERY
 
 
 def test_pandas_reads_scores_by_their_address(client):

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -148,4 +149,36 @@ def test_a_cluster_shares_the_layers_and_outlives_a_worker(store, tmp_path, undi
     assert job.state == "done"
     assert sum(job.workers.values()) == 30
     assert min(job.workers.values()) >= 1
+    assert np.array_equal(result(store), undisturbed)
+
+
+@pytest.mark.slow
+def test_a_killed_scheduler_is_waited_for(store, tmp_path, undisturbed):
+    """kill -9 of the scheduler in mid-job: the job says so, and goes on by itself when a scheduler is there again."""
+    bin_ = Path(sys.executable).parent
+    environment = {**os.environ, "HEAD_ATLAS_CACHE": str(cache_folder()), "OMP_NUM_THREADS": "1"}
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
+    local = ["--host", "127.0.0.1", "--no-dashboard"]
+    worker = [f"{bin_}/dask", "worker", address, *local, "--nthreads", "1", "--resources", "GPU=1"]
+    scheduler = [f"{bin_}/dask", "scheduler", *local, "--port", address.rpartition(":")[2]]
+    processes = [subprocess.Popen(scheduler, **quiet), subprocess.Popen(worker, **quiet)]
+    engine = Engine(store, Place(scheduler=address, device="cpu"))
+    try:
+        engine.start()
+        job = engine.submit(REQUEST)
+        wait(engine, job, lambda job: job.done >= 3)
+        processes[0].kill()
+        waiting = wait(engine, job, lambda job: "does not answer" in job.stage)
+        assert (waiting.state, address in waiting.stage) == ("queued", True)
+        processes += [subprocess.Popen(scheduler, **quiet), subprocess.Popen(worker, **quiet)]
+        job = wait(engine, job)
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait()
+        engine.stop()
+    assert (job.state, job.done) == ("done", 30)
     assert np.array_equal(result(store), undisturbed)

@@ -1,46 +1,27 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { axisNames, isAlike, zoomed } from "../../assets/atlas/drawing.mjs";
-import { axesOf, insidesIn, mapsIn } from "../../assets/atlas/graph.mjs";
-import { axis } from "./samples.mjs";
+import { taskOf } from "../../assets/atlas/drawing.mjs";
+import { unpack } from "../../assets/atlas/heads.mjs";
+import { packed } from "./samples.mjs";
 
-/** @typedef {import("../../assets/atlas/graph.mjs").Figure} Figure */
+const WINDOW = { width: 1200, height: 600 };
 
-/**
- * @param {Partial<Figure["layout"]>} [layout]
- * @returns {Figure}
- */
-function figure(layout = {}) {
-  const common = { width: 900, height: 300, uirevision: "model", font: { color: "#111111" }, annotations: [] };
-  const axes = { xaxis: { range: [-0.5, 9.5] }, yaxis: { range: [4.5, -0.5] }, xaxis2: { range: [0, 1], fixedrange: true } };
-  return { data: [], layout: { ...common, ...axes, ...layout } };
-}
-
-test("figures of one size, model and theme differ in colours alone", () => {
-  assert.ok(isAlike(figure(), figure({ annotations: [{ text: "other" }] })));
-  for (const layout of [{ width: 901 }, { height: 1 }, { uirevision: "other" }, { font: { color: "#eeeeee" } }]) {
-    assert.ok(!isAlike(figure(), figure(layout)), JSON.stringify(layout));
-  }
+test("panels of a grid say how many belong in a row, and profiles follow the layers", () => {
+  const heads = unpack(packed());
+  assert.deepEqual(taskOf(heads, WINDOW), {
+    count: 3, columns: 2, rows: 2, ...WINDOW, largest: 26, profile: "", beside: 0,
+  });
+  const profile = { names: ["F"], colours: ["#0072b2"], shares: [new Float32Array(2)], signed: false };
+  const panels = heads.panels.map((panel, i) => ({ ...panel, profile, column: i ? "any" : "always" }));
+  const inGrid = { ...heads, panels };
+  assert.equal(taskOf(inGrid, WINDOW).beside, 2);
+  assert.equal(taskOf(inGrid, WINDOW).profile, "below");
+  assert.equal(taskOf({ ...inGrid, across: true }, WINDOW).profile, "beside");
 });
 
-test("a figure keeps the ranges that were zoomed to, but for axes that are fixed", () => {
-  const drawn = { _fullLayout: { xaxis: { range: [2, 4] }, yaxis: { range: [3, 1] }, xaxis2: { range: [5, 6] } } };
-  const original = figure();
-  const { layout } = zoomed(original, drawn);
-  assert.deepEqual([layout.xaxis.range, layout.yaxis.range, layout.xaxis2.range], [[2, 4], [3, 1], [0, 1]]);
-  assert.deepEqual(original.layout.xaxis.range, [-0.5, 9.5]);
-  assert.deepEqual(axisNames(original), ["xaxis", "yaxis"]);
-});
-
-test("the maps of a figure come before the profiles beside them, and have the first axes", () => {
-  const data = /** @type {any[]} */ ([{ type: "heatmap" }, { type: "heatmap" }, { type: "bar" }]);
-  assert.equal(mapsIn(data).length, 2);
-  assert.deepEqual(insidesIn(data), []);
-  const inside = /** @type {any} */ ({ type: "heatmap", legendgroup: "inside" });
-  assert.equal(mapsIn([...data, inside]).length, 2);
-  assert.deepEqual(insidesIn([...data, inside]), [inside]);
-  const layout = { xaxis: axis(3, 0), yaxis: axis(3, 0), xaxis2: axis(3, 50), yaxis2: axis(3, 0) };
-  const drawn = /** @type {any} */ ({ _fullLayout: layout });
-  assert.deepEqual(axesOf(drawn, 3).map(([x]) => x._offset), [0, 50]);
+test("beside the table only the first panel is drawn, without a profile", () => {
+  const heads = { ...unpack(packed()), drawn: 1, largest: 14 };
+  assert.equal(taskOf(heads, WINDOW).count, 1);
+  assert.equal(taskOf(heads, WINDOW).largest, 14);
 });

@@ -28,6 +28,8 @@ function file(name, content) {
 test("every type of field becomes its value", async () => {
   const body = await collected([
     field("model", "text", { text: "  org/name " }),
+    field("carriers", "lines", { text: " No\n\nThe story of \n" }),
+    field("sources", "choice", { ticked: ["any"], text: "single" }),
     field("seeds", "number", { text: "3" }),
     field("push", "number", { text: " 0.25 " }),
     field("rates", "numbers", { text: "1.0 0.1 0.5 0.1" }),
@@ -38,6 +40,8 @@ test("every type of field becomes its value", async () => {
   ]);
   assert.deepEqual(body, {
     model: "org/name",
+    carriers: ["No", "The story of"],
+    sources: "any",
     seeds: 3,
     push: 0.25,
     rates: [1, 0.1, 0.5, 0.1],
@@ -50,7 +54,7 @@ test("every type of field becomes its value", async () => {
 
 test("what is left empty is not sent, whatever its type", async () => {
   /** @type {FieldType[]} */
-  const types = ["text", "number", "numbers", "flag", "choices", "files", "file"];
+  const types = ["text", "lines", "number", "numbers", "flag", "choice", "choices", "files", "file"];
   const empty = types.map((type) => field(type, type, { text: type === "flag" ? "on" : "  " }));
   assert.deepEqual(await collected(empty), {});
 });

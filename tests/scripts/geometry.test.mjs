@@ -1,55 +1,52 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beside, boxOf, cellOf, headAt, pointOf } from "../../assets/atlas/geometry.mjs";
-import { axis } from "./samples.mjs";
+import { beside, boxOf, cellOf, headAt, spotOf, wholeOf } from "../../assets/atlas/geometry.mjs";
 
-/** @typedef {import("../../assets/atlas/geometry.mjs").Axes} Axes */
-
-const LAYERS = [0, 1, 2];
-const HEADS = 5;
+const [LAYERS, HEADS] = [[0, 1, 2], 5];
 
 /**
- * Two maps beside each other, as the server lays them out.
+ * Two maps of squares of ten pixels beside each other.
  * @param {boolean} across
  * @param {boolean} upward
- * @returns {Axes[]}
  */
 function maps(across, upward) {
+  const grid = { layers: LAYERS, heads: HEADS, across, upward };
   const [columns, rows] = across ? [HEADS, LAYERS.length] : [LAYERS.length, HEADS];
-  return [20, 120].map((left) => [axis(columns, left), axis(rows, 30, upward)]);
+  const boxes = [20, 120].map((left) => ({ left, top: 30, width: 10 * columns, height: 10 * rows }));
+  return { grid, boxes, sight: wholeOf(grid) };
 }
 
 test("layers go across, or heads when the map is transposed", () => {
-  assert.deepEqual(pointOf([2, 4], false), [2, 4]);
-  assert.deepEqual(pointOf([2, 4], true), [4, 2]);
-  assert.deepEqual(cellOf(4, 2, { layers: LAYERS, heads: HEADS, across: true }), [2, 4]);
-  assert.equal(cellOf(4, 2, { layers: LAYERS, heads: HEADS, across: false }), null);
+  const [plain, turned] = [maps(false, false).grid, maps(true, false).grid];
+  assert.deepEqual(spotOf([2, 4], plain), [2, 4]);
+  assert.deepEqual(spotOf([2, 4], turned), [4, 2]);
+  assert.deepEqual(cellOf(4, 2, turned), [2, 4]);
+  assert.equal(cellOf(4, 2, plain), null);
 });
 
 test("a head's square is where its layer and number are", () => {
-  const [first, second] = maps(false, false);
-  assert.deepEqual(boxOf(first, [2, 4], false), { left: 40, top: 70, width: 10, height: 10 });
-  assert.deepEqual(boxOf(second, [2, 4], false), { left: 140, top: 70, width: 10, height: 10 });
-  assert.deepEqual(boxOf(maps(true, false)[0], [2, 4], true), { left: 60, top: 50, width: 10, height: 10 });
+  const { grid, boxes, sight } = maps(false, false);
+  assert.deepEqual(boxOf(boxes[0], sight, [2, 4], grid), { left: 40, top: 70, width: 10, height: 10 });
+  assert.deepEqual(boxOf(boxes[1], sight, [2, 4], grid), { left: 140, top: 70, width: 10, height: 10 });
 });
 
 test("where rows go up, the first is at the bottom", () => {
-  assert.deepEqual(boxOf(maps(true, true)[0], [0, 4], true), { left: 60, top: 50, width: 10, height: 10 });
-  assert.deepEqual(boxOf(maps(true, true)[0], [2, 4], true), { left: 60, top: 30, width: 10, height: 10 });
+  const { grid, boxes, sight } = maps(true, true);
+  assert.deepEqual(boxOf(boxes[0], sight, [0, 4], grid), { left: 60, top: 50, width: 10, height: 10 });
+  assert.deepEqual(boxOf(boxes[0], sight, [2, 4], grid), { left: 60, top: 30, width: 10, height: 10 });
 });
 
 test("the middle of a head's square is the head, in every orientation and on every map", () => {
   for (const across of [false, true]) {
     for (const upward of [false, true]) {
-      const axes = maps(across, upward);
-      for (const [map, pair] of axes.entries()) {
+      const { grid, boxes, sight } = maps(across, upward);
+      for (const [map, box] of boxes.entries()) {
         for (let row = 0; row < LAYERS.length; row++) {
           for (let column = 0; column < HEADS; column++) {
-            const box = boxOf(pair, [row, column], across);
-            assert.ok(box);
-            const grid = { layers: LAYERS, heads: HEADS, across };
-            const hit = headAt(axes, box.left + 5, box.top + 5, grid);
+            const square = boxOf(box, sight, [row, column], grid);
+            assert.ok(square);
+            const hit = headAt(boxes, sight, square.left + 5, square.top + 5, grid);
             assert.deepEqual(hit, { cell: [row, column], map });
           }
         }
@@ -59,15 +56,17 @@ test("the middle of a head's square is the head, in every orientation and on eve
 });
 
 test("between the maps and beyond them there is no head", () => {
-  const grid = { layers: LAYERS, heads: HEADS, across: false };
+  const { grid, boxes, sight } = maps(false, false);
   for (const [left, top] of [[19, 35], [51, 35], [119, 35], [151, 35], [25, 29], [25, 80]]) {
-    assert.equal(headAt(maps(false, false), left, top, grid), null, `${left} ${top}`);
+    assert.equal(headAt(boxes, sight, left, top, grid), null, `${left} ${top}`);
   }
 });
 
-test("a head that was zoomed out of sight has no square", () => {
-  const shifted = { ...axis(3, 20), l2p: (/** @type {number} */ value) => 10 * (value + 0.5) - 30 };
-  assert.equal(boxOf([shifted, axis(5, 30)], [1, 1], false), null);
+test("a head that was zoomed out of sight has no square, one in sight a larger one", () => {
+  const { grid, boxes } = maps(false, false);
+  const sight = { left: 1.5, top: 0, columns: 1.5, rows: 2.5 };
+  assert.equal(boxOf(boxes[0], sight, [0, 1], grid), null);
+  assert.deepEqual(boxOf(boxes[0], sight, [2, 1], grid), { left: 30, top: 50, width: 20, height: 20 });
 });
 
 test("the tooltip stays inside the window", () => {

@@ -32,11 +32,13 @@ test("the store is unpacked: labels to their panels, measures by their type", ()
   const heads = unpack(packed());
   const [all, roles] = heads.panels;
   assert.deepEqual([...all.measures[0].values()].map((value) => value.toFixed(2)), ["0.65", "0.10", "0.10", "0.00"]);
-  assert.equal(all.reason(), null);
+  assert.equal(all.reason, null);
   assert.deepEqual(all.label?.words, ["Unclassified", "Knowledge · Linguistic"]);
   assert.deepEqual([...roles.measures[0].values()], [65535, 0, 32768, 0]);
-  assert.deepEqual([...(roles.reason() ?? [])], [0, 0, 0, 2]);
+  assert.deepEqual([...(roles.reason ?? [])], [0, 0, 0, 2]);
   assert.equal(heads.panels[2].label, null);
+  assert.deepEqual([...all.look.codes], [1, 0, 0, 1]);
+  assert.deepEqual([...(all.look.marks ?? [])], [0, 0, 0, 1]);
   assert.deepEqual([...(heads.best?.item() ?? [])], [1, 0, 0, 1, 0, 1, 1, 0]);
 });
 

@@ -1,10 +1,9 @@
 // @ts-check
-// What the tests share: a small view as the server sends it, and axes as plotly lays them out.
+// What the tests share: a small view as the server sends it.
 import { readFileSync } from "node:fs";
 import { parseRules } from "../../assets/atlas/rules.mjs";
 
 /** @typedef {import("../../assets/atlas/heads.mjs").Packed} Packed */
-/** @typedef {import("../../assets/atlas/geometry.mjs").Axis} Axis */
 
 /** Ways to write a head's name, with the server's pattern. */
 export const NAMES = JSON.parse(readFileSync(new URL("head_names.json", import.meta.url), "utf-8"));
@@ -20,11 +19,17 @@ export function base64(array) {
   return Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
 }
 
-/** @type {import("../../assets/atlas/graph.mjs").Figure} */
-const figure = {
-  data: [],
-  layout: { width: 100, height: 50, uirevision: "a", font: { color: "#000000" }, annotations: [] },
+/** How a panel looks in which the first head is coloured, and the last one marked. */
+const look = {
+  shades: ["#eceff3", "#0072b2"],
+  codes: base64(Uint8Array.of(1, 0, 0, 1)),
+  marks: base64(Uint8Array.of(0, 0, 0, 1)),
+  empty: "#eceff3",
+  ground: "",
 };
+
+/** What a panel is drawn with, beside its numbers. */
+const drawn = { note: "2 heads", row: "", column: "", look, profile: null };
 
 const exact = { type: /** @type {const} */ ("f4"), low: 0, step: 1, digits: 2, ranked: true, interval: null };
 const rounded = { type: /** @type {const} */ ("u2"), low: 0, step: 1 / 65535, digits: 2, ranked: true, interval: null };
@@ -44,14 +49,17 @@ export function packed() {
     heads: 2,
     across: false,
     upward: false,
+    drawn: 3,
+    largest: 26,
     reasons: ["", "not applicable", "running"],
     labels: [
-      { words: ["Unclassified", "Knowledge · Linguistic"], codes: base64(Uint8Array.of(1, 0, 0, 0)) },
-      { words: ["helping", "hurting"], codes: base64(Uint8Array.of(0, 1, 0, 1)) },
+      { words: ["Unclassified", "Knowledge · Linguistic"], codes: base64(Uint16Array.of(1, 0, 0, 0)) },
+      { words: ["helping", "hurting"], codes: base64(Uint16Array.of(0, 1, 0, 1)) },
     ],
     panels: [
-      { key: "all", title: "All", reason: "", label: 0, measures: [{ ...exact, name: "", value: scores }] },
+      { ...drawn, key: "all", title: "All", reason: "", label: 0, measures: [{ ...exact, name: "", value: scores }] },
       {
+        ...drawn,
         key: "two",
         title: "Math · Any",
         reason: base64(Uint8Array.of(0, 0, 0, 2)),
@@ -61,7 +69,7 @@ export function packed() {
           { ...signed, name: "g", value: shares },
         ],
       },
-      { key: "none", title: "Empty", reason: base64(Uint8Array.of(1, 1, 1, 0)), label: null, measures: [] },
+      { ...drawn, key: "none", title: "Empty", reason: base64(Uint8Array.of(1, 1, 1, 0)), label: null, measures: [] },
     ],
     best: {
       count: 2,
@@ -71,24 +79,5 @@ export function packed() {
       verb: base64(Uint8Array.of(0, 0, 1, 0, 1, 0, 0, 0)),
       score: base64(Float32Array.of(0.65, 0.1, 0.1, 0, 0.25, 0, 0.05, 0)),
     },
-    figure,
-  };
-}
-
-/**
- * An axis of squares of ten pixels; a reversed one counts from its far end, as plotly's do when rows go up.
- * @param {number} count
- * @param {number} offset
- * @param {boolean} [isReversed]
- * @returns {Axis}
- */
-export function axis(count, offset, isReversed = false) {
-  const length = 10 * count;
-  return {
-    _offset: offset,
-    _length: length,
-    l2p: (value) => (isReversed ? length - 10 * (value + 0.5) : 10 * (value + 0.5)),
-    p2l: (pixel) => (isReversed ? length - pixel : pixel) / 10 - 0.5,
-    range: [-0.5, count - 0.5],
   };
 }

@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+import xarray as xr
+
 from analysis.data.files import OwnFile
 from analysis.data.tasks import SENTENCES
 from analysis.methods.causal import report
 from analysis.methods.causal.contrast import ContrastPlan, without_pushes
+from analysis.methods.causal.findings import causal_answers, causal_findings
 from analysis.methods.causal.older import older_settings
 from analysis.methods.causal.plan import TaskPlan
-from analysis.methods.causal.result import CONTRAST, NAME, VERSION, upgraded
+from analysis.methods.causal.result import CONTRAST, NAME, ROLE_THRESHOLD, ROLES, VERSION, upgraded
 from analysis.methods.causal.settings import CausalSettings, GateSettings
-from analysis.methods.method import Asked, Command, Method, digest
+from analysis.methods.causal.tools import TOOLS
+from analysis.methods.method import Asked, Command, Method, Tool, digest
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.findings import Finding, Question
 from analysis.results.merging import merge, only
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
@@ -31,6 +36,7 @@ class CausalMethod(Method):
     sentence = "Whether each head helps or hurts a task: gates are fitted, hours on a CPU."
     version = VERSION
     settings = CausalSettings
+    answers_whether = True
     commands = (
         Command(
             "gates",
@@ -54,6 +60,10 @@ class CausalMethod(Method):
         if contrast is not None:
             return ContrastPlan(card, contrast, seeds, settings.gates())
         return TaskPlan(card, settings.chosen_tasks(), seeds, settings.gates(), settings.together)
+
+    def tools(self) -> Sequence[Tool]:
+        """The list of tasks."""
+        return TOOLS
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 
@@ -156,6 +166,19 @@ class CausalMethod(Method):
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """Its mean scores in every task."""
         return report.head_lines(scores, head)
+
+    def labelled(self, scores: Scores) -> xr.DataArray:  # [item, layer, head]
+        """The heads that a task needs, or that hurt it, on average over the seeds."""
+        mean = scores.score.sel(kind=list(ROLES[:2])).mean("sample", skipna=True)
+        return (mean >= ROLE_THRESHOLD).any("kind")
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """The tasks that need the head, or that it hurts."""
+        return causal_findings(scores, head)
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The heads that a task needs, or that hurt it."""
+        return causal_answers(scores, question)
 
 
 def fit_name(settings: Plain, tasks: Sequence[tuple[str, str]]) -> str:

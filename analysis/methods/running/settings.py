@@ -23,13 +23,15 @@ class RunningSettings(RelationSettings):
         list(CARRIERS),
         title="Carriers",
         description="phrases before the source, each a sample of its own (default: four neutral ones)",
-        json_schema_extra=hints(metavar="TEXT", form=False),
+        json_schema_extra=hints(metavar="TEXT", placeholder="\n".join(CARRIERS)),
     )
     sources: Annotated[str, Field(pattern=f"^({SINGLE}|{ANY})$")] = Field(
         SINGLE,
         title="Sources",
         description=f"{SINGLE}: those of one token, as in the weights-only map (default); {ANY}: of several tokens too",
-        json_schema_extra=hints(metavar=f"{SINGLE}|{ANY}", form=False),
+        json_schema_extra=hints(
+            metavar=f"{SINGLE}|{ANY}", choices=[(SINGLE, "of one token"), (ANY, "of several tokens too")]
+        ),
     )
 
     @field_validator("carriers")

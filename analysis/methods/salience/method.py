@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis.data.printable import printable
 from analysis.methods.method import Command, Method
+from analysis.methods.salience.findings import salience_answers, salience_findings
 from analysis.methods.salience.plan import SaliencePlan
 from analysis.methods.salience.tokens import (
     NAME,
@@ -19,6 +20,7 @@ from analysis.methods.salience.tokens import (
 )
 from analysis.methods.weights_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.findings import Finding, Question
 from analysis.results.provenance import Data, Item, Provenance
 from analysis.results.scores import Missing, Scores
 from analysis.results.store import Store
@@ -35,6 +37,7 @@ class SalienceMethod(Method):
     version = VERSION
     settings = WeightsSettings
     by_default = True
+    tells_heads_apart = False  # σ says how strongly a head acts, not on what
     commands = (Command("salience", "the tokens on which every head acts most", ("first_mlp", "layers")),)
     outputs = (JSON, ".parquet", ".csv")
 
@@ -96,6 +99,14 @@ class SalienceMethod(Method):
             promoted, suppressed = (_texts(entries) for entries in (token.promoted, token.suppressed))
             lines.append(f"{printable(token.text):>18} {token.sigma:6.2f}  → {promoted} | {suppressed}")
         return lines
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """What the head acts on."""
+        return salience_findings(scores, head)
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The heads that promote or suppress a token."""
+        return salience_answers(scores, question)
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """As compressed JSON: the same bytes each time they are made of the same numbers."""

@@ -1,7 +1,9 @@
 """The causal part of a head's card: its gates in every seed, for each task."""
 
+import json
 from typing import Any
 
+import numpy as np
 from dash import html
 
 from analysis.methods.causal.result import CONTRAST, ROLES, TASK
@@ -13,7 +15,7 @@ from dashboard.maps.causal.head import HeadGates, head_gates
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
-from dashboard.palette import Colours
+from dashboard.palette import Colours, tone_name
 
 
 def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
@@ -42,11 +44,19 @@ _HINTS = {
 
 
 def _task(task: HeadGates, total: int, by: str, palette: Colours) -> html.Div:
-    heading = html.P([html.B(task.title), html.Span(f" {task.role}", className="roles")], className="gate-task")
+    known = html.Span(f" {task.role}", className="roles") if not task.seeds else _role(task)
+    heading = html.P([html.B(task.title), known], className="gate-task")
     if not task.seeds:
         return html.Div([heading, html.P(task.missing or "no seed was fitted", className="hint")], className="gates")
     words = html.Div([_scores(task, total, by), *_measured(task, total)], className="gate-words")
     return html.Div([heading, html.Div([_dots(task, palette), words], className="gate-body")], className="gates")
+
+
+def _role(task: HeadGates) -> html.Span:
+    """Its role follows θ: the scripts write it."""
+    seeds = [[None if np.isnan(score) else score for score in of_seed] for of_seed in task.scores]
+    gates = json.dumps({"seeds": seeds, "about": task.variant.about})
+    return html.Span(className="roles", **{"data-gates": gates})
 
 
 def _dots(task: HeadGates, palette: Colours) -> html.Div:
@@ -64,11 +74,11 @@ def _gate_words(seed: str, shut: float, opened: float | None) -> str:
 
 
 def _seed(name: str, shut: float, opened: float | None, palette: Colours) -> html.Div:
-    marks = [html.I(className="dot", style={"left": _at(shut), "background": palette.of(ROLES[0])})]
+    marks = [html.I(className="dot", style={"left": _at(shut), "background": tone_name(ROLES[0])})]
     if opened is not None:
         low, high = sorted((shut, opened))
         line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
-        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": palette.of(ROLES[1])})
+        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": tone_name(ROLES[1])})
         marks = [line, ring, *marks]
     return html.Div(marks, className="dot-row", title=_gate_words(name, shut, opened))
 

@@ -4,79 +4,77 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
+from analysis.results.scores import Floats
 from dashboard.maps.causal.gates import COLUMN_NAMES, PREVIEW
 from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.steps import NO_STEP, SLOPES, STEPS, score_steps, slope_steps
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Codes, Panel
-from dashboard.palette import DIM, UNLIT, Colours, added, blend
+from dashboard.palette import DIM, Colours, mixed
 
-Floats = npt.NDArray[np.float64]
-
-GROUND = "#30353d"  # under cells of light: on white the gaps between black cells would outshine them
-LEVELS = 13  # of each of two channels: 169 colours
+LEVELS = 13  # of each of two roles: 169 colours
 FINE = 65  # of one score or gradient
 
 
 def looks(panels: Sequence[Panel], state: CausalState, palette: Colours) -> list[Look]:
-    """Two lights added, one score from dark to light, or gradients around 0 with one scale for each column."""
-    scales = steepest(panels)
+    """Two roles mixed, one score from none to full, or gradients around 0 with one scale for each column."""
     coloured = []
     for panel in panels:
-        codes, shades = _coded(panel, state, palette, scales[panel.column])
+        codes, shades = _coded(panel, state, palette)
         shown_codes = np.where(np.isnan(panel.value), panel.reason, codes + len(palette.missing))
-        ground = "" if state.gates == PREVIEW else GROUND
-        coloured.append(Look.of_codes(shown_codes.astype(np.uint8), [*palette.missing, *shades], ground))
+        ground = "" if state.gates == PREVIEW else palette.ground
+        coloured.append(Look(shown_codes.astype(np.uint8), (*palette.missing, *shades), palette.empty, ground=ground))
     return coloured
 
 
-def _coded(panel: Panel, state: CausalState, palette: Colours, scale: float) -> tuple[Codes, Sequence[str]]:
+def _coded(panel: Panel, state: CausalState, palette: Colours) -> tuple[Codes, Sequence[str]]:
     """A code for every cell, and the colour of every code."""
     if state.gates == PREVIEW:
-        shades = [palette.slope(share) for share in np.linspace(-1, 1, FINE)]
-        return _level((np.nan_to_num(panel.value) / scale + 1) / 2, FINE), shades
+        share = (slope_steps(panel.value, panel.steepest) / SLOPES + 1) / 2
+        return _level(share, FINE), slopes(palette, FINE)
     if panel.strengths is None:
         return np.zeros(panel.value.shape, np.uint8), []
     if len(panel.categories) == 1:
-        shades = [palette.glow(panel.categories[0], level) for level in np.linspace(0, 1, FINE)]
+        shades = [palette.glow(panel.categories[0], level / (FINE - 1)) for level in range(FINE)]
         return _level(_light(panel.strengths[0], state.threshold), FINE), shades
     helps, hurts = (_level(_light(strength, state.threshold), LEVELS) for strength in panel.strengths)
-    return helps * LEVELS + hurts, _squares(palette.channels)
+    return helps * LEVELS + hurts, mixtures(palette, LEVELS)
+
+
+def mixtures(palette: Colours, levels: int) -> tuple[str, ...]:
+    """Every mixture of the two roles, facilitation first."""
+    return _mixtures(palette.corners, levels)
 
 
 @cache
-def _squares(channels: tuple[str, str]) -> tuple[str, ...]:
-    """Every mixture of the two lights, facilitation first."""
-    first, second = ([blend(UNLIT, tone, i / (LEVELS - 1)) for i in range(LEVELS)] for tone in channels)
-    return tuple(added(one, other) for one in first for other in second)
+def _mixtures(corners: tuple[str, str, str, str], levels: int) -> tuple[str, ...]:
+    ends = [i / (levels - 1) for i in range(levels)]
+    return tuple(mixed(corners, helps, hurts) for helps in ends for hurts in ends)
+
+
+def slopes(palette: Colours, levels: int) -> list[str]:
+    """The colours of gradients, from facilitating to interfering."""
+    half = (levels - 1) / 2
+    return [palette.slope((level - half) / half) for level in range(levels)]
 
 
 def _light(score: Floats, threshold: float) -> Floats:
-    filled = np.nan_to_num(score)
-    return np.where(filled >= threshold, filled, DIM * filled)
+    """How strong a role looks, from 0 to 1."""
+    steps = score_steps(score).astype(np.float64)
+    steps[steps == NO_STEP] = 0
+    with np.errstate(invalid="ignore"):
+        strength = np.where(score >= threshold, steps, DIM * steps)
+    return strength / STEPS
 
 
 def _level(share: Floats, levels: int) -> Codes:
-    return np.clip(np.rint(share * (levels - 1)), 0, levels - 1).astype(np.uint8)
-
-
-def steepest(panels: Sequence[Panel]) -> dict[str, float]:
-    """Of each column the largest gradient, up to which its scale goes; never 0. Means are far below single prompts."""
-    scales: dict[str, float] = {}
-    for panel in panels:
-        most = 0.0 if panel.is_empty else float(np.nanmax(np.abs(panel.value)))
-        scales[panel.column] = max(scales.get(panel.column, 0.0), most)
-    return {column: scale or 1.0 for column, scale in scales.items()}
+    return np.clip(np.floor(share * (levels - 1) + 0.5), 0, levels - 1).astype(np.uint8)
 
 
 def scale_words(panels: Sequence[Panel]) -> str:
     """How far each column's scale goes, of those that show anything."""
-    scales = {column: scale for column, scale in steepest(panels).items() if _shows(panels, column)}
+    scales = {panel.column: panel.steepest for panel in panels if np.nan_to_num(panel.value).any()}
     if len(scales) == 1:
         return f"±{next(iter(scales.values())):.2g}"
     return ", ".join(f"{COLUMN_NAMES[column]} ±{scale:.2g}" for column, scale in scales.items())
-
-
-def _shows(panels: Sequence[Panel], column: str) -> bool:
-    return any(np.nan_to_num(panel.value).any() for panel in panels if panel.column == column)

@@ -13,6 +13,10 @@ from dashboard.setting import MAX_NAMES
 
 def controls() -> list[Control]:
     """Tasks, columns, scores, seeds, fit, threshold."""
+    return [*_shown(), *_fitted()]
+
+
+def _shown() -> list[Control]:
     default = CausalState()
     scores = {"both": "F and N", "facilitation": "F", "interference": "N", "irrelevance": "R", "preview": "Preview"}
     return [
@@ -35,6 +39,11 @@ def controls() -> list[Control]:
             "F and N as two colours of light, one score alone, or the gradient preview, a first-order estimate.",
             segments("gates", default.gates, **scores),
         ),
+    ]
+
+
+def _fitted() -> list[Control]:
+    return [
         Control(
             "seed",
             "Seeds",
@@ -54,7 +63,7 @@ def controls() -> list[Control]:
             "role",
             "Threshold θ",
             "A head has a role from this score on; below it the light is dimmed. Published: 0.5.",
-            slider("role", "Threshold θ", default.threshold),
+            slider("role", "Threshold θ", CausalState().threshold),
             has_number=True,
         ),
     ]

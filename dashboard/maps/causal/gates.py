@@ -1,5 +1,7 @@
 """The fitted gates of a causal map: tasks, seeds, and the scores of heads over the seeds."""
 
+from math import floor
+
 import numpy as np
 import xarray as xr
 
@@ -45,6 +47,11 @@ def fitted_seeds(causal: Scores, task: str) -> list[str]:
     return [str(name) for name in causal.score.sample.values[some.values]]
 
 
+def is_of_one_seed(causal: Scores) -> bool:
+    """There is nothing that Always and Any could differ in."""
+    return bool(causal.score.sizes["sample"] == 1)
+
+
 def is_running(causal: Scores) -> bool:
     """Some seed is being fitted."""
     return bool((causal.missing == Missing.RUNNING).any())
@@ -77,5 +84,7 @@ def shares(causal: Scores, task: str, column: str, threshold: float) -> dict[str
 
 
 def percent(share: float) -> str:
-    """A share as it stands after a panel's title."""
-    return f"{100 * share:.0f} %" if share >= 0.1 or share == 0 else f"{100 * share:.1f} %"
+    """A share as it stands after a panel's title; halves are rounded up, as scripts do."""
+    if share >= 0.1 or share == 0:
+        return f"{floor(100 * share + 0.5)} %"
+    return f"{floor(1000 * share + 0.5) / 10:.1f} %"

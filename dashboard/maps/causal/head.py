@@ -24,6 +24,7 @@ class HeadGates:
     title: str
     seeds: list[str]
     variant: Variant  # of a contrast there is one gate for each seed, which closes where F is high
+    scores: list[list[float]]  # F, N and R of each seed
     shut: list[float]  # the gate pushed shut of each seed; of a contrast the only one
     open: list[float]  # the gate pushed open
     always: dict[str, float]  # by role
@@ -56,6 +57,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str)
         title=evidence.title(causal, task),
         seeds=there,
         variant=variant,
+        scores=[list(of_seed) for of_seed in zip(helps, hurts, idle, strict=True)],
         shut=helps if variant.is_task else idle,
         open=[1 - value for value in hurts] if variant.is_task else [],
         always=_scores_at(reduced(causal, task, "always"), cell),
@@ -73,7 +75,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str)
 def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
     """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
     about = evidence.variant(causal, task).about
-    whose = f" {about}" if about else ""
+    whose = f"{about} " if about else ""
     there = fitted_seeds(causal, task)
     if not there:
         return "not fitted"
@@ -81,7 +83,7 @@ def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
     with np.errstate(invalid="ignore"):
         helps, hurts, idle = ((scored[i] >= threshold).sum() for i in range(3))
     counts = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
-    parts = [f"{ROLE_WORDS[code]}{whose}{_in_seeds(count, len(there))}" for code, count in counts if count]
+    parts = [f"{whose}{ROLE_WORDS[code]}{_in_seeds(count, len(there))}" for code, count in counts if count]
     return ", ".join(parts) or ROLE_WORDS[NO_ROLE]
 
 

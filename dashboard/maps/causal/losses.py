@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from analysis.methods.causal.result import STAGES, Curves
+from analysis.methods.causal.result import ROLES, STAGES, Curves
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
@@ -14,6 +14,7 @@ from dashboard.maps.causal.gates import shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
 
+_TONES = {"free": ROLES[2], "open": ROLES[1], "shut": ROLES[0]}  # of the stages, as roles
 HEIGHT = 230
 SMOOTH = 10  # updates over which a loss is averaged: batches are small
 _STAGES = {"free": "free", "open": "pushed open (G⁺)", "shut": "pushed shut (G⁻)"}
@@ -78,7 +79,6 @@ def _untouched(nll: float | None, palette: Colours, mark: str) -> list[Propertie
 
 
 def _lines(curves: Curves, only: str, palette: Colours, mark: str) -> list[Properties]:
-    tones = {"free": palette.faint, "open": palette.inks[1], "shut": palette.inks[0]}
     begins = max((len(losses) for losses in curves.of("free")), default=0)
     lines = []
     for stage, words in _STAGES.items():
@@ -98,7 +98,8 @@ def _lines(curves: Curves, only: str, palette: Colours, mark: str) -> list[Prope
                     "legendgroup": stage,
                     "showlegend": not mark and (bool(only) or first),
                     "opacity": 0.75,
-                    "line": {"color": tones[stage], "width": 1},
+                    "line": {"color": palette.of(_TONES[stage]), "width": 1},
+                    "meta": {"tone": _TONES[stage]},  # by which the scripts follow the palette
                     "hovertemplate": f"seed {seed}, to update %{{x}}: %{{y:.3f}}<extra></extra>",
                     "xaxis": f"x{mark}",
                     "yaxis": f"y{mark}",

@@ -13,23 +13,35 @@ from analysis.methods.method import Asked
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
-from dashboard.arrange import LARGEST, Arrangement, arrange_grid
-from dashboard.figures.numbers import Properties
 from dashboard.maps.causal import card as card_part
-from dashboard.maps.causal import exports, legend, table, trial
+from dashboard.maps.causal import exports, legend, table, trial, words
 from dashboard.maps.causal.colours import looks
 from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
-from dashboard.maps.causal.gates import FIRST_TASKS, PREVIEW, first_seeds, seeds, shown_tasks, task_names
+from dashboard.maps.causal.gates import (
+    FIRST_TASKS,
+    PREVIEW,
+    first_seeds,
+    is_of_one_seed,
+    seeds,
+    shown_tasks,
+    task_names,
+)
+from dashboard.maps.causal.numbers import numbers
 from dashboard.maps.causal.panels import panels
-from dashboard.maps.causal.profile import side_profiles
+from dashboard.maps.causal.profile import layer_shares
 from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.tasks import share_tables
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.counts import ShareTable
+from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
+from dashboard.maps.profile import Profile
+from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
@@ -43,7 +55,7 @@ class CausalMap(Map[CausalState]):
     name = CausalMethod.name
     title = CausalMethod.title
     part = CausalState
-    heads_across = True
+    layers_upward = True  # as published
     help = (
         "In the causal map every head has a gate, fitted while the model does a task. Facilitation F: the task "
         "needs the head. Interference N: the head hurts it. Irrelevance R: it does not matter."
@@ -103,34 +115,45 @@ class CausalMap(Map[CausalState]):
         tasks = list(shown_tasks(shown.whole, state)) if shown is not None else []
         return {**super().control_values(shown, state), "tasks": tasks}
 
+    def idle(self, shown: Shown) -> dict[str, str]:
+        """Threshold and seeds, of the preview; Always and Any, of one seed."""
+        if shown.state.gates == PREVIEW:
+            words = "The preview is made of gradients, without any fit."
+            return {"role": f"{words} It has no threshold.", "seed": f"{words} It has no seeds."}
+        if shown.state.one_seed or is_of_one_seed(shown.result):
+            return {"columns": "One seed is shown: Always and Any would be the same."}
+        return {}
+
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """Tasks by columns."""
         return panels(shown.result, shown.state)
 
-    def arranged(self, shown: Shown, panels: Sequence[Panel], width: int, largest: int = LARGEST) -> Arrangement:
-        """A grid of tasks and columns, with the layer profile beside or below each."""
-        lies = shown.orientation
-        columns = len({panel.column for panel in panels})
-        return arrange_grid(len(panels) // columns, columns, lies.cells(shown.card), width, profile_beside=lies.across)
+    def numbers(self, shown: Shown) -> bytes:
+        """All scores on the page."""
+        return numbers(shown)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
-        """Two lights added, one score alone, or gradients around 0."""
+        """Two roles mixed, one score alone, or gradients around 0."""
         return looks(shown.panels, shown.state, palette)
 
-    def profiles(self, shown: Shown, place: Arrangement, palette: Colours) -> tuple[list[Properties], Properties]:
+    def profile(self, panel: Panel, palette: Colours) -> Profile | None:
         """The share of a layer's heads that facilitate, and that interfere."""
-        return side_profiles(shown.panels, shown.orientation, shown.card.layers, place, palette)
+        return layer_shares(panel, palette)
 
     def warning(self, shown: Shown) -> list[Any]:
         """That a fit is a trial."""
         return trial.warning(shown)
 
-    def sentence(self, shown: Shown) -> list[Any]:
-        """What light means, and over which seeds."""
-        return legend.sentence(shown)
+    def shares(self, shown: Shown, palette: Colours) -> Sequence[ShareTable]:
+        """Of each role."""
+        return share_tables(shown.result, shown.state, palette)
 
-    def legend(self, shown: Shown, palette: Colours) -> list[Any]:
-        """A square of both channels, or a colour bar."""
+    def said(self, shown: Shown) -> list[Said]:
+        """What colours mean, and over which seeds."""
+        return words.said(shown)
+
+    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
+        """A square of both roles, or a colour bar."""
         return legend.legend(shown, palette)
 
     def sections(self) -> Sequence[Section]:

@@ -1,5 +1,6 @@
 """From the gates and the state to what each panel shows: a row for each task, a column for Always, Any or a seed."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,35 +14,40 @@ from dashboard.maps.causal.gates import (
     COLUMN_NAMES,
     LETTERS,
     PREVIEW,
+    is_of_one_seed,
     known_roles,
     percent,
     reduced,
     shown_tasks,
 )
 from dashboard.maps.causal.state import CausalState
-from dashboard.maps.panel import Bools, Codes, Label, Measure, Panel, without_scores
+from dashboard.maps.panel import Bools, Codes, Label, Measure, Panel, Words, without_scores
 
 NO_ROLE, FACILITATING, INTERFERING, BOTH, IRRELEVANT = range(5)
-ROLE_WORDS = ("no clear role", "facilitating", "interfering", "facilitating and interfering", "irrelevant")
+ROLE_WORDS = ("no clear role", "needs it (F)", "hurts it (N)", "needs it and hurts it (F and N)", "does not matter (R)")
+SHORT_WORDS = dict(zip(ROLES, ("needs it", "hurts it", "does not matter"), strict=True))
+NEAR_ZERO = 0.05  # of the steepest gradient: what is flatter has no role
 
 
 def panels(causal: Scores, state: CausalState) -> tuple[Panel, ...]:
     """A row of panels for each task, a panel for each column."""
     if not causal.provenance.items:
         return (without_scores("", "Causal map", causal.provenance.model, Missing.NOT_COMPUTED),)
-    make = _preview_panel if state.gates == PREVIEW else _fitted_panel
-    made = []
-    for task in shown_tasks(causal, state):
-        made += [make(causal, state, task, column) for column in shown_columns(state)]
-    return tuple(made)
+    tasks, columns = shown_tasks(causal, state), shown_columns(causal, state)
+    if state.gates == PREVIEW:
+        scales = {column: steepest(causal, tasks, column) for column in columns}
+        return tuple(_preview_panel(causal, task, column, scales[column]) for task in tasks for column in columns)
+    return tuple(_fitted_panel(causal, state, task, column) for task in tasks for column in columns)
 
 
-def shown_columns(state: CausalState) -> tuple[str, ...]:
-    """The columns: Always and Any, one of them, a seed; of the preview also the mean over the prompts."""
+def shown_columns(causal: Scores, state: CausalState) -> tuple[str, ...]:
+    """Always and Any, one of them, or a seed; of the preview also the mean over the prompts."""
     if state.gates == PREVIEW:
         return ("mean",) if state.columns == "both" else (state.columns,)
     if state.one_seed:
         return (seed_name(int(state.one_seed)),)
+    if is_of_one_seed(causal):
+        return (str(causal.score.sample.values[0]),)
     return ("always", "any") if state.columns == "both" else (state.columns,)
 
 
@@ -60,7 +66,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
     roles = reduced(causal, task, column)
     measured_roles = known_roles(roles)
     names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in measured_roles)
-    why = _why(causal, task, column)
+    why = why_missing(causal, task, column)
     if roles is None or not names:
         return _without(causal, task, column, why)
     strengths = roles[[ROLES.index(role) for role in names]]
@@ -68,7 +74,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         flags = strengths >= state.threshold
         helps, hurts, idle = (roles[i] >= state.threshold for i in range(len(ROLES)))
     value = strengths.max(axis=0)
-    remarks = [f"{LETTERS[name]} {percent(flag.mean())}" for name, flag in zip(names, flags, strict=True)]
+    remarks = [f"{SHORT_WORDS[name]} {percent(flag.mean())}" for name, flag in zip(names, flags, strict=True)]
     return Panel(
         key=f"{task} {column}",
         title=_title(causal, task, column),
@@ -87,7 +93,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
     )
 
 
-def _why(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
+def why_missing(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
     """The worst reason of the seeds that a column stands for."""
     missing = causal.missing.sel(item=task)
     chosen = [column] if column in missing.sample.values else missing.sample.values.tolist()
@@ -95,20 +101,20 @@ def _why(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
     return np.where(codes == Missing.PRESENT, np.uint8(Missing.NOT_COMPUTED), codes).astype(np.uint8)
 
 
-def role_codes(helps: Bools, hurts: Bools, idle: Bools) -> Codes:
+def role_codes(helps: Bools, hurts: Bools, idle: Bools) -> Words:
     """A role for every head."""
     codes = np.where(helps & hurts, BOTH, np.where(helps, FACILITATING, np.where(hurts, INTERFERING, NO_ROLE)))
-    return np.where((codes == NO_ROLE) & idle, IRRELEVANT, codes).astype(np.uint8)
+    return np.where((codes == NO_ROLE) & idle, IRRELEVANT, codes).astype(np.uint16)
 
 
-def _preview_panel(causal: Scores, state: CausalState, task: str, column: str) -> Panel:
+def _preview_panel(causal: Scores, task: str, column: str, scale: float) -> Panel:
     preview = evidence.preview(causal, task)
     value = gradient(preview, column)
     if value is None:
         card = causal.provenance.model
         why = np.full((len(card.layers), card.heads), Missing.NOT_COMPUTED, np.uint8)
         return _without(causal, task, column, why)
-    helps, hurts = belongs = _signs(preview, column, value)
+    helps, hurts = belongs = signs(preview, column, value, scale)
     filled = np.nan_to_num(value)
     ends = (float(filled.min()), float(filled.max()))
     return Panel(
@@ -123,7 +129,9 @@ def _preview_panel(causal: Scores, state: CausalState, task: str, column: str) -
         label=Label(ROLE_WORDS, role_codes(helps, hurts, np.zeros_like(helps))),
         row=task,
         column=column,
-        remark=f"first-order · F {percent(helps.mean())} · N {percent(hurts.mean())}",
+        remark=f"first-order · {SHORT_WORDS[ROLES[0]]} {percent(helps.mean())} · "
+        f"{SHORT_WORDS[ROLES[1]]} {percent(hurts.mean())}",
+        steepest=scale,
     )
 
 
@@ -137,8 +145,24 @@ def gradient(preview: evidence.Preview, column: str) -> Floats | None:
     return np.where(-least > most, least, most)
 
 
-def _signs(preview: evidence.Preview, column: str, value: Floats) -> npt.NDArray[np.bool_]:  # [2, layer, head]
-    """Facilitating and interfering: by the sign, for Any of some prompt each, so that a head may be both."""
-    if column != "any" or preview.least is None or preview.most is None:
-        return np.stack([value < 0, value > 0])
-    return np.stack([preview.least < 0, preview.most > 0])
+def steepest(causal: Scores, tasks: Sequence[str], column: str) -> float:
+    """The largest gradient of a column, up to which its scale goes; never 0. Means are far below single prompts."""
+    most = 0.0
+    for task in tasks:
+        value = gradient(evidence.preview(causal, task), column)
+        if value is not None:
+            most = max(most, float(np.nanmax(np.abs(value))))
+    return most or 1.0
+
+
+def signs(
+    preview: evidence.Preview, column: str, value: Floats, scale: float
+) -> npt.NDArray[np.bool_]:  # [2, layer, head]
+    """Facilitating and interfering: by the sign of what is not near 0, for Any of some prompt each, so that a head
+    may be both.
+    """
+    least, most = value, value
+    if column == "any" and preview.least is not None and preview.most is not None:
+        least, most = preview.least, preview.most
+    with np.errstate(invalid="ignore"):
+        return np.stack([least <= -NEAR_ZERO * scale, most >= NEAR_ZERO * scale])

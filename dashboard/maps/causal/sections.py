@@ -38,7 +38,7 @@ def contents(shown: MapView[CausalState], width: int, dark: bool) -> dict[str, C
     causal, state, palette = shown.result, shown.state, shown.palette(dark)
     names = shown_tasks(causal, state)
     drawn_from, inner = _drawn_from(shown, width, dark), width - _PADDING
-    below = {"facts": Content(f"{drawn_from} {state.threshold}", lambda: tasks(causal, state, palette))}
+    below = {"facts": Content(drawn_from, lambda: tasks(causal, state))}
     if any(validation(causal, task, state.one_seed) for task in names):
         below["validation"] = Content(drawn_from, lambda: validation_curves(causal, state, inner, palette))
     if any(evidence.curves(causal, task) is not None for task in names):
@@ -58,5 +58,5 @@ def _drawn_from(shown: MapView[CausalState], width: int, dark: bool) -> str:
         more = [bool(evidence.untouched(causal, task)), evidence.agreement(causal, task)]
         measured.append([task, points, has_effect, evidence.computed(causal, task), fitted, *more])
     seeds = [state.seed, causal.score.sizes["sample"], is_running(causal)]
-    facts = [shown.card.fingerprint, state.fit, shown.common.palette, dark, width]
+    facts = [shown.card.fingerprint, state.fit, dark, width]
     return json.dumps([facts, seeds, measured])

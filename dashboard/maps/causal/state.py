@@ -40,11 +40,13 @@ class CausalState(Part):
     """Which tasks and seeds are shown, and from which score on a head has a role."""
 
     tasks: tuple[str, ...] = setting((), NAMES, of_model=True)  # rows; none stands for the first two
-    columns: Columns = setting("both", Columns)
-    gates: Gates = setting("both", Gates)  # the two roles as colour channels, one score, or the preview
+    columns: Columns = setting("both", Columns, local=True)
+    gates: Gates = setting("both", Gates, local=True)  # the two roles as colour channels, one score, or the preview
     seed: str = setting("", SEED, of_model=True)  # one seed alone, or "first3": Always and Any over so many; all
     fit: str = setting("", FIT, of_model=True)  # the name of a fit that goes first
-    threshold: float = setting(ROLE_THRESHOLD, SHARE, key="role")  # a head has a role when its score reaches this
+    threshold: float = setting(
+        ROLE_THRESHOLD, SHARE, key="role", local=True
+    )  # a head has a role when its score reaches this
 
     @property
     def one_seed(self) -> str:

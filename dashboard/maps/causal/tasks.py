@@ -9,25 +9,27 @@ from analysis.methods.causal.result import FEW_UPDATES, ROLES, KindAccuracy
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks
+from dashboard.maps.causal.panels import SHORT_WORDS, shown_columns
 from dashboard.maps.causal.state import CausalState
+from dashboard.maps.counts import ShareTable
 from dashboard.palette import Colours
 
 _FEW_PROMPTS = 20  # on which an accuracy says little
 
 
-def tasks(causal: Scores, state: CausalState, palette: Colours) -> html.Div:
+def tasks(causal: Scores, state: CausalState) -> html.Div:
     """For each task: what the untouched model can do, how many seeds, how many heads have a role."""
-    parts = [_task(causal, task, state, palette) for task in shown_tasks(causal, state)]
+    parts = [_task(causal, task) for task in shown_tasks(causal, state)]
     return html.Div(parts, className="tasks")
 
 
-def _task(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Section:
+def _task(causal: Scores, task: str) -> html.Section:
     return html.Section(
         [
             html.H3(evidence.title(causal, task)),
             html.P(evidence.sentence(causal, task), className="hint"),
             *_untouched(causal, task),
-            _shares(causal, task, state, palette),
+            html.Div(className="shares-of", **{"data-task": task}),  # the scripts write it: it follows θ
             *_agreement(causal, task),
             *_settled(causal, task),
             *_other_fits(causal, task),
@@ -66,29 +68,21 @@ def _kinds(kinds: tuple[KindAccuracy, ...]) -> html.Table:
     return html.Table([html.Thead(header), html.Tbody(rows)], className="kinds")
 
 
-def _shares(causal: Scores, task: str, state: CausalState, palette: Colours) -> html.Table:
-    """The share of heads with each role, Always and Any."""
-    columns = [f"seed {state.one_seed}"] if state.one_seed else ["always", "any"]
-    by_column = [shares(causal, task, column, state.threshold) for column in columns]
+def share_tables(causal: Scores, state: CausalState, palette: Colours) -> tuple[ShareTable, ...]:
+    """The share of heads with each role, Always and Any or of one seed, for each task."""
+    columns = shown_columns(causal, CausalState(seed=state.seed))
     heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
-    rows = []
-    for role in ROLES:
-        if any(by_column) and role not in by_column[-1]:
-            continue
-        cells: list[Any] = []
-        for of_column in by_column:
-            cells += _share_cells(of_column.get(role), heads, palette.of(role))
-        rows.append(html.Tr([html.Th(f"{LETTERS[role]} {role}", scope="row"), *cells]))
-    header = [html.Th(f"share of heads ≥ {state.threshold:g}", scope="col")]
-    for column in columns:
-        header.append(html.Th(COLUMN_NAMES.get(column, column.capitalize()), scope="col", colSpan=2))
-    return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)], className="shares")
-
-
-def _share_cells(share: float | None, heads: int, colour: str) -> list[Any]:
-    bar = html.I(style={"width": f"{100 * (share or 0):.1f}%", "background": colour})
-    text = "" if share is None else f"{round(share * heads):,} · {100 * share:.1f} %"
-    return [html.Td(html.Span(bar, className="bar")), html.Td(text, className="num")]
+    titles = tuple(COLUMN_NAMES.get(column, column.capitalize()) for column in columns)
+    tables = []
+    for task in shown_tasks(causal, state):
+        by_column = [shares(causal, task, column, state.threshold) for column in columns]
+        known = [role for role in ROLES if any(role in of_column for of_column in by_column)]
+        rows = []
+        for role in known:
+            counts = tuple(round(of_column[role] * heads) if role in of_column else -1 for of_column in by_column)
+            rows.append((f"{SHORT_WORDS[role]} ({LETTERS[role]})", palette.of(role), counts))
+        tables.append(ShareTable(task, f"share of heads ≥ {state.threshold:g}", titles, tuple(rows), heads))
+    return tuple(tables)
 
 
 def _agreement(causal: Scores, task: str) -> list[Any]:
@@ -98,7 +92,7 @@ def _agreement(causal: Scores, task: str) -> list[Any]:
         return []
     numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in correlations.items())
     strength = max(abs(value) for value in correlations.values())
-    verdict = "hardly predicts" if strength < 0.3 else "only roughly predicts" if strength < 0.7 else "predicts well"
+    verdict = "hardly predicts" if strength < 0.3 else "is a weak predictor of" if strength < 0.7 else "predicts well"
     words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {verdict} them."
     return [html.P(words.replace("-", "−"), className="hint")]
 

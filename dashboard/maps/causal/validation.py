@@ -34,21 +34,27 @@ def validation_curves(causal: Scores, state: CausalState, width: int, palette: C
 
 
 def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark: str) -> list[Properties]:
-    wide = window(heads := causal.score.sizes["layer"] * causal.score.sizes["head"])
+    """A line for each score whose order of the heads was followed."""
+    heads = causal.score.sizes["layer"] * causal.score.sizes["head"]
+    further = window(heads) - 1
     step = -(-heads // _POINTS)
-    return [
-        {
+    lines: list[Properties] = []
+    for order in validation(causal, task, state.one_seed):
+        letter = LETTERS[order.role]
+        places = np.arange(len(order.running), dtype=np.float32) + 1
+        line = {
             "type": "scatter",
             "mode": "lines",
-            "x": packed(np.arange(len(order.running))[::step].astype(np.float32) + 1),
+            "x": packed(places[::step]),
             "y": packed(order.running[::step].astype(np.float32)),
-            "name": f"by {LETTERS[order.role]} ({order.role})",
+            "name": f"by {letter} ({order.role})",
             "legendgroup": order.role,
             "showlegend": not mark,
             "line": {"color": palette.of(order.role), "width": 2},
-            "hovertemplate": f"heads %{{x}} to {wide - 1} further: %{{y:.3f}}<extra>{LETTERS[order.role]}</extra>",
+            "meta": {"tone": order.role},  # by which the scripts follow the palette
+            "hovertemplate": f"heads %{{x}} to {further} further: %{{y:.3f}}<extra>{letter}</extra>",
             "xaxis": f"x{mark}",
             "yaxis": f"y{mark}",
         }
-        for order in validation(causal, task, state.one_seed)
-    ]
+        lines.append(line)
+    return lines

@@ -38,8 +38,10 @@ def default_basis(results: Mapping[str, Scores]) -> str:
 
 
 def _can_judge(later: Scores, first: Scores) -> bool:
-    """Whether a result was computed in full, of all relations that the first has scores for but one's own."""
+    """Whether a result says if another holds: computed in full, of all its relations but one's own."""
     there = set(later.items())
+    if not basis_of(later.provenance).judges:
+        return False
     return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
 
 
@@ -65,11 +67,12 @@ def carrier_words(shown: Shown) -> str:
     if not has_carriers(shown.whole):
         return ""
     count = len(shown.whole.samples)
+    where, samples = basis_of(shown.whole.provenance).sampled
     if count == 1 or shown.state.carriers not in OVER_SAMPLES:
         carrier = shown.whole.samples[0] if count == 1 else shown.state.carriers
-        return f"after “{carrier}”"
-    words = {"mean": "on average over", "every": "after every one of", "some": "after at least one of"}
-    return f"{words[shown.state.carriers]} {count} carrier phrases"
+        return f"{where} “{carrier}”"
+    words = {"mean": "on average over", "every": f"{where} every one of", "some": f"{where} at least one of"}
+    return f"{words[shown.state.carriers]} {count} {samples}"
 
 
 def compared(shown: Shown) -> tuple[Scores, Scores] | None:

@@ -1,11 +1,14 @@
 """The function map's part of a head's card: a row for each relation, and where the numbers come from."""
 
+import json
 from typing import Any
 
 import numpy as np
 from dash import html
 
 from analysis.data.relations import OWN
+from analysis.methods.relation_labels import copy_like
+from analysis.methods.relation_scores import TAU
 from analysis.models.card import HeadId
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
@@ -14,6 +17,7 @@ from dashboard.maps.function.head import Effect, RelationRow, head_scores
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
+from dashboard.palette import tone_name
 
 Shown = MapView[FunctionState]
 
@@ -23,7 +27,7 @@ _EXPLAINED = {
     "control": "the score with the targets shuffled among the pairs; above τ a label is unspecific",
 }
 
-_INTERVAL = "the interval of the larger score; of the other, too, when it is above τ"
+_INTERVAL = f"the interval of the larger score; of the other, too, when it is above {TAU:g}"
 
 
 def head_part(asked: AskedHead, shown: Shown | None, command: str) -> HeadPart:
@@ -65,28 +69,47 @@ def _relations(rows: list[RelationRow], asked: AskedHead, shown: Shown) -> html.
 
 def _measured_columns(rows: list[RelationRow]) -> list[str]:
     """Those of β and control that are known of any relation."""
-    return [name for name in _TITLES if not all(np.isnan(getattr(row.stronger, name)) for row in rows)]
+    columns = []
+    for name in _TITLES:
+        values = [getattr(row.stronger, name) for row in rows]
+        if not np.isnan(values).all():
+            columns.append(name)
+    return columns
 
 
 def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: Shown) -> html.Tr:
-    colour, tau = asked.palette.of(row.item.category), shown.state.tau
-    best, second = row.stronger, row.second(tau)
-    said = best.remarks(tau)
-    if second is not None:
-        said += [f"{VERBS[second.kind]}: {remark}" for remark in second.remarks(tau)]
-    remarks = [html.Small(remark, className="remark") for remark in said]
-    below = [html.Span(remarks, className="remarks")] if remarks else []
+    colour = tone_name(row.item.category)
+    best, second = row.stronger, row.second(TAU)
     return html.Tr(
         [
-            html.Th([row.item.title, *below], scope="row"),
+            html.Th([row.item.title, html.Span(className="remarks")], scope="row"),
             html.Td(_bar(row.suppress.score, colour), className="left"),
             html.Td(_bar(row.promote.score, colour)),
             html.Td([*_hits(row, asked.head, shown), *_second_interval(second)], className="num"),
             *(html.Td(_shares(best, second, name), className="num") for name in columns),
             html.Td(str(best.rank) if best.score > 0 else "", className="num"),
         ],
-        className="strong" if best.score > tau else "",
+        **{"data-effects": _effects(row)},
     )
+
+
+def _effects(row: RelationRow) -> str:
+    """What the scripts need to say which scores are labels at τ, and what speaks against them; the stronger first."""
+    weaker = row.promote if row.stronger is row.suppress else row.suppress
+    told = [_plain(effect) for effect in (row.stronger, weaker) if not np.isnan(effect.score)]
+    return json.dumps(told)
+
+
+def _plain(effect: Effect) -> dict[str, Any]:
+    control = None if np.isnan(effect.control) else effect.control
+    return {
+        "verb": VERBS[effect.kind],
+        "score": effect.score,
+        "low": effect.low,
+        "high": effect.high,
+        "copies": bool(copy_like(effect.beyond)),
+        "control": control,
+    }
 
 
 def _second_interval(second: Effect | None) -> list[Any]:
@@ -112,12 +135,12 @@ def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
     if np.isnan(best.score):
         return [row.missing]
     if not best.score > 0:
-        return [f"0 / {kept}"]
+        return [_pairs_button(f"0 / {kept}", row, "promote", head, shown)]
     promoted, suppressed = row.promote.hits, row.suppress.hits
     pieces: list[Any] = [html.Span(f"{best.low:.2f}–{best.high:.2f}", className="interval")]
     if suppressed:
-        pairs = "," if promoted else f" / {kept}"
-        pieces.append(_pairs_button(f"−{_count(suppressed)}{pairs}", row, "suppress", head, shown))
+        end = "," if promoted else ""
+        pieces.append(_pairs_button(f"{_count(suppressed)} / {kept} suppressed{end}", row, "suppress", head, shown))
     if promoted:
         pieces.append(_pairs_button(f"{_count(promoted)} / {kept}", row, "promote", head, shown))
     return pieces
@@ -133,6 +156,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
         "data-kind": kind,
         "data-method": shown.whole.provenance.method,
         "data-own": shown.state.own if row.item.category == OWN else "",
+        "data-fit": shown.state.result,
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
     }

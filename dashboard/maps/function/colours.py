@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 from analysis.results.scores import Floats
+from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.look import NOTHING, Look
+from dashboard.maps.look import HOLLOW, PALE, SUPPRESS, Look
 from dashboard.maps.panel import Bools, Codes, Panel
-from dashboard.palette import TINTS, Colours, blend
+from dashboard.palette import TINTS, Colours
 
 _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
 
@@ -16,38 +17,26 @@ _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 fo
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
-        plain = Look.of_scores(panel.value, palette.empty, palette.of(panel.tone))
-        return replace(plain, inside=_inside(panel, np.zeros(panel.value.shape, np.uint8), [], palette, drawn=False))
+        return replace(Look.of_scores(panel, palette), marks=_marks(panel, SUPPRESS))
     shades = [*palette.missing, *palette.several]
     for category in panel.categories or (panel.tone,):
         shades += [palette.tint(category, step) for step in range(TINTS)]
         shades.append(palette.of(category))
     if panel.belongs is not None and panel.strengths is not None:
-        codes = _codes_of_several(panel, _coloured(panel, panel.belongs), panel.strengths, state.tau)
+        codes = _codes_of_several(panel, coloured(panel.belongs, panel.filled), panel.strengths, state.tau)
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
     shown_codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
-    return replace(Look.of_codes(shown_codes, shades), inside=_inside(panel, shown_codes, shades, palette))
+    return Look(shown_codes, shades, palette.empty, _marks(panel, HOLLOW | PALE | SUPPRESS))
 
 
-def _coloured(panel: Panel, belongs: Bools) -> Bools:
-    """The categories that colour a head: those by which it is filled, or else those by which it is hollow."""
-    if panel.filled is None:
-        return belongs
-    return np.where(panel.filled.any(axis=0), panel.filled, belongs)
-
-
-def _inside(panel: Panel, codes: Codes, shades: list[str], palette: Colours, drawn: bool = True) -> Look | None:
-    """Empty for hollow cells, a lighter shade of the cell's own for pale ones; None where no panel could have any."""
-    if panel.hollow is None and panel.pale is None:
-        return None
-    inside = np.zeros(codes.shape, np.uint8)
-    if drawn and panel.pale is not None:
-        inside[panel.pale] = codes[panel.pale] + 2
-    if drawn and panel.hollow is not None:
-        inside[panel.hollow] = 1
-    lighter = [blend(palette.empty, shade, 0.5) for shade in shades]
-    return Look.of_codes(inside, [NOTHING, palette.empty, *lighter])
+def _marks(panel: Panel, wanted: int) -> Codes:
+    """An outline for hollow cells, a lighter inside for pale ones, half a square for those that suppress."""
+    marks = np.zeros(panel.value.shape, np.uint8)
+    for flag, heads in ((PALE, panel.pale), (HOLLOW, panel.hollow), (SUPPRESS, panel.suppresses)):
+        if heads is not None and flag & wanted:
+            marks[heads] |= flag
+    return marks
 
 
 def _codes(value: Floats, member: Bools, tau: float, category: int) -> Codes:

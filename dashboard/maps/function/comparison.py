@@ -7,16 +7,16 @@ from dash import html
 
 from analysis.methods.relation_agreement import HOLDS, Agreement, in_words, shared_relations
 from analysis.results.scores import Scores
+from dashboard.figures.numbers import Figure
 from dashboard.maps.function.basis import address, agreed, bases, basis_of, compared, over_carriers
 from dashboard.maps.function.scatter import HEIGHT, best_scores, scatter
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 from dashboard.maps.section import Content, Section
-from dashboard.palette import Colours
+from dashboard.palette import Colours, tone_name
 
 Shown = MapView[FunctionState]
 
-VIEW_LINK = {"data-view": "1"}  # opened without loading the page again (scripts)
 _HINT = (
     "One point per head: its score for the relation on the page, else its highest for any. Dashed: equal scores; "
     "dotted: τ. Heads with 0 by both are left out. Hover to find a head on the maps, click to pin it."
@@ -40,8 +40,8 @@ def contents(shown: Shown, dark: bool) -> dict[str, Content]:
     found, palette = agreed(*pair), shown.palette(dark)
     if not found.relations:
         return {}
-    facts = [shown.named.to_query(), dark, found.overall, list(found.relations.values())]
-    below = {"agreement": Content(json.dumps(facts), lambda: _list(shown, pair, found, palette))}
+    facts = [shown.named.without_local().to_query(), dark, found.overall, list(found.relations.values())]
+    below = {"agreement": Content(json.dumps(facts), lambda: _list(shown, pair, found))}
     shared = shared_relations(*pair)
     relation = shown.state.relation
     if not relation or relation in shared:
@@ -50,19 +50,19 @@ def contents(shown: Shown, dark: bool) -> dict[str, Content]:
     return below
 
 
-def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> dict[str, Any]:
+def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> Figure:
     """The relation on the page, or the best of all."""
     state = shown.state
-    colour = palette.of(pair[0].item(state.relation).category) if state.relation else palette.accent
+    tone = pair[0].item(state.relation).category if state.relation else ""
     numbers = [best_scores(over_carriers(scores, state.carriers), items, state.kinds) for scores in pair]
     names = [basis_of(scores.provenance).basis for scores in pair]
-    return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, colour, palette)
+    return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, tone, palette)
 
 
-def _list(shown: Shown, pair: tuple[Scores, Scores], found: Agreement, palette: Colours) -> list[Any]:
+def _list(shown: Shown, pair: tuple[Scores, Scores], found: Agreement) -> list[Any]:
     """The relations, those that agree best first; each leads to its own map."""
     ordered = sorted(found.relations, key=lambda name: -found.relations[name])
-    rows = [_row(shown, pair[0], name, found.relations[name], palette) for name in ordered]
+    rows = [_row(shown, pair[0], name, found.relations[name]) for name in ordered]
     first = basis_of(pair[0].provenance).basis.lower()
     words = (
         f"Pearson's r over all heads is {in_words(found.overall)}, the mean of {len(rows)} relations. "
@@ -74,11 +74,10 @@ def _list(shown: Shown, pair: tuple[Scores, Scores], found: Agreement, palette: 
     ]
 
 
-def _row(shown: Shown, scores: Scores, name: str, r: float, palette: Colours) -> html.Tr:
+def _row(shown: Shown, scores: Scores, name: str, r: float) -> html.Tr:
     item = scores.item(name)
-    chosen = shown.state.relation == name
-    link = html.A(item.title, href=address(shown, relation="" if chosen else name), **VIEW_LINK)
-    share = {"width": f"{100 * max(r, 0):.0f}%", "background": palette.of(item.category)}
+    link = html.A(item.title, href=address(shown, relation=name), **{"data-set": f"relation {name}"})
+    share = {"width": f"{100 * max(r, 0):.0f}%", "background": tone_name(item.category)}
     bar = html.Span(html.I(style=share), className="bar")
     number = html.Td(in_words(r), className="num")
-    return html.Tr([html.Th(link, scope="row"), html.Td(bar), number], className="strong" if chosen else "")
+    return html.Tr([html.Th(link, scope="row"), html.Td(bar), number])

@@ -2,6 +2,7 @@
 
 import dash_mantine_components as dmc
 
+from analysis.methods.relation_scores import categories
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.function.basis import bases, has_carriers
@@ -10,8 +11,10 @@ from dashboard.maps.function.state import FunctionState
 
 def controls() -> list[Control]:
     """What the scores are read from, then rule, effect, colours and threshold, then which labels."""
-    default = FunctionState()
-    kinds = {"both": "Both", "promote": "Promote", "suppress": "Suppress"}
+    return [*_read_from(), *_shown(), *_labels()]
+
+
+def _read_from() -> list[Control]:
     return [
         Control(
             "basis",
@@ -29,6 +32,13 @@ def controls() -> list[Control]:
             is_picker=True,
             conditional=True,
         ),
+    ]
+
+
+def _shown() -> list[Control]:
+    default = FunctionState()
+    kinds = {"both": "Both", "promote": "Promote", "suppress": "Suppress"}
+    return [
         Control(
             "how",
             "Category rule",
@@ -54,12 +64,17 @@ def controls() -> list[Control]:
             slider("tau", "Threshold τ", default.tau),
             has_number=True,
         ),
+    ]
+
+
+def _labels() -> list[Control]:
+    return [
         Control(
             "labels",
             "Labels",
             "Beyond copying: only labels whose targets outrank the source itself in at least half of the hits, and "
             "that shuffled targets would not get. The others are drawn hollow.",
-            segments("labels", default.labels, all="All", beyond="Beyond copying"),
+            segments("labels", FunctionState().labels, all="All", beyond="Beyond copying"),
             conditional=True,
         ),
         Control(
@@ -112,7 +127,7 @@ def relation_choices(scores: Scores | None) -> list[Choice]:
     groups: list[Choice] = [{"value": "", "label": "All, by category"}]
     if scores is None:
         return groups
-    for category in scores.categories():
+    for category in categories(scores):
         items = [{"value": name, "label": scores.item(name).title} for name in scores.items(category)]
         groups.append({"group": category.capitalize(), "items": items})
     return groups

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from analysis.methods.relation_scores import KINDS
 from analysis.models.card import HeadId
 from analysis.results.provenance import Item
-from analysis.results.scores import KINDS, ONLY_SAMPLE, Missing, Scores, ranks
+from analysis.results.scores import ONLY_SAMPLE, Missing, Scores, ranks
 from dashboard.cache import cached
 from dashboard.maps.function.labels import labels_of, words
 

@@ -5,18 +5,21 @@ A label is a head's score for one relation and kind, when it is above τ.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
+from analysis.methods.relation_scores import KINDS, categories
 from analysis.results.intervals import wilson
-from analysis.results.scores import KINDS, ONLY_SAMPLE, Floats, Scores
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools
 
+SUPPRESS = KINDS[1]
 COPY_LIKE, UNSPECIFIC, UNCERTAIN = "copy-like", "unspecific", "uncertain"
 BEYOND = "beyond copying"  # labels that are neither copy-like nor unspecific
 
@@ -36,6 +39,7 @@ class Labels:
     beyond: Floats  # of the hits the share whose target outranks the source; NaN where it was not measured
     copied: Floats  # the share of pairs whose source itself is among the k
     control: Floats  # the score with shuffled targets
+    suppresses: Bools  # the score is one of suppressing
 
     def at(self, *place: npt.NDArray[np.intp]) -> "Labels":
         """Some of the numbers, by their places."""
@@ -62,8 +66,8 @@ class Labels:
         return copy_like(self.beyond) | unspecific(self.control, tau)
 
     @property
-    def _arrays(self) -> tuple[Floats, ...]:
-        return self.score, self.low, self.high, self.beyond, self.copied, self.control
+    def _arrays(self) -> tuple[Any, ...]:
+        return self.score, self.low, self.high, self.beyond, self.copied, self.control, self.suppresses
 
 
 def is_measured(scores: Scores | None) -> bool:
@@ -78,8 +82,10 @@ def labels_of(scores: Scores) -> Labels:
     score, hits = (np.asarray(array.sel(sample=ONLY_SAMPLE).values) for array in (scores.score, scores.hits))
     pairs = np.array([item.kept for item in scores.provenance.items])
     low, high = wilson(hits, pairs[:, None, None, None])
-    parts = [_part(scores, name) for name in ("beyond", "copied", "control")]
-    return Labels(score, low, high, *parts)
+    beyond, copied, control = (_part(scores, name) for name in ("beyond", "copied", "control"))
+    suppresses = np.array([kind == SUPPRESS for kind in scores.score.kind.values.tolist()])
+    of_kinds = np.broadcast_to(suppresses[:, None, None], score.shape)
+    return Labels(score, low, high, beyond, copied, control, of_kinds)
 
 
 def _part(scores: Scores, name: str) -> Floats:
@@ -120,11 +126,11 @@ def counting_labels(scores: Scores, items: tuple[str, ...], state: FunctionState
 
 def strongest_labels(scores: Scores, state: FunctionState) -> Labels:
     """Of each head the deciding label of its strongest category, before others of one that counts it."""
-    categories = [tuple(scores.items(name)) for name in scores.categories()]
-    deciding = Labels.stacked([counting_labels(scores, items, state) for items in categories])
+    relations = [tuple(scores.items(name)) for name in categories(scores)]
+    deciding = Labels.stacked([counting_labels(scores, items, state) for items in relations])
     strength = np.nan_to_num(deciding.score, nan=-1.0)  # [category, layer, head]
     if state.labels == "beyond":
-        chosen = [chosen_labels(scores, items, state.kinds) for items in categories]
+        chosen = [chosen_labels(scores, items, state.kinds) for items in relations]
         strength += 2.0 * np.stack([_holds(labels.counted(state), state.how) for labels in chosen])
     category = strength.argmax(axis=0)  # [layer, head]
     layer, head = np.indices(category.shape)

@@ -1,56 +1,28 @@
-"""What the function map shows and its colours mean, in words, and what stands below it."""
+"""What the colours of the function map mean, what stands above it and below it."""
 
-import json
 from typing import Any
 
 from dash import html
 
 from analysis.methods.relation_agreement import in_words
 from analysis.results.scores import Scores
+from dashboard.maps.counts import Counts
+from dashboard.maps.entry import Entry
 from dashboard.maps.function import comparison
-from dashboard.maps.function.basis import address, bases, basis_of, better, carrier_words, has_carriers
+from dashboard.maps.function.basis import address, basis_of, better
 from dashboard.maps.function.labels import BEYOND, COPY_LIKE, UNCERTAIN, UNSPECIFIC
-from dashboard.maps.function.profile import HEIGHT, profile
+from dashboard.maps.function.profile import HINT
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.legend import entry, ramp
 from dashboard.maps.map import MapView
+from dashboard.maps.said import number
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
-from dashboard.palette import TINTS, Colours, blend
+from dashboard.palette import SEVERAL, TINTS, Colours, blend
 
-_DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
-
-
-def sentence(shown: MapView[FunctionState]) -> list[Any]:
-    """How to read what is on the page, in one sentence that follows the controls."""
-    state, does = shown.state, _DOES[shown.state.kind]
-    start = f"Each square is one attention head of {shown.card.id}, {basis_of(shown.whole.provenance).about}; "
-    what = _what(shown)
-    carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
-    if state.colour == "scores":
-        end = f"{carriers}.{_filter(state)}"
-        return [start, f"the stronger its colour, the more often it {does} ", *what, end, *_not_yet(shown)]
-    best = f" Only the best {state.top} of each category are." if state.top else ""
-    end = f" for more than {100 * state.tau:g} % of the word pairs{carriers}.{_filter(state)}{best}"
-    return [start, f"it is coloured when it {does} ", *what, end, *_not_yet(shown)]
-
-
-def _filter(state: FunctionState) -> str:
-    """Which labels count, when not all do."""
-    return f" Only labels {BEYOND} count." if state.labels == "beyond" else ""
-
-
-def _not_yet(shown: MapView[FunctionState]) -> list[Any]:
-    """How to get the map that reads what heads really read, where the model has none."""
-    last = bases()[-1]
-    if last.name in dict(shown.by_method):
-        return []
-    command = html.Code(last.command_line(shown.card.id))
-    return [
-        f" There is no map of it by the {last.basis.lower()} yet: compute it under Models and jobs, or run ",
-        command,
-        ".",
-    ]
+HOLLOW_WORDS = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets do as well)"
+PALE_WORDS = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
+HALF_WORDS = "lower left half: suppresses (pushes the right words down)"
+SCORE_WORDS = "score: the share of word pairs, in each panel's colour"
 
 
 def warning(shown: MapView[FunctionState]) -> list[Any]:
@@ -65,62 +37,61 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
         f"{method.basis.lower()}'s only at r = {in_words(agreement.overall)}. "
     )
     link = html.A(
-        f"See the map in the {method.basis.lower()}", href=address(shown, basis=method.name), **comparison.VIEW_LINK
+        f"See the map in the {method.basis.lower()}",
+        href=address(shown, basis=method.name),
+        **{"data-set": f"basis {method.name}"},
     )
     return [words, link, "."]
 
 
-def _what(shown: MapView[FunctionState]) -> list[Any]:
-    if shown.state.relation:
-        item = shown.result.item(shown.state.relation)
-        return ["the targets of ", html.B(item.title), f" ({item.sentence})"]
-    which = "any" if shown.state.how == "any" else "every"
-    return ["the right words of ", html.B(which), " relation of the category"]
-
-
-def legend(shown: MapView[FunctionState], palette: Colours) -> list[Any]:
-    """A colour for each category and for several at once, tints below τ; or a colour bar of the scores."""
+def legend(shown: MapView[FunctionState], palette: Colours) -> list[Entry]:
+    """A colour for each category and for several at once, marks, tints below τ; or a colour bar of the scores."""
     panels, state = shown.panels, shown.state
     if state.colour == "scores":
-        words = "score: the share of word pairs, in each panel's colour"
-        return [ramp([palette.empty, palette.accent], words, ends=("0", "1"))]
+        bar = Entry(SCORE_WORDS, kind="ramp", shades=(palette.empty, palette.accent), ends=("0", "1"))
+        return [bar, *_half(shown, palette)]
     singles = [panel for panel in panels if panel.belongs is None]
-    entries = [entry(palette.of(panel.tone), panel.title) for panel in singles]
+    entries = [Entry(panel.title, palette.of(panel.tone)) for panel in singles]
     if panels[0].belongs is not None:
         most = max(2, int(panels[0].belongs.sum(0).max(initial=0)))
-        for i, words in enumerate(("2 categories", "3 categories", "4 or more")):
+        for i, words in enumerate(SEVERAL):
             if i + 2 <= min(most, len(singles)):
-                entries.append(entry(palette.several[i], words))
-    entries += [entry(each.colour, each.words, "swatch framed", each.inside) for each in insides(shown, palette)]
-    tints = [palette.tint(singles[0].tone, step) for step in range(1, TINTS)]
-    entries.append(ramp(tints, f"unclassified, below τ = {state.tau:g}: the stronger, the nearer"))
-    entries.append(entry(palette.empty, "score 0"))
+                entries.append(Entry(words, palette.several[i]))
+    entries += _half(shown, palette)
+    entries += [Entry(each.words, each.colour, "framed", each.inside) for each in insides(shown, palette)]
+    tints = tuple(palette.tint(singles[0].tone, step) for step in range(1, TINTS))
+    entries.append(Entry(f"below τ = {number(state.tau)} ({palette.stronger} = closer)", kind="ramp", shades=tints))
+    entries.append(Entry("score 0", palette.empty))
     return entries
+
+
+def _half(shown: MapView[FunctionState], palette: Colours) -> list[Entry]:
+    """What half a square means, where there is one."""
+    if not suppresses(shown):
+        return []
+    return [Entry(HALF_WORDS, palette.faint, "half", palette.empty)]
+
+
+def suppresses(shown: MapView[FunctionState]) -> bool:
+    """Whether any head on the maps is there by suppressing."""
+    return any(panel.suppresses is not None and bool(panel.suppresses.any()) for panel in shown.panels)
 
 
 def insides(shown: MapView[FunctionState], palette: Colours, short: bool = False) -> list[Swatch]:
     """What cells that are not filled mean, where there are any; short in a picture, whose legend is one line."""
     panel, swatches = shown.panels[0], []
     if panel.hollow is not None and panel.hollow.any():
-        words = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets do as well)"
-        words = f"{COPY_LIKE} or {UNSPECIFIC}" if short else words
+        words = f"{COPY_LIKE} or {UNSPECIFIC}" if short else HOLLOW_WORDS
         swatches.append(Swatch(palette.faint, words, palette.empty))
     if panel.pale is not None and panel.pale.any():
-        words = UNCERTAIN if short else f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
+        words = UNCERTAIN if short else PALE_WORDS
         swatches.append(Swatch(palette.faint, words, blend(palette.empty, palette.faint, 0.5)))
     return swatches
 
 
 SECTIONS = (
-    Section(
-        "profile",
-        "By layer",
-        "Share of a layer's heads in each category, stacked: a head of two counts in both.",
-        is_figure=True,
-        height=HEIGHT,
-        beside=True,
-    ),
-    Section("counts", "Counts", beside=True),
+    Section("profile", "By layer", HINT, beside=True, scripted=True),
+    Section("counts", "Counts", beside=True, scripted=True),
     *comparison.sections(),
     Section("absent"),
 )
@@ -128,15 +99,7 @@ SECTIONS = (
 
 def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
     """Layer profile, counts, a comparison of two results, and the relations that say nothing about the model."""
-    counted = [[panel.key, panel.title, panel.count] for panel in shown.panels]
-    facts = [shown.card.fingerprint, shown.common.palette, dark]
-    layers = profile(shown.panels[0], shown.common, shown.card.layers, dark)
-    below = {
-        "profile": Content(json.dumps([*facts, layers["data"]]), lambda: layers),
-        "counts": Content(
-            json.dumps([*facts, counted, shown.state.top, shown.state.labels]), lambda: _counts(shown, dark)
-        ),
-    }
+    below = {key: Content("", lambda: None) for key in ("profile", "counts")} if shown.result.items() else {}
     below |= comparison.contents(shown, dark)
     words = _not_applicable(shown.result)
     if words:
@@ -144,19 +107,22 @@ def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
     return below
 
 
-def _counts(shown: MapView[FunctionState], dark: bool) -> html.Table:
+def counts(shown: MapView[FunctionState], palette: Colours) -> Counts | None:
     """How many heads each panel's question is true of."""
-    palette, rows = shown.palette(dark), []
+    if not shown.result.items():
+        return None
+    rows = []
     for panel in shown.panels:
         colour = palette.of(panel.tone) if panel.tone else palette.faint
-        share = {"width": f"{100 * panel.count / shown.total:.1f}%", "background": colour}
-        bar = html.Span(html.I(style=share), className="bar")
-        number = html.Td(f"{panel.count}", className="num")
-        rows.append(html.Tr([html.Th(panel.title, scope="row"), html.Td(bar), number]))
-    only = f", the best {shown.state.top} of each panel" if shown.state.top else ""
-    which = f", {BEYOND}" if shown.state.labels == "beyond" else ""
-    caption = html.Caption(f"Heads above τ{which}, of {shown.total:,}{only}")
-    return html.Table([caption, html.Tbody(rows)], className="counts")
+        rows.append((panel.title, panel.count, colour, shown.total))
+    return Counts(_caption(shown.total, shown.state), tuple(rows))
+
+
+def _caption(total: int, state: FunctionState) -> str:
+    """What is counted."""
+    which = f", {BEYOND}" if state.labels == "beyond" else ""
+    only = f", the top {state.top} per category" if state.top else ""
+    return f"Heads above τ{which}, of {total:,}{only}"
 
 
 def _not_applicable(scores: Scores) -> str:

@@ -15,23 +15,38 @@ from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
+from dashboard.maps.counts import Counts
+from dashboard.maps.entry import Entry
 from dashboard.maps.function import card as card_part
-from dashboard.maps.function import exports, legend, own, table
-from dashboard.maps.function.basis import bases, basis_of, carrier_words, default_basis, has_carriers, over_carriers
+from dashboard.maps.function import exports, legend, own, table, words
+from dashboard.maps.function.basis import (
+    bases,
+    basis_of,
+    carrier_words,
+    compared,
+    default_basis,
+    has_carriers,
+    over_carriers,
+)
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
 from dashboard.maps.function.labels import BEYOND, is_measured
+from dashboard.maps.function.numbers import numbers
 from dashboard.maps.function.panels import panels
+from dashboard.maps.function.profile import profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
-from dashboard.maps.look import Look
+from dashboard.maps.look import SUPPRESS, Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
+from dashboard.maps.profile import Profile
+from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
-from dashboard.palette import Colours
+from dashboard.palette import SEVERAL, Colours
+from dashboard.state import ViewState
 
 Shown = MapView[FunctionState]
 
@@ -104,8 +119,11 @@ class FunctionMap(Map[FunctionState]):
 
     def _carriers(self, results: Mapping[str, Scores]) -> set[str]:
         """Every carrier of a model, whichever of its results is shown."""
-        mine = [results[name] for name in self.methods() if name in results]
-        return {sample for result in mine if has_carriers(result) for sample in result.samples}
+        carriers: set[str] = set()
+        for name in self.methods():
+            if name in results and has_carriers(results[name]):
+                carriers.update(results[name].samples)
+        return carriers
 
     def narrowed(self, result: Scores, state: FunctionState) -> Scores:
         """One score in place of those after each carrier."""
@@ -156,23 +174,52 @@ class FunctionMap(Map[FunctionState]):
         keys |= set() if len(own.set_choices(shown)) > 1 else {"own"}
         return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
+    def idle(self, shown: Shown) -> dict[str, str]:
+        """The rule for several relations, of one; which labels are uncertain, where all have the colours of scores."""
+        reasons = {}
+        if shown.state.relation in shown.result.items():
+            reasons["how"] = "One relation is shown: there are no others to combine it with."
+        if shown.state.colour == "scores":
+            reasons["uncertain"] = "Scores are shown as they are; choose Category to see which labels are uncertain."
+        return reasons
+
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """All categories first, then each; one when a relation is asked for."""
         return panels(shown.result, shown.state)
 
+    def numbers(self, shown: Shown) -> bytes:
+        """All scores on the page."""
+        return numbers(shown)
+
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """Categories above τ and tints below it, or the scores themselves."""
         return [look(panel, shown.state, palette) for panel in shown.panels]
+
+    def counts(self, shown: Shown, palette: Colours) -> Counts | None:
+        """Heads above τ."""
+        return legend.counts(shown, palette)
+
+    def layers(self, shown: Shown, palette: Colours) -> Profile | None:
+        """Each head counted once, by its colour."""
+        return profile(shown.panels[0], palette) if shown.result.items() else None
+
+    def compared(self, shown: Shown) -> Sequence[ViewState]:
+        """The same relations by both bases."""
+        pair = compared(shown)
+        return [] if pair is None else [shown.named.changed(basis=scores.provenance.method) for scores in pair]
 
     def best(self, shown: Shown) -> Best | None:
         """The relations that every head does best."""
         return best_relations(shown.result, shown.state.kinds)
 
     def subject(self, shown: Shown) -> str:
-        """The basis when it is not the map's own, and the relation that is shown alone."""
-        parts = [basis_of(shown.whole.provenance).basis] if shown.whole.provenance.method != self.name else []
-        parts += [shown.panels[0].title] if shown.state.relation else []
-        return " · ".join(parts)
+        """The basis when it is not the map's own."""
+        return basis_of(shown.whole.provenance).basis if shown.whole.provenance.method != self.name else ""
+
+    def topic(self, shown: Shown) -> str:
+        """The relation that is shown alone."""
+        there = shown.state.relation in shown.result.items()
+        return shown.result.item(shown.state.relation).title if there else ""
 
     def warning(self, shown: Shown) -> list[Any]:
         """That a map which was only read from the weights does not hold."""
@@ -192,11 +239,11 @@ class FunctionMap(Map[FunctionState]):
             html.P(html.Code(method.command_line(card.id))),
         ]
 
-    def sentence(self, shown: Shown) -> list[Any]:
+    def said(self, shown: Shown) -> list[Said]:
         """When a square is coloured."""
-        return legend.sentence(shown)
+        return words.said(shown)
 
-    def legend(self, shown: Shown, palette: Colours) -> list[Any]:
+    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
         """Categories and tints, or a colour bar."""
         return legend.legend(shown, palette)
 
@@ -224,15 +271,17 @@ class FunctionMap(Map[FunctionState]):
         """Categories and several of them, or the ends of the scores."""
         singles = [panel for panel in shown.panels if panel.belongs is None]
         whole = shown.panels[0]
+        half = [Swatch(palette.faint, "suppresses", palette.empty, SUPPRESS)] if legend.suppresses(shown) else []
         if shown.state.colour == "scores":
             first = [Swatch(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
             ends = [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in singles]
-            return [*first, *ends, Swatch(palette.empty, "score 0")]
+            return [*first, *ends, Swatch(palette.empty, "score 0"), *half]
         categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
-        several = [Swatch(palette.several[i], f"{i + 2} categories") for i in range(min(3, len(whole.categories) - 1))]
+        several = [Swatch(palette.several[i], SEVERAL[i]) for i in range(min(3, len(whole.categories) - 1))]
         return [
             *categories,
             *several,
+            *half,
             *legend.insides(shown, palette, short=True),
             Swatch(palette.empty, "Unclassified"),
         ]
@@ -241,7 +290,7 @@ class FunctionMap(Map[FunctionState]):
         """Which heads are coloured."""
         state = shown.state
         rule = "any relation" if state.how == "any" else "always: every relation"
-        rule += f", the best {state.top} of each category" if state.top else ""
+        rule += f", the top {state.top} per category" if state.top else ""
         rule += f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
         rule += f", {BEYOND}" if state.labels == "beyond" else ""
         return f"heads that {_DO[state.kind]} ({rule}, τ = {state.tau:g})"

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from analysis.methods.relation_scores import categories, reduced
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.labels import (
@@ -21,8 +22,11 @@ from dashboard.maps.function.state import FunctionState, How
 from dashboard.maps.panel import Bools, Label, Measure, Panel, without_scores
 
 ALL = "all"  # the panel that shows every category at once
+ALL_TITLE = "All categories"
 UNCLASSIFIED = "Unclassified"
-_HOW = ("", f" ({COPY_LIKE} or {UNSPECIFIC})", "")  # after a category, by what a head is in it
+_POOR = f"{COPY_LIKE} or {UNSPECIFIC}"
+# After a category, by what a head is in it: nothing, hollow, a member; then the last two by suppressing.
+_HOW = ("", f" ({_POOR})", "", f" (suppressed; {_POOR})", " (suppressed)")
 
 
 def panels(scores: Scores, state: FunctionState) -> tuple[Panel, ...]:
@@ -30,14 +34,18 @@ def panels(scores: Scores, state: FunctionState) -> tuple[Panel, ...]:
     if state.relation in scores.items():
         item = scores.item(state.relation)
         return _labelled([_panel(item.name, item.title, item.category, scores, (item.name,), state)])
-    names = tuple(scores.categories())
+    names = tuple(categories(scores))
     if not names:
-        why = Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
-        return (without_scores(ALL, "All categories", scores.provenance.model, why),)
+        return (without_scores(ALL, ALL_TITLE, scores.provenance.model, no_category(scores)),)
     single = []
     for name in names:
         single.append(_panel(name, name.capitalize(), name, scores, tuple(scores.items(name)), state))
     return _labelled([_all_categories(single, labels_behind(ALL, scores, state)), *single])
+
+
+def no_category(scores: Scores) -> Missing:
+    """Why a result has no category."""
+    return Missing.NOT_APPLICABLE if scores.provenance.items else Missing.NOT_COMPUTED
 
 
 def labels_behind(key: str, scores: Scores, state: FunctionState) -> Labels:
@@ -63,6 +71,7 @@ def _panel(key: str, title: str, tone: str, scores: Scores, items: tuple[str, ..
         measures=(Measure("", value, interval=(decides.low, decides.high)),),
         hollow=member & ~worth.is_good if is_measured(scores) else None,
         pale=member & ~worth.is_certain if state.uncertain else None,
+        suppresses=member & decides.suppresses,
     )
 
 
@@ -71,20 +80,35 @@ def _all_categories(single: list[Panel], decides: Labels) -> Panel:
     best = decides.score
     worst = np.maximum.reduce([panel.reason for panel in single])
     members = [panel.member for panel in single]
+    belongs, filled = np.stack(members), _filled(single)
+    strengths = np.stack([panel.value for panel in single])
     return Panel(
         key=ALL,
-        title="All categories",
+        title=ALL_TITLE,
         value=best,
         member=np.logical_or.reduce(members),
         reason=np.where(np.isnan(best), worst, Missing.PRESENT).astype(np.int8),
         categories=tuple(panel.key for panel in single),
-        belongs=np.stack(members),
-        strengths=np.stack([panel.value for panel in single]),
+        belongs=belongs,
+        strengths=strengths,
         measures=(Measure("", best, interval=(decides.low, decides.high)),),
         hollow=_without(single, "hollow"),
-        filled=_filled(single),
+        filled=filled,
         pale=_without(single, "pale"),
+        suppresses=_by_the_strongest([panel.suppresses for panel in single], coloured(belongs, filled), strengths),
     )
+
+
+def coloured(belongs: Bools, filled: Bools | None) -> Bools:  # [category, layer, head]
+    """The categories that colour a head: those by which it is filled, or else those by which it is hollow."""
+    return belongs if filled is None else np.where(filled.any(axis=0), filled, belongs)
+
+
+def _by_the_strongest(flags: list[Bools | None], categories: Bools, strengths: Floats) -> Bools:
+    """The flag of the strongest of the categories that colour a head; false where none does."""
+    strongest = np.where(categories, np.nan_to_num(strengths, nan=-1.0), -2.0).argmax(axis=0)
+    stacked = np.stack([flag for flag in flags if flag is not None])
+    return np.asarray(np.take_along_axis(stacked, strongest[None], 0)[0] & categories.any(axis=0))
 
 
 def _filled(single: list[Panel]) -> Bools | None:  # [category, layer, head]
@@ -111,17 +135,18 @@ def _without(single: list[Panel], name: str) -> Bools | None:
 def _labelled(panels: list[Panel]) -> tuple[Panel, ...]:
     """The same panels; each head is called by the categories that it belongs to, and how."""
     single = [panel for panel in panels if panel.belongs is None]
-    combinations = np.zeros(panels[0].value.shape, np.int64)  # a digit for each panel: no member, hollow, member
+    combinations = np.zeros(panels[0].value.shape, np.int64)  # a digit for each panel, as in `_HOW`
     for place, panel in enumerate(single):
         digit = 2 * panel.member - (0 if panel.hollow is None else panel.hollow)
-        combinations += digit * 3**place
+        digit = digit + (0 if panel.suppresses is None else 2 * panel.suppresses)
+        combinations += digit * len(_HOW) ** place
     distinct, codes = np.unique(combinations, return_inverse=True)
     words = []
     for combination in distinct.tolist():
-        digits = [combination // 3**place % 3 for place in range(len(single))]
+        digits = [combination // len(_HOW) ** place % len(_HOW) for place in range(len(single))]
         titles = [panel.title + _HOW[digit] for panel, digit in zip(single, digits, strict=True) if digit]
         words.append(" · ".join(titles) or UNCLASSIFIED)
-    label = Label(tuple(words), codes.reshape(panels[0].value.shape).astype(np.uint8))
+    label = Label(tuple(words), codes.reshape(panels[0].value.shape).astype(np.uint16))
     return tuple(replace(panel, label=label) for panel in panels)
 
 
@@ -139,7 +164,7 @@ def _value(
 
     Cached, because a change of τ asks for the same numbers again.
     """
-    value = np.asarray(scores.reduced(items, how, kinds).sel(sample=ONLY_SAMPLE).values, dtype=np.float64)
+    value = np.asarray(reduced(scores, items, how, kinds).sel(sample=ONLY_SAMPLE).values, dtype=np.float64)
     worst = scores.missing.sel(item=list(items), sample=ONLY_SAMPLE).max(("item", "kind")).values
     return value, np.where(np.isnan(value), worst, Missing.PRESENT).astype(np.int8)
 

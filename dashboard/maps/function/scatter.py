@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from analysis.methods.relation_scores import reduced
 from analysis.models.card import ModelCard
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.figures.numbers import FONT, Figure, Properties, packed, plain
@@ -14,12 +15,12 @@ HEIGHT = 340  # pixels
 
 def best_scores(scores: Scores, items: Sequence[str], kinds: Sequence[str]) -> Floats:  # [layer, head]
     """Of each head the highest score for some relations."""
-    reduced = scores.reduced(items, "any", kinds).sel(sample=ONLY_SAMPLE)
-    return np.asarray(reduced.values, dtype=np.float64)
+    best = reduced(scores, items, "any", kinds).sel(sample=ONLY_SAMPLE)
+    return np.asarray(best.values, dtype=np.float64)
 
 
 def scatter(
-    one: Floats, other: Floats, titles: tuple[str, str], card: ModelCard, tau: float, colour: str, palette: Colours
+    one: Floats, other: Floats, titles: tuple[str, str], card: ModelCard, tau: float, tone: str, palette: Colours
 ) -> Figure:
     """A point for each head [layer, head] that has both scores and is not 0 in both; both axes go from 0 to 1.
 
@@ -34,7 +35,8 @@ def scatter(
         "x": packed(x[drawn].astype(np.float32)),
         "y": packed(y[drawn].astype(np.float32)),
         "customdata": [name for name, flag in zip(names, drawn, strict=True) if flag],
-        "marker": {"color": colour, "size": 7, "opacity": 0.65, "line": {"width": 0}},
+        "meta": {"tone": tone},  # by which the scripts follow the palette
+        "marker": {"color": palette.of(tone), "size": 7, "opacity": 0.65, "line": {"width": 0}},
         "selected": {"marker": {"color": palette.pin, "size": 11, "opacity": 1}},
         "unselected": {"marker": {"opacity": 0.65}},
         "hoverinfo": "none",  # the tooltip is the page's own

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.results.scores import KINDS, OVER_SAMPLES, TAU
+from analysis.methods.relation_scores import KINDS, TAU
+from analysis.results.scores import OVER_SAMPLES
 from dashboard.setting import COUNT, FLAG, NAME, SHARE, Part, setting
 
 How = Literal["any", "always"]
@@ -20,14 +21,14 @@ class FunctionState(Part):
     carriers: str = setting(OVER_SAMPLES[0], NAME, of_model=True)  # how a score is made of those after each carrier
     own: str = setting("", NAME, of_model=True)  # a set of people's own relations, as name@id; none when empty
     result: str = setting("", NAME, of_model=True)  # the name of a result that is not computed by default
-    how: How = setting("any", How)
-    kind: Kind = setting("both", Kind)
-    colour: Colour = setting("categories", Colour)
-    relation: str = setting("", NAME, of_model=True)  # one relation instead of the categories
-    tau: float = setting(TAU, SHARE)
-    top: int = setting(0, COUNT)  # only the best heads of each panel; 0 shows all
-    labels: Counted = setting("all", Counted)  # which labels make a head a member
-    uncertain: bool = setting(False, FLAG)  # labels whose interval contains τ look so
+    how: How = setting("any", How, local=True)
+    kind: Kind = setting("both", Kind, local=True)
+    colour: Colour = setting("categories", Colour, local=True)
+    relation: str = setting("", NAME, of_model=True, local=True)  # one relation instead of the categories
+    tau: float = setting(TAU, SHARE, local=True)
+    top: int = setting(0, COUNT, local=True)  # only the best heads of each panel; 0 shows all
+    labels: Counted = setting("all", Counted, local=True)  # which labels make a head a member
+    uncertain: bool = setting(False, FLAG, local=True)  # labels whose interval contains τ look so
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -8,9 +8,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from analysis.compute.hits import Inputs, Query
+from analysis.compute.layered.logits import NormedUnembedding, outputs_to_logits
+from analysis.compute.layered.packing import packed
+from analysis.compute.layered.sightings import Sightings, run
+from analysis.compute.watching import watch_values
 from analysis.compute.weights import Weights
-from analysis.methods.running.compute.packing import packed
-from analysis.methods.running.compute.residuals import Residuals, run
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.progress import Progress
@@ -26,17 +28,18 @@ def running_inputs(
 ) -> Inputs:
     """Run the query's sources after a prefix up to the last of some layers, and read their heads there."""
     weights = Weights(checkpoint, device)
-    residuals = run(weights, packed(prefix, query.source_tokens), layers, progress)
+    prompts = packed(prefix, query.source_tokens)
+    residuals = run(weights, prompts, watch_values, weights.card.width, layers, progress)
     heads = RunningHeads(weights)
     sources = RunningSources(residuals, device, has_bias=weights.value_bias(layers[0]) is not None)
-    return Inputs.of(heads, query, sources, RunningUnembedding(weights, weights.final_gain()))
+    return Inputs.of(heads, query, sources, NormedUnembedding(weights, weights.final_gain()))
 
 
 @dataclass(frozen=True)
 class RunningSources:
     """X: what the value projections read."""
 
-    residuals: Residuals
+    residuals: Sightings
     device: torch.device
     has_bias: bool
 
@@ -69,32 +72,5 @@ class RunningHeads:
         return values if bias is None else torch.cat([values, bias[:, None]], 1)
 
     def outputs(self, layer: int) -> Tensor:  # [H, d_head, d]
-        """W_O of each query head, times the gain behind the attention, centred where the final norm centres."""
-        outputs = self.weights.outputs(layer)
-        gain = self.weights.attention_gain(layer)
-        if gain is not None:
-            outputs = outputs * gain
-        if self.weights.checkpoint.family.norm_kind == "layer":
-            outputs = outputs - outputs.mean(-1, keepdim=True)
-        return outputs
-
-
-@dataclass(frozen=True)
-class RunningUnembedding:
-    """U times the gain of the final norm."""
-
-    weights: Weights
-    gain: Tensor  # [d]
-
-    @property
-    def vocabulary(self) -> int:
-        """The number of rows."""
-        return self.weights.vocabulary
-
-    def unembed(self, ids: Tensor) -> Tensor:  # [n] → [n, d]
-        """The rows of some tokens."""
-        return self.weights.unembed(ids).mul_(self.gain)
-
-    def unembed_span(self, start: int, stop: int) -> Tensor:  # [stop - start, d]
-        """Neighbouring rows."""
-        return self.weights.unembed_span(start, stop).mul_(self.gain)
+        """W_O of each query head, with what stands between it and the logits."""
+        return outputs_to_logits(self.weights, layer)

@@ -6,17 +6,48 @@ has rows for the tokens that are needed only.
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from analysis.compute.memory import give_back
+from analysis.compute.watching import See, Watch
 from analysis.compute.weights import Weights
 from analysis.errors import UnknownFamily
-from analysis.methods.running.compute.packing import Packed
 
-Seen = Callable[[int, Tensor], None]  # a layer, and what enters its value projection [B, T, d]
+Seen = Callable[[int, Tensor], None]  # a layer, and what was seen there
+
+
+class Prompts(Protocol):
+    """B sequences of T tokens."""
+
+    @property
+    def ids(self) -> Tensor:  # [B, T]
+        """The tokens."""
+
+    @property
+    def positions(self) -> Tensor:  # [B, T]
+        """Where the model takes them to stand."""
+
+    def mask(self) -> Tensor | None:  # [B, 1, T, T]
+        """What each may attend to, if that is not up to the model."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Sequences of the same length that are run as they are: the model's own attention, local where it is."""
+
+    ids: Tensor  # [B, T]
+
+    @property
+    def positions(self) -> Tensor:  # [B, T]
+        """One after the other."""
+        return torch.arange(self.ids.shape[1]).expand(self.ids.shape)
+
+    def mask(self) -> None:
+        """Up to the model."""
 
 
 class _Enough(Exception):
@@ -24,7 +55,7 @@ class _Enough(Exception):
 
 
 class LayeredModel:
-    """Runs packed prompts and shows what enters each layer's value projection."""
+    """Runs prompts and shows what is to be seen in each layer."""
 
     def __init__(self, weights: Weights, tokens: Tensor) -> None:
         self._weights = weights
@@ -34,20 +65,20 @@ class LayeredModel:
         self._room: dict[tuple[str, torch.Size], Tensor] = {}  # where one layer after the other has its numbers
         self._fill_around_layers()
 
-    def run(self, prompts: Packed, seen: Seen, last: int) -> None:
-        """Run some prompts as far as the last layer that is needed."""
+    def run(self, prompts: Prompts, watch: Watch, seen: Seen, last: int) -> None:
+        """Run some prompts as far as the last layer that is needed; `watch` says where to look."""
         device = self._weights.device
+        mask = prompts.mask()
         hooks = []
         for layer, module in self._layers.items():
-            value = module.get_submodule(self._weights.checkpoint.family.value)
             hooks.append(module.register_forward_pre_hook(self._loading(layer)))
             hooks.append(module.register_forward_hook(lambda module, args, output: _empty(module)))
-            hooks.append(value.register_forward_pre_hook(_showing(layer, seen, last)))
+            hooks.append(watch(module, self._weights.checkpoint.family, _showing(layer, seen, last)))
         try:
             with torch.inference_mode():
                 self._model(
                     input_ids=torch.searchsorted(self._tokens, prompts.ids).to(device),
-                    attention_mask=prompts.mask().to(device),
+                    attention_mask=None if mask is None else mask.to(device),
                     position_ids=prompts.positions.to(device),
                     use_cache=False,
                 )
@@ -89,13 +120,14 @@ def _empty_model(weights: Weights) -> Any:
     """The base model as transformers builds it, without weights; never with code of its own."""
     from accelerate import init_empty_weights
     from transformers import AutoConfig, AutoModel
+    from transformers.initialization import no_init_weights
     from transformers.utils import logging
 
     logging.set_verbosity_error()
     checkpoint = weights.checkpoint
     try:
         config = AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
-        with init_empty_weights(include_buffers=False):
+        with no_init_weights(), init_empty_weights(include_buffers=False):
             model = AutoModel.from_config(config.get_text_config(), attn_implementation="eager", dtype=torch.float32)
     except (ValueError, OSError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         raise UnknownFamily(
@@ -118,15 +150,15 @@ def _layers(model: nn.Module, weights: Weights) -> tuple[str, dict[int, nn.Modul
     raise UnknownFamily(f"transformers keeps the layers of {card.id} elsewhere", "The weights-only map may still work.")
 
 
-def _showing(layer: int, seen: Seen, last: int) -> Callable[..., None]:
-    """Show what enters a value projection, and stop behind the last one that is needed."""
+def _showing(layer: int, seen: Seen, last: int) -> See:
+    """Show what is seen in a layer, and stop behind the last one that is needed."""
 
-    def hook(module: nn.Module, args: tuple[Any, ...]) -> None:
-        seen(layer, args[0])
+    def see(values: Tensor) -> None:
+        seen(layer, values)
         if layer == last:
             raise _Enough
 
-    return hook
+    return see
 
 
 def _put(module: nn.Module, name: str, tensor: Tensor) -> None:

@@ -1,4 +1,4 @@
-"""What enters the value projections of a running model at the sources, layer by layer."""
+"""What is seen of a running model at the last token of every source, layer by layer."""
 
 import os
 import tempfile
@@ -10,17 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from analysis.compute.layered.model import LayeredModel
+from analysis.compute.layered.packing import Packed
+from analysis.compute.watching import Watch
 from analysis.compute.weights import Weights
 from analysis.errors import StoreError
-from analysis.methods.running.compute.layered_model import LayeredModel
-from analysis.methods.running.compute.packing import Packed
 from analysis.progress import Progress
 
 _AT_ONCE = 72  # sequences that go through the layers together: more takes more memory, fewer reads the weights often
 
 
-class Residuals:
-    """One matrix [S, d] per layer, in a file: those of a large model would not fit in memory."""
+class Sightings:
+    """One matrix [S, width] per layer, in a file: those of a large model would not fit in memory."""
 
     def __init__(self, layers: Sequence[int], sources: int, width: int) -> None:
         self._layers = list(layers)
@@ -28,7 +29,7 @@ class Residuals:
         self._file = tempfile.TemporaryFile(prefix="head-atlas-")  # noqa: SIM115 – closed by the next line
         weakref.finalize(self, self._file.close)
 
-    def write(self, layer: int, rows: Tensor, values: Tensor) -> None:  # [n], [n, d]
+    def write(self, layer: int, rows: Tensor, values: Tensor) -> None:  # [n], [n, width]
         """Keep some rows, which follow each other."""
         content = values.float().cpu().contiguous().numpy().tobytes()
         try:
@@ -37,10 +38,10 @@ class Residuals:
                 raise OSError("no space left")
         except OSError as error:
             raise StoreError(
-                f"the running model's residual stream cannot be kept: {error}", "Free some space, or set TMPDIR."
+                f"what was seen of the running model cannot be kept: {error}", "Free some space, or set TMPDIR."
             ) from error
 
-    def read(self, layer: int) -> Tensor:  # [S, d]
+    def read(self, layer: int) -> Tensor:  # [S, width]
         """The matrix of a layer."""
         sources, width = self._shape
         content = os.pread(self._file.fileno(), 4 * sources * width, self._offset(layer, 0))
@@ -51,23 +52,28 @@ class Residuals:
         return 4 * width * (self._layers.index(layer) * sources + row)
 
 
-def run(weights: Weights, prompts: Packed, layers: Sequence[int], progress: Progress) -> Residuals:
-    """Run the prompts up to the last of some layers, one layer's weights in memory at a time."""
+def run(
+    weights: Weights, prompts: Packed, watch: Watch, width: int, layers: Sequence[int], progress: Progress
+) -> Sightings:
+    """Run the prompts up to the last of some layers, one layer's weights in memory at a time.
+
+    `watch` says where to look, `width` how many numbers are to be seen there of each token.
+    """
     model = LayeredModel(weights, prompts.ids.unique())
-    residuals = Residuals(layers, len(prompts.row), weights.card.width)
+    sightings = Sightings(layers, len(prompts.row), width)
     parts = prompts.split(_AT_ONCE)
     total = len(parts) * (max(layers) + 1)
     for number, (part, sources) in enumerate(parts):
-        seen = _Keeping(residuals, part, sources, layers, progress, number * (max(layers) + 1), total)
-        model.run(part, seen, last=max(layers))
-    return residuals
+        seen = _Keeping(sightings, part, sources, layers, progress, number * (max(layers) + 1), total)
+        model.run(part, watch, seen, last=max(layers))
+    return sightings
 
 
 @dataclass(frozen=True)
 class _Keeping:
     """Keeps what is seen of some prompts, and tells how far they are."""
 
-    residuals: Residuals
+    sightings: Sightings
     prompts: Packed
     sources: Tensor  # [n] which of the sources they hold
     layers: Sequence[int]  # those that are needed
@@ -75,8 +81,8 @@ class _Keeping:
     before: int  # steps that were done before
     total: int
 
-    def __call__(self, layer: int, values: Tensor) -> None:  # [B, T, d]
+    def __call__(self, layer: int, values: Tensor) -> None:  # [B, T, width]
         """Keep the sources' rows of a layer that is needed."""
         if layer in self.layers:
-            self.residuals.write(layer, self.sources, values[self.prompts.row, self.prompts.column])
+            self.sightings.write(layer, self.sources, values[self.prompts.row, self.prompts.column])
         self.progress("running the model", self.before + layer + 1, self.total)

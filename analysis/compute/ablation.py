@@ -1,0 +1,190 @@
+"""Heads switched off in a running model, with exact reuse of what the untouched model computed.
+
+A head is switched off by putting zero, or another fixed vector, in the place of its output before the output
+projection. What that cannot change is taken from one untouched run:
+
+- a *variant* (a set of heads that are off) starts at its first such layer, from the residual stream that enters it;
+- where heads are off only at the positions that predict the target, all earlier positions keep their keys and values,
+  so a variant costs these positions alone: the variants stand side by side in one sequence, each seeing the prompt and
+  itself (`SideBySide`); where they are off everywhere, each variant is a row of one batch (`Rows`);
+- variants join the batch when their first layer comes, so that a layer runs once for many of them.
+
+The layers are transformers' own: their calls are recorded in the untouched run and repeated with other inputs. Logits
+are computed only where a target token is predicted.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from analysis.compute.gated_model import attention_layers, attention_outputs, load_model, module_prefix
+from analysis.compute.packed_linear import PackedLinear, can_pack, pack
+from analysis.compute.untouched_run import KEYS_AND_VALUES, Predicted, Recorder, UntouchedRun
+from analysis.compute.variants import Positions, Rows, SideBySide, first_layers, layout_of
+from analysis.data.prompts import Batch
+from analysis.models.checkpoint import Checkpoint
+
+LOGITS_AT_ONCE = 1 << 25  # numbers
+
+
+class AblatedModel:
+    """Runs prompts with heads switched off and tells how well their targets are predicted."""
+
+    def __init__(
+        self, checkpoint: Checkpoint, device: torch.device | str = "cpu", dtype: torch.dtype | None = None
+    ) -> None:
+        """`dtype`: another one than that of the loaded model, such as float64 to tell rounding from mistakes."""
+        self.card = checkpoint.card
+        self.device = torch.device(device)
+        self.module = load_model(checkpoint, self.device)
+        self._dtype: torch.dtype = dtype or self.module.dtype
+        self.module.to(self._dtype)
+        self._unembed: Callable[[Tensor], Tensor] = self.module.get_output_embeddings()
+        if can_pack(self._dtype, self.device):
+            pack(self.module.base_model)
+            if type(self._unembed) is nn.Linear:
+                self._unembed = PackedLinear(self._unembed)
+        self._softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
+        self._window: int | None = getattr(self.module.config, "window_size", None)  # counted along the sequence
+        self._layers = attention_layers(self.module, checkpoint)
+        self._signatures = [inspect.signature(layer.forward) for layer in self._layers]
+        prefix = module_prefix(self.module, checkpoint)
+        self._final_norm = self.module.get_submodule(f"{prefix}{checkpoint.family.final_norm}")
+        self._recorder: Recorder | None = None  # of the untouched run that is under way
+        self._replace: Callable[[Tensor], None] | None = None  # or what acts on the heads' outputs of variants
+        for layer, signature in zip(self._layers, self._signatures, strict=True):
+            layer.register_forward_pre_hook(self._layer_hook(signature), with_kwargs=True)
+        for output in attention_outputs(self.module, checkpoint):
+            output.register_forward_pre_hook(self._output_hook)
+
+    @property
+    def device_name(self) -> str:
+        """The device as provenance writes it."""
+        return f"{self.device} ({torch.cuda.get_device_name(self.device)})" if self.device.type == "cuda" else "cpu"
+
+    @property
+    def heads(self) -> int:
+        """All of them."""
+        return len(self.card.layers) * self.card.heads
+
+    def nothing(self) -> Tensor:  # [L, H, d_head]
+        """Zero in the place of every head."""
+        return torch.zeros(
+            len(self._layers), self.card.heads, self.card.head_dim, dtype=self._dtype, device=self.device
+        )
+
+    def head_means(self, batches: Iterable[Batch]) -> Tensor:  # [L, H, d_head]
+        """The mean output of every head over all tokens of the prompts that can reach a prediction."""
+        total, count = torch.zeros((), device=self.device), 0
+        for batch in batches:
+            run = self.untouched(batch)
+            ends = torch.as_tensor(batch.lengths - 1, device=self.device)
+            real = torch.arange(run.length, device=self.device) < ends[:, None]  # [B, T]
+            total = total + torch.stack([output[real].double().sum(0) for output in run.outputs])
+            count += int(real.sum())
+        mean: Tensor = (total / count).to(self._dtype).unflatten(-1, (self.card.heads, -1))
+        return mean
+
+    def untouched(self, batch: Batch) -> UntouchedRun:
+        """Run a batch as it is, as far as the last position that predicts a target token."""
+        length = int(batch.positions.max()) + 1
+        ids = torch.as_tensor(batch.ids[:, :length], device=self.device)
+        recorder = Recorder()
+        self._recorder = recorder
+        try:
+            hidden = self.module.base_model(input_ids=ids, use_cache=False).last_hidden_state
+        finally:
+            self._recorder = None
+        rows, positions = (torch.as_tensor(index, device=self.device) for index in (batch.rows, batch.positions))
+        predicted = self._predicted(hidden[rows, positions][None], batch)
+        return UntouchedRun(batch, predicted, recorder.calls, recorder.keys, recorder.values, recorder.outputs)
+
+    def ablated(
+        self,
+        run: UntouchedRun,
+        off: Tensor,  # [V, L, H] bool: the heads that are off in each variant
+        instead: Tensor,  # [L, H, d_head]: what stands in the place of a head's output
+        positions: Positions,
+    ) -> Predicted:
+        """Predictions of V variants; their heads are off everywhere, or only where the target is predicted."""
+        layout = layout_of(run, positions, self._window)
+        order = torch.argsort(first_layers(off), stable=True)
+        log_probs, right = [], []
+        for chosen in order.split(layout.at_once):
+            hidden = self._final_norm(self._run(run, off[chosen], instead, layout))
+            predicted = self._predicted(hidden, run.batch)
+            log_probs.append(predicted.log_probs)
+            right.append(predicted.right)
+        back = torch.argsort(order)
+        return Predicted(torch.cat(log_probs)[back], torch.cat(right)[back])
+
+    def each_head(self, run: UntouchedRun, instead: Tensor, positions: Positions) -> Predicted:
+        """One variant per head, layer by layer: that head alone is off."""
+        off = torch.eye(self.heads, dtype=torch.bool).unflatten(-1, (len(self._layers), self.card.heads))
+        return self.ablated(run, off, instead, positions)
+
+    def _run(self, run: UntouchedRun, off: Tensor, instead: Tensor, layout: Rows | SideBySide) -> Tensor:  # [V, n, d]
+        """The residual stream behind the last layer, where targets are predicted."""
+        first = first_layers(off).tolist()  # ascending
+        hidden = layout.joined(None, run.calls[first[0]]["hidden_states"], first.count(first[0]))
+        count = first.count(first[0])
+        for layer in range(first[0], len(self._layers)):
+            call = run.calls[layer]
+            entering = first.count(layer)
+            if layer > first[0] and entering:
+                hidden = layout.joined(hidden, call["hidden_states"], entering)
+                count += entering
+            arguments = layout.arguments(call, layer, count) | {"hidden_states": hidden}
+            self._replace = layout.replacement(off[:count, layer], instead[layer])
+            try:
+                hidden = self._called(layer, arguments)
+            finally:
+                self._replace = None
+        return layout.at_targets(hidden, count)
+
+    def _called(self, layer: int, arguments: dict[str, Any]) -> Tensor:
+        call = self._signatures[layer].bind_partial()
+        call.arguments.update(arguments)
+        output = self._layers[layer](*call.args, **call.kwargs)
+        hidden: Tensor = output if isinstance(output, Tensor) else output[0]
+        return hidden
+
+    def _predicted(self, hidden: Tensor, batch: Batch) -> Predicted:  # [V, n, d] behind the final norm
+        """Each target token's log-probability, and whether it is the likeliest; a few rows of logits at a time."""
+        tokens = torch.as_tensor(batch.tokens, device=self.device).expand(len(hidden), -1).flatten()  # [V · n]
+        at_once = max(1, LOGITS_AT_ONCE // self.card.vocabulary)
+        log_probs, right = [], []
+        for rows, wanted in zip(hidden.flatten(0, 1).split(at_once), tokens.split(at_once), strict=True):
+            logits = self._unembed(rows)
+            logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+            if self._softcap is not None:
+                logits = torch.tanh(logits / self._softcap) * self._softcap
+            own = logits.gather(1, wanted[:, None])[:, 0]
+            log_probs.append(own - logits.logsumexp(1))
+            right.append(own >= logits.amax(1))
+        shape = (len(hidden), -1)
+        return Predicted(torch.cat(log_probs).view(shape), torch.cat(right).view(shape))
+
+    def _layer_hook(self, signature: inspect.Signature) -> Callable[..., Any]:
+        """In an untouched run: record a layer's call, and its keys and values."""
+
+        def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+            if self._recorder is None:
+                return args, kwargs
+            call = signature.bind(*args, **kwargs)  # by name: some families pass the mask by position, others do not
+            name = next(name for name in KEYS_AND_VALUES if name in signature.parameters)
+            self._recorder.calls.append({**call.arguments, name: None})
+            call.arguments[name] = self._recorder
+            return call.args, call.kwargs
+
+        return hook
+
+    def _output_hook(self, _: nn.Module, args: tuple[Any, ...]) -> None:
+        """Before an output projection: record the heads' outputs, or replace those of heads that are off."""
+        if self._recorder is not None:
+            self._recorder.outputs.append(args[0])
+        elif self._replace is not None:
+            self._replace(args[0])

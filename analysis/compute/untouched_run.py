@@ -1,0 +1,51 @@
+"""A run of an untouched model, recorded layer by layer."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Tensor
+
+from analysis.data.prompts import Batch
+
+KEYS_AND_VALUES = ("past_key_values", "layer_past")  # how families call the argument of a layer that holds them
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """How well n target tokens are predicted in V variants."""
+
+    log_probs: Tensor  # [V, n]
+    right: Tensor  # [V, n] bool: it is the likeliest token of all
+
+
+@dataclass(frozen=True)
+class UntouchedRun:
+    """What the untouched run of a batch leaves for its variants."""
+
+    batch: Batch
+    predicted: Predicted  # V = 1
+    calls: list[dict[str, Any]] = field(repr=False)  # each layer's arguments by name, `hidden_states` [B, T, d]
+    keys: list[Tensor] = field(repr=False)  # of each layer, [B, H_kv, T, d_head]
+    values: list[Tensor] = field(repr=False)
+    outputs: list[Tensor] = field(repr=False)  # of each layer's heads, [B, T, H · d_head]
+
+    @property
+    def length(self) -> int:
+        """T."""
+        return self.outputs[0].shape[1]
+
+
+class Recorder:
+    """Collects while the model runs; to a layer it looks like a cache of keys and values that is empty."""
+
+    def __init__(self) -> None:
+        self.calls: list[dict[str, Any]] = []
+        self.keys: list[Tensor] = []
+        self.values: list[Tensor] = []
+        self.outputs: list[Tensor] = []
+
+    def update(self, keys: Tensor, values: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        """A layer's keys and values, given back as they are."""
+        self.keys.append(keys)
+        self.values.append(values)
+        return keys, values

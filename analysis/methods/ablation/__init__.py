@@ -1,0 +1,1 @@
+"""Ablation: what a task, a relation or a prompt loses when one head is switched off."""

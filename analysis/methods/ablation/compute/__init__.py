@@ -1,0 +1,1 @@
+"""Ablation where the model is: the modules here load torch."""

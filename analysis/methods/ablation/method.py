@@ -1,0 +1,88 @@
+"""Ablation as a method: its settings, how results are ranked, what it says of a head."""
+
+from typing import Any
+
+from analysis.data.files import OwnFile
+from analysis.methods.ablation import report
+from analysis.methods.ablation.plan import AblationPlan
+from analysis.methods.ablation.result import NAME, VERSION, record_of
+from analysis.methods.ablation.settings import AblationSettings
+from analysis.methods.method import Asked, Command, Method
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.provenance import Data, Provenance
+from analysis.results.scores import Scores
+
+
+class AblationMethod(Method):
+    """What a task, a relation or a prompt loses when one head is switched off."""
+
+    name = NAME
+    title = "Ablation map"
+    sentence = "What a task, a relation or a prompt loses without each head: minutes."
+    version = VERSION
+    settings = AblationSettings
+    commands = (
+        Command(
+            "ablation",
+            "what a task, a relation or a prompt loses when one head is switched off",
+            ("tasks", "relations", "prompt", "target", "positions", "prompts", "wording", "curve"),
+        ),
+    )
+
+    def plan(self, card: ModelCard, settings: AblationSettings) -> AblationPlan:
+        """For a model; refuses what makes no sense."""
+        return AblationPlan(
+            card=card,
+            items=settings.chosen_items(),
+            positions=settings.positions,
+            most=settings.prompts,
+            wording=settings.wording,
+            curve=settings.curve,
+        )
+
+    def asked(self, settings: AblationSettings, card: ModelCard | None = None) -> Asked:
+        """The items; in words when they are not the default ones."""
+        items = settings.chosen_items()
+        titles = ", ".join(item.described(0).title for item in items)
+        words = f"{titles} ({settings.prompts} prompts, heads off at {settings.positions} positions)"
+        return Asked(tuple(item.name for item in items), words=words)
+
+    def takes(self, field: str, file: OwnFile) -> bool:
+        """Tasks and relations of one's own, but not pairs to contrast."""
+        return field == "files"
+
+    def identity(self, settings: AblationSettings) -> Any:
+        """The content of the items, and how heads are switched off."""
+        items = sorted([item.name, item.hash] for item in settings.chosen_items())
+        return [items, settings.positions, settings.prompts, settings.wording, settings.curve]
+
+    def rank(self, scores: Scores) -> Any:
+        """A result with curves before one without."""
+        curves = sum(bool(record_of(scores, item.name).curve) for item in scores.provenance.items)
+        present, count, date = super().rank(scores)
+        return present, curves, count, date
+
+    def words(self, provenance: Provenance) -> str:
+        """The items, and where heads are off."""
+        titles = ", ".join(item.title for item in provenance.items)
+        return f"{titles}: heads off at {provenance.settings['positions']} positions"
+
+    def report(self, scores: Scores) -> Data:
+        """The untouched model, the heads that matter most, the curves."""
+        return report.ablation_data(scores)
+
+    def report_text(self, scores: Scores) -> str:
+        """The same in words."""
+        return report.ablation_text(scores)
+
+    def head(self, scores: Scores, head: HeadId) -> Data:
+        """What every item loses without the head."""
+        return {self.name: report.head_losses(scores, head)}
+
+    def no_head(self, card: ModelCard, head: HeadId) -> Data:
+        """No items."""
+        return {self.name: []}
+
+    def head_text(self, scores: Scores, head: HeadId) -> list[str]:
+        """The same for a terminal."""
+        return report.head_lines(scores, head)

@@ -1,0 +1,127 @@
+"""What ablation says, for scripts and for a terminal."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.methods.ablation.result import ACCURACY, ERROR, KINDS, Order, part_name, record_of
+from analysis.models.card import HeadId
+from analysis.results.provenance import Data, Item
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
+
+SHOWN = 5  # heads of an item
+_MARKS = (0, 1, 2, 3, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 250)  # heads off, in a printed curve
+_RANDOM = "random"
+
+
+def ablation_data(scores: Scores) -> Data:
+    """A summary as plain data."""
+    items = []
+    for item in scores.provenance.items:
+        record = record_of(scores, item.name)
+        ablated = {kind: [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)] for kind in KINDS}
+        items.append({**item.to_plain(), **record.model_dump(mode="json"), "largest": ablated})
+    provenance = scores.provenance
+    return {"model": provenance.model.to_dict(), "settings": dict(provenance.settings), "items": items}
+
+
+def ablation_text(scores: Scores) -> str:
+    """The same for a terminal."""
+    card, settings = scores.provenance.model, scores.provenance.settings
+    lines = [
+        f"{card.id} {card.revision[:12]} · {len(card.layers)} layers × {card.heads} heads",
+        f"heads off at {settings['positions']} positions · at most {settings['prompts']} prompts of each",
+    ]
+    for item in scores.provenance.items:
+        record = record_of(scores, item.name)
+        lines += ["", f"{item.title}: {record.prompts} prompts"]
+        if record.accuracy is not None:
+            lines[-1] += f", untouched accuracy {record.accuracy:.3f}, log-probability {record.log_prob:.3f}"
+        for kind in KINDS:
+            found = [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)]
+            words = [f"{one['head']} {one['log_prob']:+.3f} ({one['accuracy']:+.3f})" for one in found]
+            lines.append(f"  {kind:<5} {'  '.join(words)}")
+        if record.curve:
+            lines += ["", *_curve_lines(record.curve)]
+    lines += ["", "change of the target's log-probability, and of accuracy, when the head is off"]
+    return "\n".join(lines)
+
+
+def mean_of_draws(curve: Sequence[Order]) -> tuple[Floats, Floats, Floats] | None:
+    """Accuracy with random heads off: mean, least and most over the draws, [heads off]."""
+    draws = [order.accuracy for order in curve if order.name.startswith(_RANDOM)]
+    if not draws:
+        return None
+    values = np.array(draws)
+    return values.mean(0), values.min(0), values.max(0)
+
+
+def _curve_lines(curve: Sequence[Order]) -> list[str]:
+    """Accuracy by heads off, one column per order; a table in Markdown too."""
+    named = [order for order in curve if not order.name.startswith(_RANDOM)]
+    random = mean_of_draws(curve)
+    titles = [f"by {order.title.lower()}" for order in named]
+    header = ["heads off", *titles, *(["random (least–most)"] if random else [])]
+    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    length = max(len(order.accuracy) for order in curve)
+    for mark in _MARKS:
+        if mark >= length:
+            break
+        cells = [f"{order.accuracy[mark]:.3f}" if mark < len(order.accuracy) else "–" for order in named]
+        if random:
+            mean, least, most = (values[mark] for values in random)
+            cells.append(f"{mean:.3f} ({least:.3f}–{most:.3f})")
+        lines.append(f"| {mark} | {' | '.join(cells)} |")
+    for order in named:
+        lines.append(f"{order.title}: {', '.join(order.heads[:8])} …")
+    return lines
+
+
+def head_losses(scores: Scores, head: HeadId) -> list[Data]:
+    """What every item loses without one head, and its rank: 1 for the head whose loss is the largest."""
+    listed = []
+    for item in scores.provenance.items:
+        for kind in KINDS:
+            loss = _loss(scores, item, kind, head)
+            if loss["log_prob"] is not None:
+                listed.append({"item": item.name, "title": item.title, "kind": kind, **loss})
+    return listed
+
+
+def head_lines(scores: Scores, head: HeadId) -> list[str]:
+    """The same for a terminal."""
+    lines = ["when it is off (change of the target's log-probability, of accuracy)"]
+    for loss in head_losses(scores, head):
+        error = "" if loss["error"] is None else f" ± {loss['error']:.3f}"
+        words = f"{loss['log_prob']:+.3f}{error}, {loss['accuracy']:+.3f}, rank {loss['rank']}"
+        lines.append(f"  {loss['title']}, {loss['kind']}: {words}")
+    return lines
+
+
+def _values(scores: Scores, item: Item, kind: str) -> Floats:  # [layer, head]
+    values: Floats = scores.score.sel(item=item.name, kind=kind, sample=ONLY_SAMPLE).values
+    return values
+
+
+def _largest(scores: Scores, item: Item, kind: str) -> list[HeadId]:
+    """The heads without which the target loses most."""
+    values, card = _values(scores, item, kind), scores.provenance.model
+    if np.isnan(values).all():
+        return []
+    best = np.argsort(values.ravel(), kind="stable")[:SHOWN]
+    return [HeadId(card.layers[at // card.heads], int(at % card.heads)) for at in best]
+
+
+def _loss(scores: Scores, item: Item, kind: str, head: HeadId) -> Data:
+    values, layer = _values(scores, item, kind), scores.provenance.model.layers.index(head.layer)
+    own = values[layer, head.head]
+    parts = {}
+    for part in (ACCURACY, ERROR):
+        array = scores.part(part_name(part, kind), item.name)
+        parts[part] = None if array is None or np.isnan(array[layer, head.head]) else float(array[layer, head.head])
+    return {
+        "head": str(head),
+        "log_prob": None if np.isnan(own) else float(own),
+        **parts,
+        "rank": None if np.isnan(own) else int((values < own).sum()) + 1,
+    }

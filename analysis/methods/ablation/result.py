@@ -1,0 +1,154 @@
+"""What ablation gives: changes of log-probability as scores, of accuracy as parts, curves as records."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from pydantic import BaseModel, ConfigDict
+
+from analysis.models.card import ModelCard
+from analysis.results.provenance import Item, Plain, Provenance
+from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array
+
+NAME = "ablation"
+VERSION = "1"  # raise whenever a score may come out differently
+KINDS = ("zero", "mean")  # what stands in the place of a head's output
+ACCURACY, ERROR = "accuracy", "error"  # parts, one for each kind: "accuracy zero" …
+
+
+class Record(BaseModel):
+    """A part of a result that has not one value per head."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Order(Record):
+    """Heads that go off one after another, and what is left of the model's answers."""
+
+    name: str  # of the method whose scores give the order, or "random 1" …
+    title: str
+    prompts: int
+    heads: tuple[str, ...]  # in this order
+    accuracy: tuple[float, ...]  # with none of them off, with the first, with the first two …
+    log_prob: tuple[float, ...]  # mean over the prompts, of the target
+
+
+class ItemRecord(Record):
+    """What was measured on an item beside its heads."""
+
+    prompts: int = 0
+    accuracy: float | None = None  # of the untouched model
+    log_prob: float | None = None
+    curve: tuple[Order, ...] = ()
+
+
+def record_of(scores: Scores, item: str) -> ItemRecord:
+    """What was measured on an item; empty where nothing was."""
+    return ItemRecord.model_validate(scores.records.get(item, {}))
+
+
+def part_name(part: str, kind: str) -> str:
+    """Of a part for one kind of ablation."""
+    return f"{part} {kind}"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How well P prompts are answered, with each of V variants and untouched."""
+
+    log_probs: Floats  # [P, V] of the whole target
+    right: Floats  # [P, V] 1 where every token of it is the likeliest
+    own_log_probs: Floats  # [P]
+    own_right: Floats  # [P]
+
+    def to_bytes(self) -> bytes:
+        """A compressed file of plain arrays."""
+        sink = io.BytesIO()
+        np.savez_compressed(
+            sink,
+            log_probs=self.log_probs.astype(np.float32),
+            right=self.right.astype(bool),
+            own_log_probs=self.own_log_probs.astype(np.float32),
+            own_right=self.own_right.astype(bool),
+        )
+        return sink.getvalue()
+
+    @classmethod
+    def from_bytes(cls, *contents: bytes) -> "Answers":
+        """The inverse of `to_bytes`, of several groups of prompts."""
+        groups: dict[str, list[Any]] = {name: [] for name in cls.__dataclass_fields__}
+        for content in contents:
+            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+                for name, group in groups.items():
+                    group.append(arrays[name].astype(np.float64))
+        return cls(**{name: np.concatenate(group) for name, group in groups.items()})
+
+    def change(self) -> Floats:  # [V]
+        """Of the target's log-probability, mean over the prompts."""
+        mean: Floats = (self.log_probs - self.own_log_probs[:, None]).mean(0)
+        return mean
+
+    def error(self) -> Floats:  # [V]
+        """The standard error of that mean; none of a single prompt."""
+        count = len(self.log_probs)
+        if count < 2:
+            return np.full(self.log_probs.shape[1], np.nan)
+        spread: Floats = (self.log_probs - self.own_log_probs[:, None]).std(0, ddof=1)
+        error: Floats = spread / np.sqrt(count)
+        return error
+
+    def accuracy_change(self) -> Floats:  # [V]
+        """Of the share of prompts that are answered rightly."""
+        mean: Floats = self.right.mean(0) - self.own_right.mean()
+        return mean
+
+
+@dataclass(frozen=True)
+class ItemResult:
+    """All that is known of one item."""
+
+    item: Item
+    answers: Mapping[str, Answers]  # by kind; V = all heads, layer by layer
+    curve: tuple[Order, ...] = ()
+
+    def record(self) -> ItemRecord:
+        """What has not one value per head."""
+        some = next(iter(self.answers.values()), None)
+        if some is None:
+            return ItemRecord(curve=self.curve)
+        return ItemRecord(
+            prompts=len(some.own_right),
+            accuracy=round(float(some.own_right.mean()), 6),
+            log_prob=round(float(some.own_log_probs.mean()), 6),
+            curve=self.curve,
+        )
+
+
+def ablation_scores(card: ModelCard, results: Sequence[ItemResult], settings: Plain, device: str) -> Scores:
+    """The result of some items."""
+    provenance = Provenance.now(card, NAME, VERSION, settings, tuple(result.item for result in results), device)
+    grid = (len(card.layers), card.heads)
+    score = np.full((len(results), len(KINDS), 1, *grid), np.nan)
+    parts = {
+        part_name(part, kind): np.full((len(results), 1, *grid), np.nan) for part in (ACCURACY, ERROR) for kind in KINDS
+    }
+    for at, result in enumerate(results):
+        for kind, answers in result.answers.items():
+            score[at, KINDS.index(kind), 0] = answers.change().reshape(grid)
+            parts[part_name(ACCURACY, kind)][at, 0] = answers.accuracy_change().reshape(grid)
+            parts[part_name(ERROR, kind)][at, 0] = answers.error().reshape(grid)
+    missing = np.where(np.isnan(score), Missing.NOT_COMPUTED, Missing.PRESENT).astype(np.int8)
+    names = [result.item.name for result in results]
+    labels = (names, list(KINDS), [ONLY_SAMPLE], list(card.layers), list(range(card.heads)))
+    coords = dict(zip(DIMS, labels, strict=True))
+    return Scores(
+        score=xr.DataArray(score, coords, DIMS),
+        hits=xr.DataArray(np.full_like(score, np.nan), coords, DIMS),
+        missing=xr.DataArray(missing, coords, DIMS),
+        provenance=provenance,
+        parts={name: part_array(provenance, (ONLY_SAMPLE,), values) for name, values in parts.items()},
+        records={result.item.name: result.record().model_dump(mode="json") for result in results},
+    )

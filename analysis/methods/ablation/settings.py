@@ -1,0 +1,88 @@
+"""What a person may choose about ablation."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from analysis.data import relations, tasks
+from analysis.data.files import WithFiles
+from analysis.errors import TaskError
+from analysis.methods.ablation.items import Asked, PromptItem, RelationItem, TaskItem
+from analysis.settings import hints
+
+DEFAULT_TASKS, DEFAULT_RELATIONS = ("math", "syntax"), ("country_capital",)
+KINDS = ("zero", "mean")
+LAST, ALL = "last", "all"
+EXAMPLES, TEMPLATES = "examples", "templates"
+PROMPTS, MAX_PROMPTS = 24, 2_000
+MAX_ITEMS = 50
+
+
+class AblationSettings(WithFiles):
+    """Tasks, relations or a prompt, where heads are off, and what stands in their place."""
+
+    tasks: Annotated[list[str], Field(max_length=MAX_ITEMS)] | None = Field(
+        None,
+        title="Tasks",
+        description=f"built-in tasks by name ({', '.join(DEFAULT_TASKS)} when nothing is named)",
+        json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, form=False),
+    )
+    relations: Annotated[list[str], Field(max_length=1000)] | None = Field(
+        None,
+        title="Relations",
+        description=f"relations or categories by name ({', '.join(DEFAULT_RELATIONS)} when nothing is named)",
+        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
+    )
+    prompt: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
+        None, title="Prompt", description="a text of one's own, instead", json_schema_extra=hints(metavar="TEXT")
+    )
+    target: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
+        None,
+        title="Target",
+        description="what should follow the prompt; it begins with a space where a word does",
+        json_schema_extra=hints(metavar="TEXT"),
+    )
+    positions: Literal["last", "all"] = Field(
+        "last",
+        title="Positions (last, all)",
+        description="last: heads are off only where the target is predicted (default); all: at every position, slower",
+        json_schema_extra=hints(metavar=f"{LAST}|{ALL}"),
+    )
+    prompts: Annotated[int, Field(ge=1, le=MAX_PROMPTS)] = Field(
+        PROMPTS, title="Prompts", description=f"at most so many of each task or relation (default {PROMPTS})"
+    )
+    wording: Literal["examples", "templates"] = Field(
+        "examples",
+        title="Prompts of a relation (examples, templates)",
+        description="examples: after three worked examples (default); templates: in four neutral phrases, in which few "
+        "models say the target",
+        json_schema_extra=hints(metavar=f"{EXAMPLES}|{TEMPLATES}"),
+    )
+    curve: bool = Field(
+        True,
+        title="Curve of a relation",
+        description="also switch off a relation's best heads one after another, by the weights' and by the running "
+        "model's scores, and random ones",
+        json_schema_extra=hints(form=False),
+    )
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> "AblationSettings":
+        if (self.prompt is None) != (self.target is None):
+            raise ValueError("a prompt and its target go together")
+        return self
+
+    def chosen_items(self) -> tuple[Asked, ...]:
+        """What was named; the default tasks and relations when nothing was."""
+        own_tasks = [tasks.read_task(file.name, file.content.encode()) for file in self.files if file.is_task]
+        own = [relations.parse(file.content.encode(), file.name) for file in self.files if not file.is_task]
+        named = bool(own_tasks or own or self.tasks is not None or self.relations is not None or self.prompt)
+        task_names = self.tasks if self.tasks is not None else () if named else DEFAULT_TASKS
+        relation_names = self.relations if self.relations is not None else () if named else DEFAULT_RELATIONS
+        items: list[Asked] = [TaskItem(task) for task in (*tasks.choose(list(task_names)), *own_tasks)]
+        items += [RelationItem(one, self.wording == TEMPLATES) for one in (*relations.choose(relation_names), *own)]
+        if self.prompt is not None and self.target is not None:
+            items.append(PromptItem(self.prompt, self.target))
+        if not items or len({item.name for item in items}) < len(items):
+            raise TaskError("what is asked must be named, each once", "Choose some, or rename the file.")
+        return tuple(items)

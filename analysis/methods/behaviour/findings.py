@@ -1,0 +1,48 @@
+"""What attention patterns support about a head, in words."""
+
+from analysis.methods.behaviour.measures import MEASURES, NAME, SCORE, Measure
+from analysis.models.card import HeadId
+from analysis.results.findings import Finding, Question
+from analysis.results.scores import Scores
+
+_LISTED = 12  # heads of a measure
+_DOES = {
+    "previous_token": "Looks at the token before",
+    "duplicate_token": "Looks at an earlier occurrence of the same token",
+    "induction": "Induction: looks at what followed the same token before",
+    "first_token": "Rests on the first token",
+}
+
+
+def behaviour_findings(scores: Scores, head: HeadId) -> list[Finding]:
+    """A sentence for each thing that the head does with most of its attention, the strongest first."""
+    findings = []
+    for measure in _told(scores):
+        value = float(scores.score.sel(item=measure.name, kind=SCORE, layer=head.layer, head=head.head).item())
+        if measure.threshold is not None and value >= measure.threshold:
+            findings.append(_finding(scores, measure, head, value))
+    return sorted(findings, key=lambda finding: -finding.strength)
+
+
+def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
+    """The strongest heads of the measures that a question names."""
+    findings = []
+    for measure in _told(scores):
+        if question.is_about(f"{measure.title} {measure.name} attention"):
+            for head, value, _ in scores.top(measure.name, _LISTED, SCORE):
+                if measure.threshold is not None and value >= measure.threshold:
+                    findings.append(_finding(scores, measure, head, value))
+    return sorted(findings, key=lambda finding: -finding.strength)
+
+
+def _told(scores: Scores) -> list[Measure]:
+    """The measures that say what a head does and that the result has."""
+    there = {item.name for item in scores.provenance.items}
+    return [measure for measure in MEASURES if measure.threshold is not None and measure.name in there]
+
+
+def _finding(scores: Scores, measure: Measure, head: HeadId, value: float) -> Finding:
+    card = scores.provenance.model
+    rank, heads = scores.rank(measure.name, head, SCORE), len(card.layers) * card.heads
+    text = f"{_DOES[measure.name]}: {value:.2f} of its attention, rank {rank} of {heads}."
+    return Finding(head, text, value, NAME, measure.name, SCORE)

@@ -1,0 +1,96 @@
+"""The behaviour of heads as a method."""
+
+from analysis.methods.behaviour.findings import behaviour_answers, behaviour_findings
+from analysis.methods.behaviour.measures import MEASURED, MEASURES, NAME, SCORE, SHARE, VERSION
+from analysis.methods.behaviour.plan import BehaviourPlan
+from analysis.methods.behaviour.settings import BehaviourSettings
+from analysis.methods.method import Command, Method
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.findings import Finding, Question
+from analysis.results.provenance import Data, Provenance
+from analysis.results.scores import Scores
+
+_TOP = 5  # heads told of each measure
+_FIELDS = tuple(BehaviourSettings.model_fields)
+
+
+class BehaviourMethod(Method):
+    """Where each head looks."""
+
+    name = NAME
+    title = "Behaviour"
+    sentence = "Where each head looks: at the token before, at repetitions, at the first token. Seconds."
+    version = VERSION
+    settings = BehaviourSettings
+    by_default = True
+    commands = (Command(NAME, "where every head looks: previous token, induction, first token …", _FIELDS),)
+
+    def plan(self, card: ModelCard, settings: BehaviourSettings) -> BehaviourPlan:
+        """For a model."""
+        chosen = {name: getattr(settings, name) for name in _FIELDS}
+        return BehaviourPlan(card, BehaviourSettings(**chosen))
+
+    def words(self, provenance: Provenance) -> str:
+        """What the model read."""
+        return f"{provenance.settings['blocks']} × {provenance.settings['block']} random tokens twice, and text"
+
+    def report(self, scores: Scores) -> Data:
+        """The strongest heads of every measure."""
+        measured = []
+        for item in scores.provenance.items:
+            best = []
+            for head, score, _ in scores.top(item.name, _TOP, SCORE):
+                best.append({"head": str(head), "score": round(score, 4), MEASURED: _measured(scores, item.name, head)})
+            measured.append({**item.to_plain(), **scores.records[item.name], "heads": best})
+        card, settings = scores.provenance.model.to_dict(), dict(scores.provenance.settings)
+        return {"model": card, "settings": settings, "measures": measured}
+
+    def report_text(self, scores: Scores) -> str:
+        """The same as a table."""
+        card = scores.provenance.model
+        lines = [f"{card.id} {card.revision[:12]} · {self.words(scores.provenance)}", ""]
+        for measure in self.report(scores)["measures"]:
+            heads = "  ".join(f"{head['head']} {head['score']:.2f}" for head in measure["heads"])
+            lines.append(f"{measure['title']:18}  {heads}")
+        lines += ["", *(f"{measure.title}: {measure.sentence}" for measure in MEASURES)]
+        return "\n".join(lines)
+
+    def head(self, scores: Scores, head: HeadId) -> Data:
+        """Every measure of a head, with its rank."""
+        told = {}
+        for item in scores.provenance.items:
+            value = float(scores.score.sel(item=item.name, kind=SCORE, layer=head.layer, head=head.head).item())
+            told[item.name] = {
+                "title": item.title,
+                "score": None if value != value else round(value, 4),
+                MEASURED: _measured(scores, item.name, head),
+                "rank": scores.rank(item.name, head, SCORE),
+                **scores.records[item.name],
+            }
+        return {self.name: told}
+
+    def head_text(self, scores: Scores, head: HeadId) -> list[str]:
+        """The same for a terminal."""
+        heads = len(scores.provenance.model.layers) * scores.provenance.model.heads
+        lines = ["where it looks"]
+        for told in self.head(scores, head)[self.name].values():
+            unit = "" if told["unit"] == SHARE else f"  ({told[MEASURED]:.1f} {told['unit']})"
+            score = "–" if told["score"] is None else f"{told['score']:.2f}"
+            lines.append(f"{told['title']:18}  {score}  {told['rank']:>4} of {heads}{unit}")
+        return lines
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """Where the head looks most of the time."""
+        return behaviour_findings(scores, head)
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The strongest heads of the measures that are named."""
+        return behaviour_answers(scores, question)
+
+
+def _measured(scores: Scores, item: str, head: HeadId) -> float | None:
+    """What was measured of a head in the measure's own unit."""
+    values = scores.part(MEASURED, item)
+    if values is None:
+        return None
+    return round(float(values[scores.provenance.model.layers.index(head.layer), head.head]), 4)

@@ -1,0 +1,48 @@
+"""The function map with context as a method."""
+
+from analysis.methods.context.plan import NAME, VERSION, ContextPlan
+from analysis.methods.context.settings import ContextSettings
+from analysis.methods.method import Command
+from analysis.methods.relation_method import RelationMethod
+from analysis.models.card import ModelCard
+from analysis.results.provenance import Provenance
+
+
+class ContextMethod(RelationMethod):
+    """Which relations each head implements by what it really writes at the end of a prompt."""
+
+    name = NAME
+    title = "Function map, with context"
+    sentence = "What each head really writes at the end of a prompt, wherever it attends: longer still."
+    basis = "With context"
+    about = "by what it really writes at the end of a prompt"
+    version = VERSION
+    settings = ContextSettings
+    in_gallery = True
+    sampled = ("in", "templates")
+    judges = False
+    depends_on = ("templates",)
+    commands = (
+        Command(
+            "context",
+            "score every head for every relation by what it writes at the end of a whole prompt",
+            ("relations", "templates", "k", "k_copying", "layers"),
+        ),
+    )
+
+    def plan(self, card: ModelCard, settings: ContextSettings) -> ContextPlan:
+        """For a model; refuses a k or layers that it does not have."""
+        copying, standard = settings.chosen_ks(card)
+        return ContextPlan(
+            card=card,
+            relations=settings.chosen_relations(),
+            k_copying=copying,
+            k_standard=standard,
+            layers=settings.chosen_layers(card),
+            templates=settings.chosen_templates(),
+        )
+
+    def report_settings(self, provenance: Provenance) -> str:
+        """How many templates."""
+        templates = provenance.settings["templates"]
+        return f"mean of {len(templates)} templates" if len(templates) > 1 else f"in {templates[0]!r}"

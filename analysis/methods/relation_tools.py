@@ -1,0 +1,163 @@
+"""Commands of all methods that score relations: the pairs behind a score, models side by side, relations."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from analysis.data import relations
+from analysis.errors import RelationError
+from analysis.jobs.request import make_request
+from analysis.methods.method import Tool
+from analysis.methods.relation_comparison import compared_models, compared_text
+from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
+from analysis.models.card import HeadId
+from analysis.models.opened import OpenModel
+from analysis.models.sources import open_model
+from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
+from analysis.options import names_and_files
+from analysis.output import checked_path, write_files
+from analysis.progress import ShownProgress
+from analysis.results.catalogue import Catalogue
+from analysis.results.provenance import Data, Plain
+from analysis.results.store import Store, cache_folder
+from analysis.results.tables import csv_bytes
+
+# ---- The pairs behind a score ----------------------------------------------------------------------------------------
+
+
+def _pairs_options(command: argparse.ArgumentParser) -> None:
+    names = [method.name for method in relation_methods()]
+    command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
+    command.add_argument("relation", metavar="NAME-or-FILE", help="a built-in relation, or a CSV or JSON file of pairs")
+    command.add_argument("--method", choices=names, default=names[0], help="whose score (default: %(default)s)")
+    command.add_argument("--suppress", action="store_true", help="what the head suppresses instead of promotes")
+    command.add_argument(
+        "--sample", default="", metavar="TEXT", help="of a method with several samples (default: first)"
+    )
+    command.add_argument("--k", type=int, metavar="N", help="targets among the k first are hits")
+    command.add_argument("--out", type=_table_path, metavar="FILE", help="write it to FILE.csv")
+
+
+def _table_path(text: str) -> Path:
+    """Reads the path of a CSV file."""
+    return checked_path(text, (".csv",))
+
+
+def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
+    method, wanted = relation_method(options.method), HeadId.parse(options.head)
+    names, files = names_and_files([options.relation])
+    settings: Data = {"relations": names, "files": files, "layers": [wanted.layer]}
+    if options.k is not None:
+        settings |= {"k": options.k, "k_copying": options.k}
+    request = make_request({"model": options.model, "methods": [method.name], **settings})
+    request.asked()  # what makes no sense is refused before the model is opened
+    kind = "suppress" if options.suppress else "promote"
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        head = checkpoint.card.check(wanted)
+        step = HeadPairsStep.of(method.plan(checkpoint.card, request), head, kind, options.sample)
+        found = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
+        progress.close()
+    if not found.pairs:
+        hint = "`python -m analysis relations MODEL` says which relations have any."
+        raise RelationError(f"no pair of {found.title} is made of single tokens of this model", hint)
+    if options.out:
+        write_files({options.out: csv_bytes(found.to_frame())})
+    return json.dumps(found.to_plain()) if options.json else found.to_text()
+
+
+# ---- Models side by side ---------------------------------------------------------------------------------------------
+
+
+def _compare_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
+    command.add_argument("--relations", action="store_true", help="a table of correlations for every relation, too")
+
+
+def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
+    with closing(Store(cache_folder() / "store")) as store:
+        rows = compared_models(Catalogue(store), options.models)
+    return json.dumps(rows) if options.json else compared_text(rows, options.relations)
+
+
+# ---- The list of relations -------------------------------------------------------------------------------------------
+
+
+def _relations_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("model", nargs="?", metavar="MODEL", help="count the pairs that this model's tokens keep")
+
+
+def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
+    kept = _kept_pairs(options.model, progress) if options.model else {}
+    data = []
+    for relation in relations.builtin().values():
+        data.append(
+            {
+                "name": relation.name,
+                "category": relation.category,
+                "title": relation.title,
+                "sentence": relation.sentence,
+                "pairs": len(relation.pairs),
+                **kept.get(relation.name, {}),
+            }
+        )
+    if options.json:
+        return json.dumps(data)
+    return _kept_text(data) if options.model else _relations_text(data)
+
+
+def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]]:
+    """Of each relation the pairs of single tokens, and those that sources of several tokens add."""
+    checkpoint = open_model(model, None, cache_folder(), progress)
+    vocabulary, size = Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary
+    counts = {}
+    for relation in relations.builtin().values():
+        single = len(vocabulary.keep(relation, size))
+        counts[relation.name] = {"kept": single, "added": len(vocabulary.keep_several(relation, size)) - single}
+    progress.close()
+    return counts
+
+
+def _relations_text(relations: Sequence[Plain]) -> str:
+    """One relation per line, by the name that the command line takes."""
+    lines = []
+    for relation in relations:
+        start = f"{relation['category']:12} {relation['name']:22} {relation['pairs']:5} pairs"
+        lines.append(f"{start}  {relation['sentence']}")
+    return "\n".join(lines)
+
+
+def _kept_text(relations: Sequence[Plain]) -> str:
+    """One relation per line with the pairs that a model's tokens keep."""
+    width = max(len(relation["title"]) for relation in relations)
+    lines = [f"{'relation':{width}}  {'pairs':>5}  {'single tokens':>13}  {'added by sources of several tokens':>34}"]
+    for relation in relations:
+        kept, added = relation["kept"], relation["added"]
+        usable = "" if kept + added >= MIN_PAIRS else f"  not applicable: {MIN_PAIRS} are needed"
+        lines.append(f"{relation['title']:{width}}  {relation['pairs']:5}  {kept:13}  {added:34}{usable}")
+    return "\n".join(lines)
+
+
+TOOLS = (
+    Tool(
+        name="pairs",
+        help="the pairs behind a head's score for a relation",
+        run=_pairs,
+        add_options=_pairs_options,
+        of_model=True,
+    ),
+    Tool(
+        name="compare",
+        help="how far the weights-only map holds in the running model, model by model",
+        run=_compare,
+        add_options=_compare_options,
+    ),
+    Tool(
+        name="relations",
+        help="list the built-in relations by name; for a model, the pairs that its tokens keep",
+        run=_relations,
+        add_options=_relations_options,
+    ),
+)

@@ -1,0 +1,1 @@
+"""A prompt run by a whole model in memory."""

@@ -1,0 +1,153 @@
+"""What was read of a prompt, as the store, the API and the command line tell it."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Self
+
+from analysis.data.printable import printable
+from analysis.results.provenance import Data
+
+Matrix = list[list[float]]
+
+_TOP = 10  # heads told in a terminal
+_SHOWN = 5  # tokens that a terminal shows of the ones a head looks at
+
+DIRECT = (
+    "What each part adds by itself to the logit of the predicted token minus the mean logit of the vocabulary, through "
+    "the final norm as it is in this run; heads, MLPs, biases and embedding add up to it."
+)
+ABLATION = {
+    "all": "Change of the predicted token's log-probability when a head's output is zero at every token.",
+    "last": "Change of the predicted token's log-probability when a head's output is zero at the last token alone.",
+}
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of the prompt."""
+
+    id: int
+    text: str  # with the space at the start of a word
+
+
+@dataclass(frozen=True)
+class NextToken:
+    """A token that may follow."""
+
+    id: int
+    text: str
+    probability: float
+    log_probability: float
+    logit: float  # minus the mean logit of the vocabulary
+
+
+@dataclass(frozen=True)
+class Direct:
+    """Effects on the logit of the predicted token; all of them add up to `total`."""
+
+    heads: Matrix  # [layer, head]
+    mlps: list[float]  # [layer]
+    attention_biases: list[float]  # [layer]
+    embedding: float
+    biases: float
+    total: float
+
+
+@dataclass(frozen=True)
+class HeadPattern:
+    """Where a head looks."""
+
+    head: str
+    attention: Matrix  # [query, key]
+
+
+@dataclass(frozen=True)
+class PromptReading:
+    """One prompt. The predicted token is the first of `next`."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    next: tuple[NextToken, ...]
+    layers: tuple[int, ...]  # the numbers of the rows of a map
+    direct: Direct
+    patterns: tuple[HeadPattern, ...]
+
+    def to_json(self) -> bytes:
+        """As the store keeps it."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, content: bytes) -> Self:
+        """The inverse of `to_json`."""
+        values = json.loads(content)
+        kinds = {"tokens": Token, "next": NextToken, "patterns": HeadPattern}
+        for name, kind in kinds.items():
+            values[name] = tuple(kind(**one) for one in values[name])
+        return cls(**{**values, "layers": tuple(values["layers"]), "direct": Direct(**values["direct"])})
+
+
+@dataclass(frozen=True)
+class PromptAblation:
+    """What the prediction loses, or gains, without each head."""
+
+    positions: str  # "all" or "last"
+    heads: Matrix  # [layer, head] change of the predicted token's log-probability
+
+    def to_json(self) -> bytes:
+        """As the store keeps it."""
+        return json.dumps(asdict(self)).encode()
+
+    @classmethod
+    def from_json(cls, content: bytes) -> Self:
+        """The inverse of `to_json`."""
+        return cls(**json.loads(content))
+
+
+def told(reading: PromptReading, ablation: PromptAblation | None) -> Data:
+    """As the API and `--json` tell it."""
+    plain = {field.name: asdict(reading)[field.name] for field in fields(reading)}
+    plain["direct"]["about"] = DIRECT
+    plain["without"] = None if ablation is None else {**asdict(ablation), "about": ABLATION[ablation.positions]}
+    return plain
+
+
+def told_text(reading: PromptReading, ablation: PromptAblation | None) -> str:
+    """For a terminal."""
+    lines = [" ".join(printable(token.text) for token in reading.tokens), "", "next token"]
+    for token in reading.next:
+        lines.append(f"  {printable(token.text):20} {token.probability:6.1%}  logit {token.logit:+.2f}")
+    predicted = printable(reading.next[0].text)
+    lines += ["", f"direct effect on the logit of {predicted}", *_strongest(reading, reading.direct.heads)]
+    direct = reading.direct
+    mlps, biases = sum(direct.mlps), sum(direct.attention_biases) + direct.biases
+    heads = sum(map(sum, direct.heads))
+    lines.append(
+        f"  all heads {heads:+.2f}, MLPs {mlps:+.2f}, embedding {direct.embedding:+.2f}, biases {biases:+.2f}: "
+        f"{direct.total:+.2f}"
+    )
+    if ablation is not None:
+        where = "" if ablation.positions == "all" else " at the last token"
+        lines += ["", f"change of its log-probability without a head{where}", *_strongest(reading, ablation.heads)]
+    for pattern in reading.patterns:
+        lines += ["", f"{pattern.head} looks", *_looks(reading.tokens, pattern)]
+    return "\n".join(lines)
+
+
+def _strongest(reading: PromptReading, effects: Matrix) -> list[str]:
+    """The heads with the largest effects of either sign."""
+    found = []
+    for layer, row in zip(reading.layers, effects, strict=True):
+        found += [(effect, f"L{layer}H{head}") for head, effect in enumerate(row)]
+    found.sort(key=lambda one: -abs(one[0]))
+    return [f"  {name:8} {effect:+.3f}" for effect, name in found[:_TOP]]
+
+
+def _looks(tokens: Sequence[Token], pattern: HeadPattern) -> list[str]:
+    """For every token those that it attends to most."""
+    lines = []
+    for query, row in enumerate(pattern.attention):
+        keys = sorted(range(query + 1), key=lambda key: -row[key])[:_SHOWN]
+        seen = ", ".join(f"{printable(tokens[key].text)} ({key}) {row[key]:.2f}" for key in keys if row[key] >= 0.01)
+        lines.append(f"  {query:3} {printable(tokens[query].text):16} at {seen}")
+    return lines

@@ -1,0 +1,169 @@
+"""All results of a model together: what they support about a head, heads like it, heads that a question is about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis import methods
+from analysis.errors import HeadError
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.catalogue import Catalogue
+from analysis.results.findings import Finding, Question
+from analysis.results.provenance import Data
+from analysis.results.scores import Floats, Scores
+
+MOST_ANSWERS = 40
+_MOST_ALIKE = 6
+_LEAST_ALIKE = 0.3  # cosine from which two heads are called alike
+
+
+@dataclass(frozen=True)
+class Alike:
+    """A head whose scores are like another's."""
+
+    head: HeadId
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A head that a question is about, with all that was found of it, the strongest first."""
+
+    head: HeadId
+    findings: tuple[Finding, ...]
+
+    @property
+    def strength(self) -> float:
+        """Of the strongest finding."""
+        return max((finding.strength for finding in self.findings), default=1.0)
+
+    def to_plain(self) -> Data:
+        """As the API and `--json` tell it."""
+        return {"head": str(self.head), "findings": [finding.to_plain() for finding in self.findings]}
+
+
+def results_of(catalogue: Catalogue, card: ModelCard) -> dict[str, Scores]:
+    """The results of a model by the names of their methods."""
+    results = {}
+    for method in methods.METHODS:
+        scores = catalogue.result(card, method.name)
+        if scores is not None:
+            results[method.name] = scores
+    return results
+
+
+def findings_of(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
+    """What all results support about a head: method by method, the strongest first in each."""
+    findings: list[Finding] = []
+    for name, scores in results.items():
+        findings += methods.method(name).findings(scores, head)
+    return findings
+
+
+def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[Answer]:
+    """The heads that a search is about: a head's own name, or words that a method knows."""
+    try:
+        head = card.check(HeadId.parse(text))
+    except HeadError:
+        pass
+    else:
+        return [Answer(head, tuple(findings_of(results, head)))]
+    question = Question.of(text)
+    by_head: dict[HeadId, list[Finding]] = {}
+    for name, scores in results.items():
+        for finding in methods.method(name).answers(scores, question):
+            by_head.setdefault(finding.head, []).append(finding)
+    listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]
+    listed.sort(key=lambda answer: (-answer.strength, answer.head))
+    return listed[:MOST_ANSWERS]
+
+
+def _strongest_first(findings: list[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda finding: -finding.strength))
+
+
+def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> list[Alike]:
+    """The heads whose scores of all methods point in the same direction; a head without any score is like none."""
+    profiles = _profiles(results, card)  # [head, number]
+    mine = profiles[card.layers.index(head.layer) * card.heads + head.head]
+    lengths = np.linalg.norm(profiles, axis=1) * np.linalg.norm(mine)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = np.nan_to_num(profiles @ mine / lengths)
+    alike: list[Alike] = []
+    for place in np.argsort(-cosines, kind="stable"):
+        other = _head_at(card, int(place))
+        if cosines[place] < _LEAST_ALIKE or len(alike) == _MOST_ALIKE:
+            break
+        if other != head:
+            alike.append(Alike(other, float(cosines[place])))
+    return alike
+
+
+@dataclass(frozen=True)
+class Match:
+    """Two heads of two models whose scores are alike."""
+
+    head: HeadId
+    other: HeadId
+    cosine: float
+
+
+def matched_heads(
+    results: Mapping[str, Scores], card: ModelCard, others: Mapping[str, Scores], other: ModelCard, most: int = 20
+) -> list[Match]:
+    """Of each head the one of another model whose scores are most like it, by what both models have; the best first."""
+    mine, theirs = _common_profiles(results, card, others, other)
+    lengths = np.linalg.norm(mine, axis=1)[:, None] * np.linalg.norm(theirs, axis=1)[None]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        cosines = np.nan_to_num(mine @ theirs.T / lengths)  # [head, head of the other]
+    weight = np.minimum(np.linalg.norm(mine, axis=1)[:, None], np.linalg.norm(theirs, axis=1)[None])
+    matches = []
+    for place in np.argsort(-(cosines * weight).max(axis=1), kind="stable")[:most]:
+        best = int((cosines[place] * weight[place]).argmax())
+        if cosines[place, best] >= _LEAST_ALIKE:
+            matches.append(Match(_head_at(card, int(place)), _head_at(other, best), float(cosines[place, best])))
+    return matches
+
+
+def _head_at(card: ModelCard, place: int) -> HeadId:
+    return HeadId(card.layers[place // card.heads], place % card.heads)
+
+
+def _common_profiles(
+    results: Mapping[str, Scores], card: ModelCard, others: Mapping[str, Scores], other: ModelCard
+) -> tuple[Floats, Floats]:  # [head, number] of both models
+    """The scores of the same methods, items and kinds."""
+    mine: list[Floats] = []
+    theirs: list[Floats] = []
+    for name in results:
+        if name not in others or not methods.method(name).tells_heads_apart:
+            continue
+        one, two = results[name], others[name]
+        items = [item for item in one.items() if item in two.items()]
+        kinds = [kind for kind in one.kinds if kind in two.kinds]
+        mine.append(_block(one, card, items, kinds))
+        theirs.append(_block(two, other, items, kinds))
+    if not mine:
+        return np.zeros((len(card.layers) * card.heads, 1)), np.zeros((len(other.layers) * other.heads, 1))
+    return np.concatenate(mine, axis=1), np.concatenate(theirs, axis=1)
+
+
+def _profiles(results: Mapping[str, Scores], card: ModelCard) -> Floats:  # [head, number]
+    """Every head as the numbers that all methods have of it; each method weighs the same."""
+    blocks = []
+    for name, scores in results.items():
+        if methods.method(name).tells_heads_apart:
+            blocks.append(_block(scores, card, scores.items(), scores.kinds))
+    if not blocks:
+        return np.zeros((len(card.layers) * card.heads, 1))
+    return np.concatenate(blocks, axis=1)
+
+
+def _block(scores: Scores, card: ModelCard, items: list[str], kinds: list[str]) -> Floats:  # [head, number]
+    """The scores of one method; what all heads have is taken away, because it tells none apart."""
+    mean = scores.score.sel(item=items, kind=kinds).mean("sample", skipna=True).values
+    block: Floats = np.nan_to_num(mean).reshape(-1, len(card.layers) * card.heads).T
+    block = block - np.median(block, axis=0)
+    size = float(np.linalg.norm(block))
+    return block / size if size > 0 else block

@@ -1,0 +1,59 @@
+"""What the scores support about a head, in plain words: sentences with their numbers, made by the methods."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.models.card import HeadId
+from analysis.results.provenance import Data
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence about one head."""
+
+    head: HeadId
+    text: str  # a sentence without the head's name
+    strength: float  # from 0 to 1: findings of one list are ordered by it
+    method: str
+    item: str = ""  # the relation, task or behaviour that it is about
+    kind: str = ""
+
+    def to_plain(self) -> Data:
+        """As the API and `--json` tell it."""
+        return {
+            "head": str(self.head),
+            "text": self.text,
+            "strength": round(self.strength, 4),
+            "method": self.method,
+            "item": self.item,
+            "kind": self.kind,
+        }
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a person searches for, as words in lower case."""
+
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> "Question":
+        """The words of a text; arrows and punctuation only separate them."""
+        spaced = "".join(character if character.isalnum() else " " for character in text.casefold())
+        return cls(tuple(spaced.split()))
+
+    def without(self, words: Sequence[str]) -> "Question":
+        """The same without some words."""
+        return Question(tuple(word for word in self.words if word not in words))
+
+    def is_about(self, text: str) -> bool:
+        """Whether every word begins a word of the text; a question without words is about nothing."""
+        there = Question.of(text).words
+        return bool(self.words) and all(_begins_one(word, there) for word in self.words)
+
+
+def _begins_one(word: str, words: Sequence[str]) -> bool:
+    """Whether some word of a list begins with this one; numbers and single letters must be equal to it."""
+    if len(word) < 3 or word.isdecimal():
+        return word in words
+    return any(other.startswith(word) for other in words)

@@ -1,0 +1,150 @@
+// @ts-check
+// What stands around the maps and follows the controls: title, sentence, legend, controls that do nothing, sections.
+import { element } from "./elements.mjs";
+import { layerBars } from "./layers.mjs";
+import { writeLegend } from "./legend.mjs";
+import { byId, dash, PARTS } from "./page.mjs";
+
+/** @typedef {import("./maps/index.mjs").View} View */
+/** @typedef {import("./maps/text.mjs").Said} Said */
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./maps/index.mjs").ShareTable} ShareTable */
+/** @typedef {Pick<View, "sentence" | "legend" | "topic" | "idle" | "counts" | "shares" | "profile">} Around */
+
+/** @type {{written: Record<string, string>, idle: Set<string>, last: [Around, Heads] | null}} */
+const page = { written: {}, idle: new Set(), last: null };
+
+/** A section has appeared or has another width: write all of it again. */
+export function writeAgain() {
+  if (page.last) writeAround(...page.last);
+}
+
+/**
+ * Write all of it, each piece only when it has changed.
+ * @param {Around} around
+ * @param {Heads} heads
+ */
+export function writeAround(around, heads) {
+  if (!page.last) new ResizeObserver(writeAgain).observe(byId(PARTS.profile));
+  page.last = [around, heads];
+  document.title = `${[...heads.title, around.topic].filter(Boolean).join(" · ")} – Head Atlas`;
+  whenOther(PARTS.sentence, around.sentence, (holder) => holder.replaceChildren(...around.sentence.map(piece)));
+  whenOther(PARTS.legend, around.legend, (holder) => writeLegend(holder, around.legend));
+  whenOther(PARTS.counts, around.counts, (holder) => holder.replaceChildren(...countTable(around.counts)));
+  const drawn = [around.profile, heads.layers, byId(PARTS.profile).clientWidth];
+  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(around.profile, heads, holder.clientWidth)));
+  for (const table of around.shares) writeShares(table);
+  disable(around.idle);
+}
+
+/**
+ * How many heads have each role, in the place of a task.
+ * @param {ShareTable} shares
+ */
+function writeShares({ task, caption, columns, rows, total }) {
+  const table = element("table", "shares");
+  const head = element("tr");
+  head.append(headerCell(caption, "col"), ...columns.map((title) => headerCell(title, "col", 2)));
+  const body = element("tbody");
+  for (const [words, colour, heads] of rows) {
+    const row = element("tr");
+    row.append(headerCell(words, "row"));
+    for (const count of heads) {
+      const text = `${count.toLocaleString("en")} · ${(Math.floor((1000 * count) / total + 0.5) / 10).toFixed(1)} %`;
+      row.append(barCell(Math.max(count, 0) / total, colour), element("td", "num", count < 0 ? "" : text));
+    }
+    body.append(row);
+  }
+  const first = element("thead");
+  first.append(head);
+  table.append(first, body);
+  for (const holder of document.querySelectorAll(".shares-of")) {
+    if (holder instanceof HTMLElement && holder.dataset.task === task) holder.replaceChildren(table);
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {string} scope
+ * @param {number} [span]
+ */
+function headerCell(text, scope, span = 1) {
+  const cell = element("th", "", text);
+  cell.scope = scope;
+  cell.colSpan = span;
+  return cell;
+}
+
+/**
+ * @param {number} share
+ * @param {string} colour
+ */
+function barCell(share, colour) {
+  const cell = element("td");
+  const bar = element("span", "bar");
+  const filled = element("i");
+  filled.style.width = `${(100 * share).toFixed(1)}%`;
+  filled.style.background = colour;
+  bar.append(filled);
+  cell.append(bar);
+  return cell;
+}
+
+/**
+ * @param {string} id
+ * @param {unknown} content
+ * @param {(holder: HTMLElement) => void} write
+ */
+function whenOther(id, content, write) {
+  const holder = document.getElementById(id);
+  const mark = JSON.stringify(content, (_, value) => (value instanceof Float32Array ? [...value] : value));
+  if (!holder || page.written[id] === mark) return;
+  page.written[id] = mark;
+  write(holder);
+}
+
+/**
+ * @param {Said} said
+ * @returns {Node}
+ */
+function piece(said) {
+  if (typeof said === "string") return document.createTextNode(said);
+  return "b" in said ? element("b", "", said.b) : element("code", "", said.code);
+}
+
+/**
+ * @param {View["counts"]} counts
+ * @returns {HTMLElement[]}
+ */
+function countTable(counts) {
+  if (!counts) return [];
+  const table = element("table", "counts");
+  table.append(element("caption", "", counts.caption));
+  const body = element("tbody");
+  for (const [title, heads, colour, total] of counts.rows) {
+    const row = element("tr");
+    row.append(headerCell(title, "row"), barCell(heads / total, colour), element("td", "num", String(heads)));
+    body.append(row);
+  }
+  table.append(body);
+  return [table];
+}
+
+/**
+ * Controls that do nothing in this state cannot be used, and say why.
+ * @param {Record<string, string>} idle
+ */
+function disable(idle) {
+  for (const key of new Set([...page.idle, ...Object.keys(idle)])) {
+    const reason = idle[key] || "";
+    const isIdle = Boolean(reason);
+    if (isIdle !== page.idle.has(key)) dash().set_props(key, { disabled: isIdle });
+    if (isIdle) page.idle.add(key);
+    else page.idle.delete(key);
+    const holder = document.getElementById(`${key}-control`);
+    if (!holder) continue;
+    holder.dataset.explained ??= holder.title;
+    holder.title = reason || holder.dataset.explained;
+    holder.classList.toggle("idle", isIdle);
+  }
+}

@@ -1,0 +1,403 @@
+// @ts-check
+// Any number of every head against any other: two maps, their difference, a scatter, matched heads.
+import { element } from "./elements.mjs";
+import { heatColour, heatMap } from "./heat.mjs";
+import { clipped, correlation, depthProfile, difference, extent, inside } from "./comparing.mjs";
+
+/** @typedef {import("./comparing.mjs").Grid} Grid */
+/** @typedef {{id: string, fingerprint: string, layers: number[], heads: number}} Card */
+/** @typedef {{card: Card, values: Grid, title: string}} Side */
+/** @typedef {import("./heat.mjs").Place} Place */
+/** @typedef {{map: import("./heat.mjs").HeatMap, side: Side}} DrawnMap */
+
+const CLASSES = ["#c3c9d1", "#e69f00", "#56b4e9", "#009e73"]; // of the agreement: neither … labelled and causal
+const POINT = "#3b5bdb";
+const WIDTH = 640;
+const HEIGHT = 380;
+const EDGE = 46; // pixels for the axes of the scatter
+
+/** @type {{asked: number, maps: DrawnMap[], points: {x: number, y: number, place: Place}[]}} */
+const page = { asked: 0, maps: [], points: [] };
+
+/** @param {string} id */
+function part(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/** What the form says, by the keys of the address. */
+function chosen() {
+  const form = /** @type {HTMLFormElement} */ (part("compare-form"));
+  /** @type {Record<string, string>} */
+  const values = {};
+  for (const [key, value] of new FormData(form)) values[key] = String(value);
+  return values;
+}
+
+/**
+ * Ask the API about a model.
+ * @param {string} path
+ * @param {string} model its id and fingerprint
+ * @param {Record<string, string>} [more]
+ */
+async function ask(path, model, more = {}) {
+  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
+  const answer = await fetch(`/api/${path}?${new URLSearchParams({ model: id, fingerprint, ...more })}`);
+  const told = await answer.json();
+  if (!answer.ok) throw new Error(told.message || `The server answered ${answer.status}.`);
+  return told;
+}
+
+/**
+ * The words of what a picker shows.
+ * @param {string} key
+ */
+function words(key) {
+  const picker = /** @type {HTMLSelectElement} */ (document.querySelector(`select[name=${key}]`));
+  const option = picker.selectedOptions[0];
+  const group = option?.parentElement instanceof HTMLOptGroupElement ? `${option.parentElement.label}, ` : "";
+  return option ? `${group}${option.textContent}` : "";
+}
+
+/** Fetch what is chosen and draw it; an answer to an earlier choice is dropped. */
+async function draw() {
+  const asked = ++page.asked;
+  const { a, b, x, y, colour, size } = chosen();
+  history.replaceState(null, "", `/compare?${new URLSearchParams(chosen())}`);
+  try {
+    const [one, two, third, fourth] = await Promise.all([
+      ask("quantity", a, { key: x }),
+      ask("quantity", b, { key: y }),
+      colour ? ask("quantity", a, { key: colour }) : null,
+      size ? ask("quantity", a, { key: size }) : null,
+    ]);
+    if (asked !== page.asked) return;
+    const left = { card: one.model, values: one.values, title: `${one.model.id}: ${words("x")}` };
+    const right = { card: two.model, values: two.values, title: `${two.model.id}: ${words("y")}` };
+    drawMaps(left, right);
+    const isSame = left.card.fingerprint === right.card.fingerprint;
+    if (sameShape(left, right)) drawScatter(left, right, third && third.values, fourth && fourth.values, colour);
+    else drawDepths(left, right);
+    if (isSame) selectHeads([]);
+    else await drawMatches(a, b, asked);
+  } catch (error) {
+    part("compare-note").textContent = error instanceof Error ? error.message : "The server does not answer.";
+  }
+}
+
+/**
+ * @param {Side} left
+ * @param {Side} right
+ */
+function sameShape(left, right) {
+  return left.values.length === right.values.length && left.values[0].length === right.values[0].length;
+}
+
+/**
+ * Two maps on one scale, and where their shapes agree what the second has more.
+ * @param {Side} left
+ * @param {Side} right
+ */
+function drawMaps(left, right) {
+  const holder = part("compare-maps");
+  holder.replaceChildren();
+  page.maps = [];
+  const [low, high] = extent([left.values, right.values]);
+  for (const side of [left, right]) addMap(holder, side, Math.max(-low, high));
+  if (sameShape(left, right)) {
+    const values = difference(left.values, right.values);
+    const most = Math.max(...extent([values]).map(Math.abs)) || 1;
+    addMap(holder, { card: left.card, values, title: "right − left" }, most);
+  }
+  const r = sameShape(left, right) ? `Pearson r = ${correlation(left.values, right.values).toFixed(2)} over all heads. ` : "";
+  const scale = `One scale for both maps, from ${low.toPrecision(2)} to ${high.toPrecision(2)}.`;
+  const depth = sameShape(left, right) ? "" : " The models differ in size: below, their layers by relative depth.";
+  part("compare-note").textContent = r + scale + depth;
+}
+
+/**
+ * @param {HTMLElement} holder
+ * @param {Side} side
+ * @param {number} most
+ */
+function addMap(holder, side, most) {
+  const map = heatMap(side.values, side.title, most, {
+    hover: (place) => showHead(place, side.card),
+    click: (place) => openHead(side.card, place),
+  });
+  holder.append(map.figure);
+  page.maps.push({ map, side });
+}
+
+/**
+ * Outline a head on every map of the same model, and say its numbers.
+ * @param {Place | null} place
+ * @param {Card} card
+ */
+function showHead(place, card) {
+  const said = [];
+  for (const { map, side } of page.maps) {
+    const isThere = place !== null && side.card.fingerprint === card.fingerprint;
+    map.show(isThere ? place : null);
+    if (!isThere) continue;
+    const value = side.values[place.row][place.column];
+    said.push(`${side.title} ${value === null ? "no value" : value.toPrecision(3)}`);
+  }
+  if (place) part("compare-note").textContent = `${nameOf(card, place)} · ${said.join(" · ")}`;
+  for (const point of document.querySelectorAll("#compare-scatter circle")) {
+    const isIt = place !== null && point.getAttribute("data-head") === nameOf(card, place);
+    point.classList.toggle("found", isIt);
+  }
+}
+
+/**
+ * @param {Card} card
+ * @param {Place} place
+ */
+function nameOf(card, { row, column }) {
+  return `L${card.layers[row]}H${column}`;
+}
+
+/**
+ * @param {Card} card
+ * @param {string} head
+ */
+function addressOf(card, head) {
+  return `/head/${head}?model=${encodeURIComponent(card.id)}@${card.fingerprint.slice(0, 8)}`;
+}
+
+/**
+ * @param {Card} card
+ * @param {Place | null} place
+ */
+function openHead(card, place) {
+  if (place) location.assign(addressOf(card, nameOf(card, place)));
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {string} [text]
+ */
+function svg(tag, attributes, text = "") {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  if (text) made.textContent = text;
+  return made;
+}
+
+/**
+ * Every head as a point; dragging selects heads.
+ * @param {Side} left
+ * @param {Side} right
+ * @param {Grid | null} colours
+ * @param {Grid | null} sizes
+ * @param {string} colour the key of what colours the points
+ */
+function drawScatter(left, right, colours, sizes, colour) {
+  const [x0, x1] = extent([left.values]);
+  const [y0, y1] = extent([right.values]);
+  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "compare-points", role: "img" });
+  picture.setAttribute("aria-label", `${left.title} against ${right.title}`);
+  const across = (/** @type {number} */ value) => EDGE + clipped(value, x0, x1) * (WIDTH - EDGE - 16);
+  const up = (/** @type {number} */ value) => HEIGHT - EDGE - clipped(value, y0, y1) * (HEIGHT - EDGE - 16);
+  picture.append(...axes(left.title, right.title, [x0, x1], [y0, y1]));
+  const largest = sizes ? Math.max(...extent([sizes]).map(Math.abs)) || 1 : 1;
+  const strongest = colours ? Math.max(...extent([colours]).map(Math.abs)) || 1 : 1;
+  page.points = [];
+  for (const [row, values] of left.values.entries()) {
+    for (const [column, value] of values.entries()) {
+      const other = right.values[row][column];
+      if (value === null || other === null) continue;
+      const [x, y] = [across(value), up(other)];
+      const size = sizes ? 2 + 7 * Math.abs((sizes[row][column] || 0) / largest) : 3.5;
+      const code = colours ? colours[row][column] : null;
+      const fill = pointColour(code, strongest, colour);
+      const place = { row, column };
+      const circle = svg("circle", { cx: x, cy: y, r: size, fill, "data-head": nameOf(left.card, place) });
+      circle.addEventListener("mouseenter", () => showHead(place, left.card));
+      circle.addEventListener("click", () => openHead(left.card, place));
+      picture.append(circle);
+      page.points.push({ x, y, place });
+    }
+  }
+  const holder = part("compare-scatter");
+  holder.replaceChildren(element("h2", "", "Head by head"), picture, ...classLegend(colour));
+  listenToBrush(/** @type {SVGSVGElement} */ (picture), left, right);
+}
+
+/**
+ * @param {number | null} value
+ * @param {number} strongest
+ * @param {string} colour
+ */
+function pointColour(value, strongest, colour) {
+  if (!colour) return POINT;
+  if (value !== null && colour.startsWith("agreement/")) return CLASSES[value];
+  return heatColour(value, strongest);
+}
+
+/**
+ * What the colours of classes mean.
+ * @param {string} colour
+ */
+function classLegend(colour) {
+  if (!colour.startsWith("agreement/")) return [];
+  const legend = element("p", "legend");
+  for (const [i, text] of ["neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal"].entries()) {
+    const swatch = element("i", "swatch");
+    swatch.style.background = CLASSES[i];
+    const entry = element("span", "legend-entry");
+    entry.append(swatch, text);
+    legend.append(entry);
+  }
+  return [legend];
+}
+
+/**
+ * @param {string} below
+ * @param {string} beside
+ * @param {number[]} xs
+ * @param {number[]} ys
+ */
+function axes(below, beside, [x0, x1], [y0, y1]) {
+  const bottom = HEIGHT - EDGE;
+  return [
+    svg("path", { d: `M${EDGE} 10V${bottom}H${WIDTH - 10}`, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
+    svg("text", { x: EDGE, y: bottom + 16 }, x0.toPrecision(2)),
+    svg("text", { x: WIDTH - 16, y: bottom + 16, "text-anchor": "end" }, x1.toPrecision(2)),
+    svg("text", { x: (WIDTH + EDGE) / 2, y: bottom + 34, "text-anchor": "middle" }, below),
+    svg("text", { x: EDGE - 4, y: bottom, "text-anchor": "end" }, y0.toPrecision(2)),
+    svg("text", { x: EDGE - 4, y: 20, "text-anchor": "end" }, y1.toPrecision(2)),
+    svg("text", { transform: `translate(12 ${bottom / 2}) rotate(-90)`, "text-anchor": "middle" }, beside),
+  ];
+}
+
+/**
+ * Select the heads inside a rectangle that is dragged.
+ * @param {SVGSVGElement} picture
+ * @param {Side} left
+ * @param {Side} right
+ */
+function listenToBrush(picture, left, right) {
+  /** @type {{x: number, y: number} | null} */
+  let start = null;
+  const brush = svg("rect", { class: "brush", width: 0, height: 0 });
+  picture.append(brush);
+  const at = (/** @type {MouseEvent} */ event) => {
+    const box = picture.getBoundingClientRect();
+    return { x: ((event.clientX - box.left) * WIDTH) / box.width, y: ((event.clientY - box.top) * HEIGHT) / box.height };
+  };
+  picture.addEventListener("mousedown", (event) => {
+    start = at(event);
+    event.preventDefault();
+  });
+  picture.addEventListener("mousemove", (event) => {
+    if (!start) return;
+    const end = at(event);
+    brush.setAttribute("x", String(Math.min(start.x, end.x)));
+    brush.setAttribute("y", String(Math.min(start.y, end.y)));
+    brush.setAttribute("width", String(Math.abs(end.x - start.x)));
+    brush.setAttribute("height", String(Math.abs(end.y - start.y)));
+  });
+  addEventListener("mouseup", (event) => {
+    if (!start) return;
+    const end = at(event);
+    const places = inside(page.points, start, end);
+    start = null;
+    selectHeads(places.map(({ place }) => place), left, right);
+  });
+}
+
+/**
+ * List the selected heads, and mark them on the maps.
+ * @param {Place[]} places
+ * @param {Side} [left]
+ * @param {Side} [right]
+ */
+function selectHeads(places, left, right) {
+  for (const { map } of page.maps) map.select(places);
+  const holder = part("compare-heads");
+  if (!places.length || !left || !right) {
+    holder.replaceChildren(element("h2", "", "Selected heads"), element("p", "hint", "Drag over the points to select heads."));
+    return;
+  }
+  const rows = places.map((place) => [
+    nameOf(left.card, place),
+    String(left.values[place.row][place.column]),
+    String(right.values[place.row][place.column]),
+  ]);
+  rows.sort((one, other) => Number(other[1]) - Number(one[1]));
+  const table = headTable(["head", left.title, right.title], rows, left.card);
+  const pins = rows.slice(0, 8).map(([name]) => name).join(".");
+  const link = element("a", "button", "Pin the first eight on the maps");
+  link.href = `/?model=${encodeURIComponent(left.card.id)}@${left.card.fingerprint.slice(0, 8)}&pin=${pins}`;
+  holder.replaceChildren(element("h2", "", `${rows.length} selected heads`), link, table);
+}
+
+/**
+ * A table whose first column leads to heads' pages.
+ * @param {string[]} titles
+ * @param {string[][]} rows
+ * @param {Card} card
+ */
+function headTable(titles, rows, card) {
+  const table = element("table");
+  const head = table.createTHead().insertRow();
+  for (const title of titles) head.append(element("th", "", title));
+  const body = table.createTBody();
+  for (const [name, ...cells] of rows) {
+    const line = body.insertRow();
+    const link = element("a", "", name);
+    link.href = addressOf(card, name);
+    line.insertCell().append(link);
+    for (const cell of cells) line.insertCell().textContent = cell;
+  }
+  return table;
+}
+
+/**
+ * Two models of different sizes: the mean of each layer over the relative depth.
+ * @param {Side} left
+ * @param {Side} right
+ */
+function drawDepths(left, right) {
+  const lines = [depthProfile(left.values), depthProfile(right.values)];
+  const most = Math.max(...lines.flat().map(({ mean }) => mean), 1e-9);
+  const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "compare-points", role: "img" });
+  picture.setAttribute("aria-label", "Mean of each layer by relative depth");
+  picture.append(...axes("relative depth", "mean of a layer's heads", [0, 1], [0, most]));
+  for (const [i, line] of lines.entries()) {
+    const points = line.map(({ depth, mean }) => {
+      const x = EDGE + depth * (WIDTH - EDGE - 16);
+      return `${x.toFixed(1)},${(HEIGHT - EDGE - (Math.max(0, mean) / most) * (HEIGHT - EDGE - 16)).toFixed(1)}`;
+    });
+    const colour = i ? "#d55e00" : "#0072b2";
+    picture.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: colour, "stroke-width": 2 }));
+    picture.append(svg("text", { x: EDGE + 10, y: 24 + 16 * i, style: `fill:${colour}` }, (i ? right : left).title));
+  }
+  part("compare-scatter").replaceChildren(element("h2", "", "By relative depth"), picture);
+}
+
+/**
+ * The heads of two models that do the same.
+ * @param {string} a
+ * @param {string} b
+ * @param {number} asked
+ */
+async function drawMatches(a, b, asked) {
+  const [, other = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(b) || [];
+  const told = await ask("matches", a, { other, other_fingerprint: fingerprint });
+  if (asked !== page.asked) return;
+  /** @type {string[][]} */
+  const rows = told.matches.map((/** @type {any} */ match) => [match.head, match.other, match.cosine.toFixed(2)]);
+  const table = headTable([told.model.id, told.other.id, "cosine"], rows, told.model);
+  const hint = "By the cosine between the scores that both models have.";
+  part("compare-heads").replaceChildren(element("h2", "", "Heads that do the same"), element("p", "hint", hint), table);
+}
+
+part("compare-form").addEventListener("change", (event) => {
+  const field = /** @type {HTMLSelectElement} */ (event.target);
+  if (field.name === "a" || field.name === "b") location.assign(`/compare?${new URLSearchParams(chosen())}`);
+  else draw();
+});
+draw();

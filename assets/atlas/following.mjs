@@ -1,0 +1,211 @@
+// @ts-check
+// The page follows its controls by itself: from a changed value over the rules to the maps, what is around them and the
+// address, without a question to the server. Only maps whose rules are not here are asked for.
+import { queryOf, textOf, valueFor } from "./query.mjs";
+import { writeAddress } from "./address.mjs";
+import { writeAgain, writeAround } from "./around.mjs";
+import { decorateCards } from "./cards.mjs";
+import { show } from "./drawing.mjs";
+import { followFigures, recolour } from "./figures.mjs";
+import { rulesAt } from "./numbers.mjs";
+import { dash, PARTS, setStore } from "./page.mjs";
+import { rules } from "./rules.mjs";
+import { isDark } from "./screen.mjs";
+import { state } from "./state.mjs";
+
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./heads.mjs").Packed} Packed */
+/** @typedef {import("./maps/index.mjs").Follow} Follow */
+/** @typedef {Record<string, unknown>} Values by the keys of the settings */
+
+const PAUSE = 150; // milliseconds without a change before the figures below the maps are drawn again
+const REST = 500; // milliseconds without a change before the server is asked for what it draws below the maps
+
+/**
+ * @typedef {object} Followed
+ * @property {Values | null} values what all settings say; null before the first view
+ * @property {string} numbers the address of the map's numbers; empty of one that the server draws
+ * @property {Follow | null} follow
+ * @property {string} query that the server last answered
+ * @property {number} frame that is asked for
+ * @property {ReturnType<typeof setTimeout> | undefined} rest
+ * @property {number} asked questions to the server
+ * @property {ReturnType<typeof setTimeout> | undefined} figures
+ */
+
+/** @type {Followed} */
+const page = { values: null, numbers: "", follow: null, query: "", frame: 0, rest: undefined, asked: 0, figures: undefined };
+
+/**
+ * A view has come from the server. What a person has changed since it was asked for stays changed.
+ * @param {Heads} heads
+ */
+export function arrived(heads) {
+  const before = page.values;
+  page.values = { ...heads.state };
+  page.numbers = heads.numbers;
+  page.follow = null;
+  let isOlder = false;
+  for (const { key, local } of rules().settings) {
+    const isNewer = before && local && heads.asked && textOf(valueOf(heads.asked, key)) !== textOf(before[key]);
+    if (!isNewer || textOf(before[key]) === textOf(page.values[key])) continue;
+    page.values[key] = before[key];
+    isOlder = true;
+  }
+  writeAround(heads, heads);
+  paintTones();
+  markChosen();
+  if (heads.numbers) ready(heads.numbers, isOlder);
+}
+
+/**
+ * @param {Values} values
+ * @param {string} key
+ */
+function valueOf(values, key) {
+  const setting = rules().settings.find((one) => one.key === key);
+  return setting ? valueFor(values[key], setting) : values[key];
+}
+
+/**
+ * Take the map's rules when its numbers are here.
+ * @param {string} numbers
+ * @param {boolean} isOlder the maps on the screen are not of the present values
+ */
+async function ready(numbers, isOlder) {
+  const follow = await rulesAt(numbers);
+  if (page.numbers !== numbers) return;
+  const isWaiting = page.frame < 0;
+  page.follow = follow;
+  if (isOlder || isWaiting) apply();
+  for (const other of state.heads?.compared || []) rulesAt(other); // before a change needs them
+}
+
+/**
+ * Local controls were changed, or were written by the server.
+ */
+export function changedLocally() {
+  const { values } = page;
+  if (!values) return;
+  const inputs = dash().callback_context?.inputs || {};
+  const changed = [];
+  for (const [name, given] of Object.entries(inputs)) {
+    const setting = rules().settings.find((one) => name.startsWith(`${one.key}.`));
+    if (!setting) continue;
+    const value = valueFor(given, setting);
+    if (textOf(value) === textOf(values[setting.key])) continue;
+    values[setting.key] = value;
+    changed.push(setting.key);
+  }
+  if (changed.length) follow(changed);
+}
+
+/**
+ * @param {string[]} changed keys
+ */
+function follow(changed) {
+  if (!page.numbers) return setStore(PARTS.asked, ++page.asked);
+  if (!page.follow) page.frame = -1; // when the numbers are here
+  else if (page.frame <= 0) page.frame = requestAnimationFrame(apply);
+  clearTimeout(page.rest);
+  if (dependsOn(changed)) page.rest = setTimeout(askBelow, REST);
+}
+
+/** Draw the view of the present values. */
+function apply() {
+  page.frame = 0;
+  const { values, follow: made } = page;
+  const heads = state.heads;
+  if (!values || !made || !heads) return;
+  const palette = rules().palettes[String(values.palette)][isDark() ? "dark" : "light"];
+  const view = made.view(values, palette);
+  const across = Boolean(values.transpose);
+  const lies = { across, upward: across && heads.layersUpward };
+  const drawn = heads.onlyFirst ? 1 : view.panels.length;
+  const named = namedQuery(heads, values);
+  const next = { ...heads, ...lies, panels: view.panels, best: view.best || heads.best, drawn, named, state: values };
+  show(next);
+  writeAround(view, next);
+  paintTones();
+  markChosen();
+  decorateCards(next);
+  writeAddress(currentQuery() ?? named);
+  clearTimeout(page.figures);
+  page.figures = setTimeout(() => followFigures(next, palette), PAUSE);
+}
+
+/** Something that the server draws below the maps has come: what follows the controls in it is written again. */
+export function settled() {
+  requestAnimationFrame(() => {
+    const heads = state.heads;
+    if (!heads || !page.values) return;
+    writeAgain();
+    markChosen();
+    const palette = rules().palettes[String(page.values.palette)][isDark() ? "dark" : "light"];
+    recolour(palette);
+  });
+}
+
+/**
+ * @param {Heads} heads
+ * @param {Values} values
+ */
+function namedQuery(heads, values) {
+  const view = heads.view === rules().view ? "" : heads.view;
+  return queryOf(heads.model, view, values, rules().settings);
+}
+
+/**
+ * The query string of the view on the page without pins, empty for the default one; null before the first view.
+ * @returns {string | null}
+ */
+export function currentQuery() {
+  const { values } = page;
+  const heads = state.heads;
+  if (!values || !heads) return null;
+  const named = namedQuery(heads, values);
+  return heads.isDefault && !named.includes("&") ? "" : named;
+}
+
+/**
+ * The server has said which view it answered.
+ * @param {string} query
+ */
+export function answered(query) {
+  page.query = query;
+}
+
+/**
+ * Whether something that the server draws and that is on the page depends on these settings.
+ * @param {string[]} keys
+ */
+function dependsOn(keys) {
+  for (const part of document.querySelectorAll("[data-follows]")) {
+    const follows = (part.getAttribute("data-follows") || "").split(" ");
+    const isShown = part instanceof HTMLElement && part.offsetParent !== null;
+    if (isShown && keys.some((key) => follows.includes(key) || follows.includes("all"))) return true;
+  }
+  return false;
+}
+
+function askBelow() {
+  setStore(PARTS.followed, [page.query, currentQuery() || ""]);
+}
+
+/** Links to what is on the page already stand out. */
+function markChosen() {
+  for (const link of document.querySelectorAll("tr a[data-set]")) {
+    const [key, value] = (link.getAttribute("data-set") || "").split(" ");
+    link.closest("tr")?.classList.toggle("strong", page.values?.[key] === value);
+  }
+}
+
+/** The palette's colours for all that has them by name. */
+function paintTones() {
+  const { values } = page;
+  if (!values) return;
+  const palette = rules().palettes[String(values.palette)][isDark() ? "dark" : "light"];
+  const roles = { facilitation: palette.inks[0], interference: palette.inks[1], irrelevance: palette.faint };
+  const { style } = document.documentElement;
+  for (const [name, colour] of Object.entries({ ...palette.category, ...roles })) style.setProperty(`--tone-${name}`, colour);
+}

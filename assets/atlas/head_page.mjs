@@ -1,0 +1,58 @@
+// @ts-check
+// A head's own page: the pairs behind a score open in a dialog.
+import { element } from "./elements.mjs";
+import { addressOf, questionOf, rowsOf } from "./pairs.mjs";
+
+/** The model that the page's address names. */
+function model() {
+  return new URLSearchParams(location.search).get("model") || "";
+}
+
+/**
+ * The pairs of an answer as a table.
+ * @param {import("./pairs.mjs").Answer} answer
+ */
+export function pairTable(answer) {
+  const table = element("table");
+  const head = table.createTHead().insertRow();
+  for (const words of ["source", "target", "hit", "rank of the target", "rank of the source", "first tokens"]) {
+    head.append(element("th", "", words));
+  }
+  const body = table.createTBody();
+  for (const row of rowsOf(answer.pairs)) {
+    const line = body.insertRow();
+    for (const value of [row.source, row.target, row.hit, row.rank, row.source_rank, row.top]) {
+      line.insertCell().textContent = String(value);
+    }
+  }
+  return table;
+}
+
+/**
+ * Ask for the pairs that a number of hits stands for.
+ * @param {HTMLElement} button
+ */
+async function showPairs(button) {
+  const question = questionOf(button.dataset);
+  const dialog = element("dialog", "pair-list");
+  dialog.append(element("p", "", "Computing …"));
+  document.body.append(dialog);
+  dialog.showModal();
+  dialog.addEventListener("close", () => dialog.remove());
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  const answer = await fetch(addressOf(question, model())).catch(() => null);
+  const told = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
+  if (!answer || !answer.ok) {
+    dialog.replaceChildren(element("p", "", told.message || told.detail || "The server could not answer."));
+    return;
+  }
+  const words = `${told.hits} of ${told.kept} pairs are hits: their target is among the ${told.k} first tokens.`;
+  dialog.replaceChildren(element("h2", "", `${told.head}: ${told.title}`), element("p", "", words), pairTable(told));
+}
+
+if (typeof document !== "undefined") {
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("[data-pairs]") : null;
+    if (button instanceof HTMLElement) showPairs(button);
+  });
+}

@@ -1,0 +1,121 @@
+// @ts-check
+// Where in the network: a bar for every layer, its parts stacked; or the nearest head where there is none.
+import { element } from "./elements.mjs";
+import { indexOf, nameOf } from "./heads.mjs";
+
+/** @typedef {import("./bars.mjs").Profile} Profile */
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {{x: number, y: number, width: number, height: number, colour: string, words: string}} Bar */
+
+const HEIGHT = 150; // pixels
+const [LEFT, RIGHT, TOP, BOTTOM] = [40, 8, 6, 34];
+const TICK = 22; // pixels between labels, at least
+const SVG = "http://www.w3.org/2000/svg";
+const STEPS = [1, 2, 5, 10, 20, 50, 100];
+
+/**
+ * The largest stack, from 0 to 1.
+ * @param {Profile} profile
+ */
+export function highestOf({ shares }) {
+  let most = 0;
+  for (let layer = 0; layer < (shares[0]?.length || 0); layer++) {
+    most = Math.max(most, shares.reduce((sum, of) => sum + of[layer], 0));
+  }
+  return most;
+}
+
+/**
+ * The bars in a box: layers across, shares stacked upwards.
+ * @param {Profile} profile
+ * @param {readonly number[]} layers
+ * @param {{width: number, height: number}} box
+ * @param {number} most the share at the top
+ * @returns {Bar[]}
+ */
+export function stacked({ names, colours, shares }, layers, box, most) {
+  const wide = box.width / layers.length;
+  const bars = [];
+  for (const [at, layer] of layers.entries()) {
+    let below = 0;
+    for (const [i, of] of shares.entries()) {
+      if (!of[at]) continue;
+      const height = (of[at] / most) * box.height;
+      const y = box.height - below - height;
+      const words = `layer ${layer}: ${names[i]} ${Math.round(100 * of[at])} %`;
+      bars.push({ x: (at + 0.08) * wide, y, width: 0.84 * wide, height, colour: colours[i], words });
+      below += height;
+    }
+  }
+  return bars;
+}
+
+/**
+ * What the section shows.
+ * @param {Profile | null} profile
+ * @param {Heads} heads
+ * @param {number} width
+ * @returns {(HTMLElement | SVGElement)[]}
+ */
+export function layerBars(profile, heads, width) {
+  if (!profile) return [];
+  const most = highestOf(profile);
+  if (!most) return [element("p", "hint", nearest(heads))];
+  const box = { width: Math.max(width, 160) - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
+  const picture = drawn("svg", { width: box.width + LEFT + RIGHT, height: HEIGHT, class: "layers", "aria-hidden": "true" });
+  const sheet = drawn("g", { transform: `translate(${LEFT} ${TOP})` });
+  for (const { words, colour, ...bar } of stacked(profile, heads.layers, box, most)) {
+    const shape = drawn("rect", { ...bar, fill: colour });
+    shape.append(drawn("title", {}, words));
+    sheet.append(shape);
+  }
+  sheet.append(...axes(heads.layers, box, most));
+  picture.append(sheet);
+  return [picture];
+}
+
+/**
+ * @param {readonly number[]} layers
+ * @param {{width: number, height: number}} box
+ * @param {number} most
+ */
+function axes(layers, { width, height }, most) {
+  const wide = width / layers.length;
+  const step = STEPS.find((each) => each * wide >= TICK) || STEPS[STEPS.length - 1];
+  const marks = [drawn("line", { x1: 0, x2: width, y1: height, y2: height, class: "base" })];
+  for (let at = 0; at < layers.length; at += step) {
+    marks.push(drawn("text", { x: (at + 0.5) * wide, y: height + 13, class: "tick" }, String(layers[at])));
+  }
+  marks.push(drawn("text", { x: width / 2, y: height + 27, class: "axis" }, "layer"));
+  marks.push(drawn("text", { x: -5, y: 8, class: "tick down" }, `${Math.round(100 * most)} %`));
+  marks.push(drawn("text", { x: -5, y: height, class: "tick down" }, "0"));
+  return marks;
+}
+
+/**
+ * Which head comes nearest where none belongs.
+ * @param {Heads} heads
+ */
+export function nearest(heads) {
+  const measure = heads.panels[0].measures[0];
+  const values = measure ? measure.values() : [];
+  let best = -1;
+  for (let i = 0; i < values.length; i++) if (values[i] > (best < 0 ? 0 : values[best])) best = i;
+  if (best < 0) return "No head is coloured: all scores are 0.";
+  const row = Math.floor(best / heads.heads);
+  const cell = /** @type {[number, number]} */ ([row, best - indexOf(heads, [row, 0])]);
+  return `No head is coloured; the nearest is ${nameOf(heads, cell)} with a score of ${values[best].toFixed(2)}.`;
+}
+
+/**
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {string} [text]
+ * @returns {SVGElement}
+ */
+function drawn(tag, attributes, text = "") {
+  const made = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  if (text) made.textContent = text;
+  return made;
+}

@@ -1,0 +1,203 @@
+// @ts-check
+// The rules of the function map: from its numbers and the state to all that follows the controls.
+import { deciding, kindsOf, labelAt, labelsOf, reducedAt } from "./function_labels.mjs";
+import { lookOf } from "./function_looks.mjs";
+import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
+import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
+import { missingEntries, missingPanel, sharesOf } from "./panels.mjs";
+import { SEVERAL, toneOf } from "./palette.mjs";
+import { headsIn } from "./text.mjs";
+
+/** @typedef {import("../heads.mjs").Best} Best */
+/** @typedef {import("../heads.mjs").Panel} Panel */
+/** @typedef {import("./function_labels.mjs").FunctionState} FunctionState */
+/** @typedef {import("./function_labels.mjs").Labels} Labels */
+/** @typedef {import("./function_panels.mjs").Plain} Plain */
+/** @typedef {import("./function_panels.mjs").Whole} Whole */
+/** @typedef {import("./index.mjs").View} View */
+/** @typedef {import("./index.mjs").Count} Count */
+/** @typedef {import("./palette.mjs").Palette} Palette */
+/** @typedef {import("./unpacking.mjs").Answer} Answer */
+/** @typedef {import("./unpacking.mjs").Facts} Facts */
+
+const PLACES = 3; // relations named in a tooltip
+
+/**
+ * The numbers of an answer, ready for the rules.
+ * @param {Answer} answer
+ */
+export function prepared(answer) {
+  return { facts: answer.facts, labels: labelsOf(answer) };
+}
+
+/** @typedef {ReturnType<typeof prepared>} Numbers */
+
+/**
+ * All that follows the controls.
+ * @param {Numbers} numbers
+ * @param {FunctionState} state
+ * @param {Palette} palette
+ * @returns {View}
+ */
+export function viewOf({ facts, labels }, state, palette) {
+  const topic = relationOf(facts, state)?.title || "";
+  const said = { sentence: sentenceOf(facts, state), topic, idle: idleOf(facts, state) };
+  if (!facts.items.length) {
+    const panels = [missingPanel(facts, { key: ALL, title: ALL_TITLE }, facts.missing, palette)];
+    return { ...said, panels, legend: missingEntries(panels, facts, palette), counts: null, shares: [], profile: null, best: null };
+  }
+  const single = singlePanels(facts, labels, state);
+  const plain = topic ? single : [wholePanel(labels, single, state), ...single];
+  const label = labelsOfHeads(single);
+  const panels = plain.map((panel) => panelOf(panel, label, labels, state, palette));
+  const isEmpty = plain.every((panel) => panel.value.every(Number.isNaN));
+  const legend = isEmpty ? [] : legendOf(plain, state, palette);
+  return {
+    ...said,
+    panels,
+    legend: [...legend, ...missingEntries(panels, facts, palette)],
+    counts: { caption: captionOf(labels.size, state), rows: plain.map((panel) => countedOf(panel, palette)) },
+    shares: [],
+    profile: profileOf(plain[0], facts, palette),
+    best: bestOf(facts, labels, state),
+  };
+}
+
+/**
+ * Of each head the highest score for some relations.
+ * @param {Numbers} numbers
+ * @param {string[]} names
+ * @param {FunctionState} state
+ * @returns {Float64Array}
+ */
+export function scoresOf({ labels }, names, state) {
+  const items = names.map((name) => labels.items.findIndex((item) => item.name === name));
+  const chosen = { items, kinds: kindsOf(labels, state) };
+  return Float64Array.from({ length: labels.size }, (_, head) => reducedAt(labels, chosen, head, "any"));
+}
+
+/**
+ * @param {Plain | Whole} plain
+ * @param {Panel["label"]} label
+ * @param {Labels} labels
+ * @param {FunctionState} state
+ * @param {Palette} palette
+ * @returns {Panel}
+ */
+function panelOf(plain, label, labels, state, palette) {
+  const end = (/** @type {(label: number) => number} */ of) => () =>
+    Float64Array.from(plain.label, (at) => Math.round(100 * (of(at) || 0)));
+  const interval = /** @type {[() => Float64Array, () => Float64Array]} */ ([end(labels.low), end(labels.high)]);
+  return {
+    key: plain.key,
+    title: plain.title,
+    note: headsIn(countOf(plain.member)),
+    row: "",
+    column: "",
+    reason: plain.reason.some(Boolean) ? plain.reason : null,
+    label,
+    measures: [{ name: "", low: 0, step: 1, digits: 2, ranked: true, interval, values: () => plain.value }],
+    look: lookOf(plain, state, palette),
+    profile: null,
+  };
+}
+
+/**
+ * @param {Plain} panel
+ * @param {Palette} palette
+ * @returns {Count}
+ */
+function countedOf({ title, member, tone }, palette) {
+  return [title, countOf(member), tone ? toneOf(palette, tone) : palette.faint, member.length];
+}
+
+/**
+ * The share of each layer's heads by their colour, none counted twice.
+ * @param {Plain | Whole} panel
+ * @param {Facts} facts
+ * @param {Palette} palette
+ */
+function profileOf(panel, facts, palette) {
+  /** @type {[name: string, tone: string, flags: Uint8Array][]} */
+  const hues = [];
+  if ("single" in panel) {
+    for (const [i, { title, tone }] of panel.single.entries()) {
+      hues.push([title, tone, panel.howMany.map((count, head) => (count === 1 ? panel.coloured[i][head] : 0))]);
+    }
+    for (const [i, name] of SEVERAL.entries()) {
+      const flags = panel.howMany.map((count) => (count > 1 && Math.min(count - 2, 2) === i ? 1 : 0));
+      if (countOf(flags)) hues.push([name, name, flags]);
+    }
+  } else {
+    const [title] = facts.categories.filter((/** @type {any} */ one) => one.name === panel.tone);
+    hues.push([title.title, panel.tone, panel.member]);
+  }
+  return {
+    names: hues.map(([name]) => name),
+    colours: hues.map(([, tone]) => toneOf(palette, tone)),
+    shares: hues.map(([, , flags]) => sharesOf(flags, panel.reason, facts)),
+    signed: false,
+  };
+}
+
+/**
+ * The controls that do nothing in this state, each with the reason.
+ * @param {Facts} facts
+ * @param {FunctionState} state
+ * @returns {Record<string, string>}
+ */
+function idleOf(facts, state) {
+  /** @type {Record<string, string>} */
+  const reasons = {};
+  if (relationOf(facts, state)) reasons.how = "One relation is shown: there are no others to combine it with.";
+  if (state.colour === "scores") {
+    reasons.uncertain = "Scores are shown as they are; choose Category to see which labels are uncertain.";
+  }
+  return reasons;
+}
+
+/**
+ * The relations that every head does best, found when first asked for.
+ * @param {Facts} facts
+ * @param {Labels} labels
+ * @param {FunctionState} state
+ * @returns {Best}
+ */
+function bestOf(facts, labels, state) {
+  const kinds = kindsOf(labels, state);
+  /** @type {ReturnType<typeof ranked> | undefined} */
+  let found;
+  const all = () => (found ??= ranked(labels, kinds));
+  return {
+    count: Math.min(PLACES, labels.items.length),
+    titles: labels.items.map((item) => item.title),
+    verbs: kinds.map((kind) => facts.verbs[kind]),
+    item: () => all().item,
+    verb: () => all().verb,
+    score: () => all().score,
+  };
+}
+
+/**
+ * @param {Labels} labels
+ * @param {number[]} kinds
+ */
+function ranked(labels, kinds) {
+  const count = Math.min(PLACES, labels.items.length);
+  const item = new Uint8Array(count * labels.size);
+  const verb = new Uint8Array(count * labels.size);
+  const score = new Float64Array(count * labels.size);
+  const decides = labels.items.map((_, i) => deciding(labels, { items: [i], kinds }, "any"));
+  for (let head = 0; head < labels.size; head++) {
+    const strength = decides.map((of) => (Number.isNaN(labels.score[of[head]]) ? -1 : labels.score[of[head]]));
+    const order = strength.map((_, i) => i).sort((one, other) => strength[other] - strength[one]);
+    for (let place = 0; place < count; place++) {
+      const at = place * labels.size + head;
+      const label = decides[order[place]][head];
+      item[at] = order[place];
+      score[at] = strength[order[place]];
+      verb[at] = kinds.findIndex((kind) => labelAt(labels, order[place], kind, head) === label);
+    }
+  }
+  return { item, verb, score };
+}

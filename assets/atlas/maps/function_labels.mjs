@@ -1,0 +1,256 @@
+// @ts-check
+// The labels of the function map: which score of a head decides, and how far it can be trusted
+// (dashboard/maps/function/labels.py). A label is named by its place in arrays over relations, kinds, layers and heads.
+
+/** @typedef {import("./unpacking.mjs").Answer} Answer */
+
+/**
+ * @typedef {object} FunctionState
+ * @property {"any" | "always"} how
+ * @property {"both" | "promote" | "suppress"} kind
+ * @property {"categories" | "scores"} colour
+ * @property {string} relation
+ * @property {number} tau
+ * @property {number} top
+ * @property {"all" | "beyond"} labels
+ * @property {boolean} uncertain
+ */
+
+/** @typedef {{name: string, title: string, category: string, sentence: string}} Item */
+
+/**
+ * @typedef {object} Labels
+ * @property {number} size heads
+ * @property {string[]} kinds
+ * @property {Item[]} items
+ * @property {Float64Array} score NaN where there is none
+ * @property {(label: number) => number} low of the 95 % interval
+ * @property {(label: number) => number} high
+ * @property {Uint8Array} copies 1 where the source itself outranks the target in most hits
+ * @property {Float64Array} control the score with shuffled targets
+ * @property {Uint8Array | null} missing
+ * @property {Map<string, Int32Array>} known deciding labels by what they depend on
+ */
+
+/** @typedef {{items: number[], kinds: number[]}} Chosen relations and kinds by their places */
+
+/**
+ * The numbers of an answer, ready for the rules.
+ * @param {Answer} answer
+ * @returns {Labels}
+ */
+export function labelsOf({ facts, arrays }) {
+  const size = facts.layers.length * facts.heads;
+  const perItem = facts.kinds.length * size;
+  const codes = arrays.score || new Uint8Array(0);
+  const rows = starts(arrays.rows || []);
+  const doubts = starts(arrays.doubt_rows || []);
+  const row = new Uint32Array(codes.length);
+  const score = new Float64Array(codes.length);
+  const copies = new Uint8Array(codes.length);
+  const control = new Float64Array(codes.length);
+  for (let label = 0; label < codes.length; label++) {
+    const item = Math.floor(label / perItem);
+    row[label] = 3 * (rows[item] + codes[label]);
+    score[label] = arrays.table[row[label]];
+    const doubt = 2 * (doubts[item] + arrays.doubt[label]);
+    copies[label] = arrays.doubt_table[doubt];
+    control[label] = arrays.doubt_table[doubt + 1];
+  }
+  const low = (/** @type {number} */ label) => arrays.table[row[label] + 1];
+  const high = (/** @type {number} */ label) => arrays.table[row[label] + 2];
+  const missing = arrays.missing || null;
+  return { size, kinds: facts.kinds, items: facts.items, score, low, high, copies, control, missing, known: new Map() };
+}
+
+/**
+ * Where tables of these lengths begin, one after the other.
+ * @param {ArrayLike<number>} lengths
+ */
+function starts(lengths) {
+  const places = [0];
+  for (let i = 0; i < lengths.length; i++) places.push(places[i] + lengths[i]);
+  return places;
+}
+
+/**
+ * The kinds that count.
+ * @param {Labels} labels
+ * @param {FunctionState} state
+ */
+export function kindsOf({ kinds }, { kind }) {
+  const places = kinds.map((_, i) => i);
+  return kind === "both" ? places : places.filter((i) => kinds[i] === kind);
+}
+
+/**
+ * @param {Labels} labels
+ * @param {number} item
+ * @param {number} kind
+ * @param {number} head
+ */
+export function labelAt({ kinds, size }, item, kind, head) {
+  return (item * kinds.length + kind) * size + head;
+}
+
+/**
+ * Whether a label is copy-like or unspecific.
+ * @param {Labels} labels
+ * @param {number} label
+ * @param {number} tau
+ */
+export function isPoor({ copies, control }, label, tau) {
+  return copies[label] === 1 || control[label] > tau;
+}
+
+/** What a head's labels are worth: flags of `worthOf`. */
+export const [COUNTS, GOOD, CERTAIN] = [1, 2, 4];
+
+/**
+ * Of every head whether it belongs by labels that count, by labels beyond copying, and by labels that are certain:
+ * in any kind of any relation, or of all.
+ * @param {Labels} labels
+ * @param {Chosen} chosen
+ * @param {FunctionState} state
+ * @returns {Uint8Array} flags
+ */
+export function worthOf(labels, { items, kinds }, state) {
+  const { size, score } = labels;
+  const isAlways = state.how === "always";
+  const worth = new Uint8Array(size);
+  for (let head = 0; head < size; head++) {
+    let flags = isAlways ? COUNTS | GOOD | CERTAIN : 0;
+    for (const item of items) {
+      let ofItem = 0;
+      for (const kind of kinds) {
+        const label = labelAt(labels, item, kind, head);
+        if (score[label] > state.tau) ofItem |= flagsOf(labels, label, state);
+      }
+      flags = isAlways ? flags & ofItem : flags | ofItem;
+    }
+    worth[head] = flags;
+  }
+  return worth;
+}
+
+/**
+ * The flags of a score above τ.
+ * @param {Labels} labels
+ * @param {number} label
+ * @param {FunctionState} state
+ */
+function flagsOf(labels, label, { tau, labels: which }) {
+  const good = isPoor(labels, label, tau) ? 0 : GOOD;
+  const isUncertain = labels.low(label) <= tau && tau <= labels.high(label);
+  return (good || which === "all" ? COUNTS : 0) | good | (isUncertain ? 0 : CERTAIN);
+}
+
+/**
+ * The one label of a head that decides, by scores without gaps: the highest, or with `always` the lowest of the relations.
+ * @param {Labels} labels
+ * @param {Chosen} chosen
+ * @param {number} head
+ * @param {FunctionState["how"]} how
+ * @param {(label: number) => number} filled
+ */
+function decidingAt(labels, { items, kinds }, head, how, filled) {
+  let found = -1;
+  let most = 0;
+  for (const item of items) {
+    let best = -1;
+    let strength = 0;
+    for (const kind of kinds) {
+      const label = labelAt(labels, item, kind, head);
+      const value = filled(label);
+      if (best < 0 || value > strength) [best, strength] = [label, value];
+    }
+    if (found < 0 || (how === "always" ? strength < most : strength > most)) [found, most] = [best, strength];
+  }
+  return found;
+}
+
+/**
+ * The deciding label of every head; it does not depend on τ, so it is found once.
+ * @param {Labels} labels
+ * @param {Chosen} chosen
+ * @param {FunctionState["how"]} how
+ * @returns {Int32Array}
+ */
+export function deciding(labels, chosen, how) {
+  const key = `${chosen.items} ${chosen.kinds} ${how}`;
+  const known = labels.known.get(key);
+  if (known) return known;
+  const { score, size } = labels;
+  const filled = (/** @type {number} */ label) => (Number.isNaN(score[label]) ? -1 : score[label]);
+  const found = new Int32Array(size);
+  for (let head = 0; head < size; head++) found[head] = decidingAt(labels, chosen, head, how, filled);
+  labels.known.set(key, found);
+  return found;
+}
+
+/**
+ * The same of the labels that the state lets count; of a head that does not belong by these, of all.
+ * @param {Labels} labels
+ * @param {Chosen} chosen
+ * @param {FunctionState} state
+ * @param {Uint8Array} worth
+ * @returns {Int32Array}
+ */
+export function counting(labels, chosen, state, worth) {
+  const ofAll = deciding(labels, chosen, state.how);
+  if (state.labels === "all") return ofAll;
+  const filled = (/** @type {number} */ label) => {
+    const score = labels.score[label];
+    return score > state.tau && !isPoor(labels, label, state.tau) ? score : -1;
+  };
+  return ofAll.map((label, head) => (worth[head] & COUNTS ? decidingAt(labels, chosen, head, state.how, filled) : label));
+}
+
+/**
+ * The number that decides for a head, larger than τ when it does any, or all, of the relations; NaN without one.
+ * @param {Labels} labels
+ * @param {Chosen} chosen
+ * @param {number} head
+ * @param {FunctionState["how"]} how
+ */
+export function reducedAt(labels, { items, kinds }, head, how) {
+  let found = NaN;
+  for (const item of items) {
+    let best = -Infinity;
+    for (const kind of kinds) {
+      const value = labels.score[labelAt(labels, item, kind, head)];
+      best = Number.isNaN(value) || Number.isNaN(best) ? NaN : Math.max(best, value);
+    }
+    if (how === "always" && Number.isNaN(best)) return NaN;
+    if (Number.isNaN(best)) continue;
+    if (Number.isNaN(found)) found = best;
+    else found = how === "always" ? Math.min(found, best) : Math.max(found, best);
+  }
+  return found;
+}
+
+/**
+ * The worst reason why a head has no score for some relations.
+ * @param {Labels} labels
+ * @param {number[]} items
+ * @param {number} head
+ */
+export function worstReason(labels, items, head) {
+  let worst = 0;
+  if (!labels.missing) return worst;
+  for (const item of items) {
+    for (let kind = 0; kind < labels.kinds.length; kind++) {
+      worst = Math.max(worst, labels.missing[labelAt(labels, item, kind, head)]);
+    }
+  }
+  return worst;
+}
+
+/**
+ * Whether a label is one of suppressing.
+ * @param {Labels} labels
+ * @param {number} label
+ */
+export function isSuppressing({ kinds, size }, label) {
+  return kinds[Math.floor(label / size) % kinds.length] === "suppress";
+}

@@ -1,0 +1,171 @@
+// @ts-check
+// What the function map shows and its colours mean, in words (dashboard/maps/function/words.py and legend.py).
+import { countOf } from "./function_panels.mjs";
+import { blend, SEVERAL, tint, TINTS, toneOf } from "./palette.mjs";
+import { number } from "./text.mjs";
+
+/** @typedef {import("./function_labels.mjs").FunctionState} FunctionState */
+/** @typedef {import("./function_panels.mjs").Plain} Plain */
+/** @typedef {import("./function_panels.mjs").Whole} Whole */
+/** @typedef {import("./palette.mjs").Palette} Palette */
+/** @typedef {import("./text.mjs").Said} Said */
+/** @typedef {import("./unpacking.mjs").Facts} Facts */
+/** @typedef {import("../legend.mjs").Entry} Entry */
+
+const DOES = { both: "promotes or suppresses", promote: "promotes", suppress: "suppresses" };
+const POOR = "copy-like or unspecific";
+// After a category, by what a head is in it: nothing, hollow, a member; then the last two by suppressing.
+const HOW = ["", ` (${POOR})`, "", ` (suppressed; ${POOR})`, " (suppressed)"];
+const HOLLOW_WORDS =
+  "hollow: copy-like (the source itself ranks higher) or unspecific (shuffled targets do as well)";
+const PALE_WORDS = "lighter inside: uncertain (the 95 % interval contains τ)";
+const HALF_WORDS = "lower left half: suppresses (pushes the right words down)";
+const SCORE_WORDS = "score: the share of word pairs, in each panel's colour";
+
+/**
+ * The relation that is shown alone.
+ * @param {Facts} facts
+ * @param {FunctionState} state
+ */
+export function relationOf(facts, state) {
+  return facts.items.find((/** @type {any} */ item) => item.name === state.relation) || null;
+}
+
+/**
+ * How to read what is on the page.
+ * @param {Facts} facts
+ * @param {FunctionState} state
+ * @returns {Said[]}
+ */
+export function sentenceOf(facts, state) {
+  const start = `Each square is one attention head of ${facts.model}, ${facts.about}; `;
+  const does = DOES[state.kind];
+  const what = whatOf(facts, state);
+  const filter = state.labels === "beyond" ? " Only labels beyond copying count." : "";
+  if (state.colour === "scores") {
+    const rule = `the stronger its colour, the more often it ${does} `;
+    return [start, rule, ...what, `${facts.carriers}.${filter}`, ...facts.more];
+  }
+  const rule = `it has ${relationOf(facts, state) ? "its" : "a category's"} full colour when it ${does} `;
+  const share = number(100 * state.tau);
+  const end = ` for more than ${share} % of the word pairs${facts.carriers}, and a tint of it below that.`;
+  const top = state.top ? ` Only the top ${state.top} per category are coloured.` : "";
+  return [start, rule, ...what, `${end}${filter}${top}`, ...facts.more];
+}
+
+/**
+ * @param {Facts} facts
+ * @param {FunctionState} state
+ * @returns {Said[]}
+ */
+function whatOf(facts, state) {
+  const item = relationOf(facts, state);
+  if (item) return ["the targets of ", { b: item.title }, ` (${item.sentence})`];
+  return ["the right words of ", { b: state.how === "any" ? "any" : "every" }, " relation of the category"];
+}
+
+/**
+ * A colour for each category and for several at once, marks, tints below τ; or a colour bar of the scores.
+ * @param {(Plain | Whole)[]} panels
+ * @param {FunctionState} state
+ * @param {Palette} palette
+ * @returns {Entry[]}
+ */
+export function legendOf(panels, state, palette) {
+  const half = panels.some((panel) => countOf(panel.suppresses)) ? [halfEntry(palette)] : [];
+  if (state.colour === "scores") {
+    const shades = [palette.empty, palette.accent];
+    return [{ words: SCORE_WORDS, kind: "ramp", shades, ends: ["0", "1"] }, ...half];
+  }
+  const single = panels.filter((panel) => !("single" in panel));
+  /** @type {Entry[]} */
+  const entries = single.map(({ title, tone }) => ({ words: title, colour: toneOf(palette, tone), kind: "swatch" }));
+  if ("single" in panels[0]) entries.push(...severalEntries(single, palette));
+  entries.push(...half, ...insides(panels[0], palette));
+  const shades = [];
+  for (let step = 1; step < TINTS; step++) shades.push(tint(palette, single[0].tone, step));
+  entries.push({ words: `below τ = ${number(state.tau)} (${palette.stronger} = closer)`, kind: "ramp", shades });
+  entries.push({ words: "score 0", colour: palette.empty, kind: "swatch" });
+  return entries;
+}
+
+/**
+ * @param {Palette} palette
+ * @returns {Entry}
+ */
+function halfEntry(palette) {
+  return { words: HALF_WORDS, colour: palette.faint, kind: "half", inside: palette.empty };
+}
+
+/**
+ * @param {Plain[]} single
+ * @param {Palette} palette
+ * @returns {Entry[]}
+ */
+function severalEntries(single, palette) {
+  let most = 2;
+  for (let head = 0; head < single[0].member.length; head++) {
+    let count = 0;
+    for (const { member } of single) count += member[head];
+    most = Math.max(most, count);
+  }
+  const names = SEVERAL.filter((_, i) => i + 2 <= Math.min(most, single.length));
+  return names.map((words, i) => ({ words, colour: palette.several[i], kind: "swatch" }));
+}
+
+/**
+ * What cells that are not filled mean, where there are any.
+ * @param {Plain} panel
+ * @param {Palette} palette
+ * @returns {Entry[]}
+ */
+function insides({ hollow, pale }, palette) {
+  /** @type {Entry[]} */
+  const entries = [];
+  const framed = { colour: palette.faint, kind: /** @type {const} */ ("framed") };
+  if (hollow && countOf(hollow)) entries.push({ words: HOLLOW_WORDS, ...framed, inside: palette.empty });
+  const half = blend(palette.empty, palette.faint, 0.5);
+  if (pale && countOf(pale)) entries.push({ words: PALE_WORDS, ...framed, inside: half });
+  return entries;
+}
+
+/**
+ * What every head is called: the categories that it belongs to, and how.
+ * @param {Plain[]} single
+ */
+export function labelsOfHeads(single) {
+  const digits = single.map(({ member, hollow, suppresses }) =>
+    member.map((is, head) => 2 * is - (hollow?.[head] || 0) + 2 * suppresses[head]),
+  );
+  const combined = Array.from(single[0].member, (_, head) =>
+    digits.reduce((sum, of, place) => sum + of[head] * HOW.length ** place, 0),
+  );
+  const distinct = [...new Set(combined)].sort((one, other) => one - other);
+  const places = new Map(distinct.map((combination, place) => [combination, place]));
+  const words = distinct.map((combination) => wordsOf(single, combination));
+  return { words, codes: Uint16Array.from(combined, (combination) => places.get(combination) || 0) };
+}
+
+/**
+ * @param {Plain[]} single
+ * @param {number} combination a digit for each panel
+ */
+function wordsOf(single, combination) {
+  const titles = [];
+  for (const [place, { title }] of single.entries()) {
+    const digit = Math.floor(combination / HOW.length ** place) % HOW.length;
+    if (digit) titles.push(title + HOW[digit]);
+  }
+  return titles.join(" · ") || "Unclassified";
+}
+
+/**
+ * What is counted.
+ * @param {number} total
+ * @param {FunctionState} state
+ */
+export function captionOf(total, state) {
+  const which = state.labels === "beyond" ? ", beyond copying" : "";
+  const only = state.top ? `, the top ${state.top} per category` : "";
+  return `Heads above τ${which}, of ${total.toLocaleString("en")}${only}`;
+}

@@ -1,0 +1,68 @@
+// @ts-check
+// The maps whose rules the page knows. One whose rules it does not know gets its panels from the server.
+import * as causal from "./causal.mjs";
+import * as relations from "./function.mjs";
+import { unpacked } from "./unpacking.mjs";
+
+/** @typedef {import("../bars.mjs").Profile} Profile */
+/** @typedef {import("../heads.mjs").Best} Best */
+/** @typedef {import("../heads.mjs").Panel} Panel */
+/** @typedef {import("../legend.mjs").Entry} Entry */
+/** @typedef {import("./palette.mjs").Palette} Palette */
+/** @typedef {import("./text.mjs").Said} Said */
+/** @typedef {[title: string, heads: number, colour: string, total: number]} Count */
+
+/**
+ * @typedef {object} ShareTable how many heads are something, of one task in several columns (dashboard/maps/counts.py)
+ * @property {string} task
+ * @property {string} caption
+ * @property {string[]} columns
+ * @property {[words: string, colour: string, heads: number[]][]} rows
+ * @property {number} total
+ */
+
+/**
+ * @typedef {object} View all that follows the controls
+ * @property {Panel[]} panels
+ * @property {Said[]} sentence
+ * @property {Entry[]} legend
+ * @property {string} topic what the page's title says in the end
+ * @property {Record<string, string>} idle why controls do nothing, by their keys
+ * @property {{caption: string, rows: Count[]} | null} counts
+ * @property {ShareTable[]} shares
+ * @property {Profile | null} profile of all panels together, stacked
+ * @property {Best | null} best
+ */
+
+/**
+ * @typedef {object} Rules of a map
+ * @property {(answer: any) => any} prepared
+ * @property {(numbers: any, state: any, palette: Palette) => View} viewOf
+ * @property {(numbers: any, names: string[], state: any) => Float64Array} [scoresOf]
+ */
+
+/** @type {Record<string, Rules>} */
+const MAPS = { causal, function: relations };
+
+/**
+ * @typedef {object} Follow a map's rules over its numbers
+ * @property {(state: Record<string, any>, palette: Palette) => View} view from a state to what is on the page
+ * @property {import("./unpacking.mjs").Facts} facts
+ * @property {(names: string[], state: Record<string, any>) => Float64Array} scores the best of some items for every head
+ */
+
+/**
+ * The rules of a map over its numbers.
+ * @param {ArrayBuffer} buffer
+ * @returns {Follow}
+ */
+export function rulesOver(buffer) {
+  const answer = unpacked(buffer);
+  const rules = MAPS[answer.facts.map];
+  const numbers = rules.prepared(answer);
+  return {
+    view: (state, palette) => rules.viewOf(numbers, state, palette),
+    facts: answer.facts,
+    scores: (names, state) => (rules.scoresOf ? rules.scoresOf(numbers, names, state) : new Float64Array(0)),
+  };
+}

@@ -1,0 +1,231 @@
+// @ts-check
+// A text of one's own: tokens, attention of some heads, next tokens, and every head's effect on the first of them.
+import { extent } from "./comparing.mjs";
+import { element } from "./elements.mjs";
+import { heatMap } from "./heat.mjs";
+import { printable } from "./pairs.mjs";
+
+/** @typedef {import("./heat.mjs").Place} Place */
+/** @typedef {import("./heat.mjs").HeatMap} HeatMap */
+/** @typedef {{id: string, fingerprint: string, layers: number[], heads: number}} Card */
+/** @typedef {{text: string, probability: number, logit: number}} NextToken */
+/** @typedef {{head: string, attention: number[][]}} Pattern */
+
+/**
+ * @typedef {object} Reading
+ * @property {Card} model
+ * @property {{text: string}[]} tokens
+ * @property {NextToken[]} next
+ * @property {number[]} layers
+ * @property {{heads: number[][], about: string}} direct
+ * @property {{heads: number[][], about: string} | null} ablation
+ * @property {Pattern[]} patterns
+ */
+
+/** @type {{asked: number, maps: {map: HeatMap, values: number[][]}[]}} */
+const page = { asked: 0, maps: [] };
+
+/** @param {string} id */
+function part(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/**
+ * The heads that a text names, such as "L18H6, 16.0".
+ * @param {string} text
+ */
+export function headNames(text) {
+  return text.split(/[\s;]+|,\s+/).filter(Boolean).slice(0, 8);
+}
+
+/**
+ * The query of a request.
+ * @param {string} model its id and fingerprint
+ * @param {string} text
+ * @param {string[]} heads
+ * @param {string} ablate
+ */
+export function questionOf(model, text, heads, ablate) {
+  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
+  const query = new URLSearchParams({ model: id, fingerprint, text, ablate });
+  for (const head of heads) query.append("head", head);
+  return query;
+}
+
+/** What the form says. */
+function chosen() {
+  const fields = new FormData(/** @type {HTMLFormElement} */ (part("prompt-form")));
+  return { model: String(fields.get("model")), text: String(fields.get("text")), head: String(fields.get("head")) };
+}
+
+/** Ask the worker, show the reading, then what the prediction loses without each head. */
+async function read() {
+  const asked = ++page.asked;
+  const { model, text, head } = chosen();
+  if (!text.trim()) return;
+  history.replaceState(null, "", `/prompt?${new URLSearchParams(chosen())}`);
+  say("Reading … the first question loads the model.");
+  for (const ablate of ["none", "last"]) {
+    const told = await ask(questionOf(model, text, headNames(head), ablate));
+    if (asked !== page.asked) return;
+    if (typeof told === "string") return say(told);
+    show(told, text);
+    say(told.ablation ? "" : "Switching heads off, one after the other …");
+  }
+}
+
+/**
+ * An answer, or why there is none.
+ * @param {URLSearchParams} question
+ * @returns {Promise<Reading | string>}
+ */
+async function ask(question) {
+  const answer = await fetch(`/api/prompt?${question}`).catch(() => null);
+  if (!answer) return "The server does not answer.";
+  const told = await answer.json().catch(() => ({}));
+  if (answer.ok) return told;
+  const detail = typeof told.detail === "string" ? told.detail : "";
+  return [told.message || detail || `The server answered ${answer.status}.`, told.hint].filter(Boolean).join(". ");
+}
+
+/** @param {string} words */
+function say(words) {
+  part("prompt-note").textContent = words;
+}
+
+/**
+ * @param {Reading} reading
+ * @param {string} text
+ */
+function show(reading, text) {
+  showNext(reading);
+  showEffects(reading);
+  const holder = part("prompt-patterns");
+  holder.replaceChildren(...reading.patterns.map((pattern) => patternCard(reading, pattern)));
+  document.title = `${text.slice(0, 40)} – ${reading.model.id} – Head Atlas`;
+}
+
+/** @param {Reading} reading */
+function showNext({ next }) {
+  const table = element("table");
+  const body = table.createTBody();
+  for (const token of next) {
+    const line = body.insertRow();
+    line.append(element("th", "", printable(token.text)));
+    const bar = element("span", "bar");
+    const share = element("i");
+    share.style.width = `${(100 * token.probability).toFixed(1)}%`;
+    share.style.background = "#0072b2";
+    bar.append(share, element("span", "", `${(100 * token.probability).toFixed(1)} %`));
+    line.insertCell().append(bar);
+  }
+  const holder = part("prompt-next");
+  holder.hidden = false;
+  holder.replaceChildren(element("h2", "", "Next token"), table);
+}
+
+/** @param {Reading} reading */
+function showEffects(reading) {
+  const first = printable(reading.next[0].text);
+  const holder = part("prompt-maps");
+  holder.replaceChildren();
+  page.maps = [];
+  addEffects(holder, reading, reading.direct.heads, `direct effect on the logit of ${first}`, reading.direct.about);
+  if (reading.ablation) {
+    const title = `change of log P(${first}) without the head, at the last token`;
+    addEffects(holder, reading, reading.ablation.heads, title, reading.ablation.about);
+  }
+}
+
+/**
+ * @param {HTMLElement} holder
+ * @param {Reading} reading
+ * @param {number[][]} values
+ * @param {string} title
+ * @param {string} about
+ */
+function addEffects(holder, reading, values, title, about) {
+  const most = Math.max(...extent([values]).map(Math.abs));
+  const map = heatMap(values, `${title}: blue up, orange down, full colour at ${most.toPrecision(2)}`, most, {
+    hover: (place) => overHead(reading, place),
+    click: (place) => addHead(nameOf(reading, place)),
+  });
+  map.figure.title = about;
+  holder.append(map.figure);
+  page.maps.push({ map, values });
+}
+
+/**
+ * @param {Reading} reading
+ * @param {Place} place
+ */
+function nameOf({ layers }, { row, column }) {
+  return `L${layers[row]}H${column}`;
+}
+
+/**
+ * Outline a head on both maps and say its numbers.
+ * @param {Reading} reading
+ * @param {Place | null} place
+ */
+function overHead(reading, place) {
+  const numbers = [];
+  for (const { map, values } of page.maps) {
+    map.show(place);
+    if (place) numbers.push(values[place.row][place.column].toFixed(3));
+  }
+  if (place) say(`${nameOf(reading, place)}: ${numbers.join(" direct, without it ")}. Click to see where it looks.`);
+}
+
+/**
+ * Show the attention of one more head.
+ * @param {string} name
+ */
+function addHead(name) {
+  const field = /** @type {HTMLInputElement} */ (document.querySelector("input[name=head]"));
+  const names = headNames(field.value);
+  if (!names.includes(name)) field.value = [...names.slice(-7), name].join(" ");
+  read();
+}
+
+/**
+ * Where one head looks: tokens across are looked at from tokens down; hovering marks both in the text.
+ * @param {Reading} reading
+ * @param {Pattern} pattern
+ */
+function patternCard(reading, pattern) {
+  const card = element("section", "card");
+  const text = element("p", "prompt-text");
+  const spans = reading.tokens.map((token) => element("span", "token", printable(token.text)));
+  text.append(...spans);
+  const across = reading.tokens.map((_, key) => pattern.attention.map((row) => row[key] ?? 0));
+  const note = element("p", "hint", "Hover over a square: the token below looks at the token beside it.");
+  const map = heatMap(across, "looked at (across), looking (down)", 1, {
+    hover: (place) => {
+      map.show(place);
+      for (const [i, span] of spans.entries()) {
+        const weight = place ? pattern.attention[place.column][i] ?? 0 : 0;
+        span.style.background = place ? `rgba(0,114,178,${weight.toFixed(3)})` : "";
+        span.classList.toggle("looking", place !== null && i === place.column);
+      }
+      if (place) {
+        const weight = (pattern.attention[place.column][place.row] ?? 0).toFixed(2);
+        note.textContent = `${printable(reading.tokens[place.column].text)} looks at ${printable(reading.tokens[place.row].text)}: ${weight}`;
+      }
+    },
+  });
+  const title = element("h2");
+  const link = element("a", "", pattern.head);
+  link.href = `/head/${pattern.head}?model=${encodeURIComponent(reading.model.id)}@${reading.model.fingerprint.slice(0, 8)}`;
+  title.append(link, " looks");
+  card.append(title, text, map.figure, note);
+  return card;
+}
+
+if (typeof document !== "undefined") {
+  part("prompt-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    read();
+  });
+  read();
+}

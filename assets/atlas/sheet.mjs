@@ -1,0 +1,203 @@
+// @ts-check
+// The maps as elements: for each panel a title, a canvas of squares, axes, and its layer profile.
+import { LEFT, RIGHT } from "./arrange.mjs";
+import { axesOf } from "./axes.mjs";
+import { barsOf, baseOf } from "./bars.mjs";
+import { element } from "./elements.mjs";
+import { writeSquares } from "./squares.mjs";
+
+/** @typedef {import("./arrange.mjs").Arrangement} Arrangement */
+/** @typedef {import("./arrange.mjs").Box} Box */
+/** @typedef {import("./axes.mjs").Axis} Axis */
+/** @typedef {import("./bars.mjs").Profile} Profile */
+/** @typedef {import("./geometry.mjs").Sight} Sight */
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./heads.mjs").Panel} Panel */
+
+/**
+ * @typedef {object} Piece one panel on the page
+ * @property {Box} box
+ * @property {Box | null} side
+ * @property {HTMLElement} title
+ * @property {HTMLElement} note
+ * @property {HTMLCanvasElement} canvas
+ * @property {ImageData | null} image
+ * @property {SVGElement} axes
+ * @property {SVGElement | null} profile
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+const TICK = 5; // pixels between a map and its tick labels
+
+/**
+ * An element of a drawing.
+ * @param {string} tag
+ * @param {Record<string, string | number>} attributes
+ * @param {string} [text]
+ * @returns {SVGElement}
+ */
+function drawn(tag, attributes, text = "") {
+  const made = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+  if (text) made.textContent = text;
+  return made;
+}
+
+/**
+ * Put empty panels onto the page, where an arrangement has them.
+ * @param {HTMLElement} holder
+ * @param {Arrangement} place
+ * @returns {Piece[]}
+ */
+export function layOut(holder, place) {
+  const pieces = place.boxes.map((box, i) => pieceIn(box, place.sides[i] || null, titleRoom(box, place)));
+  const parts = [];
+  for (const { title, canvas, axes, profile } of pieces) parts.push(title, canvas, axes, ...(profile ? [profile] : []));
+  holder.style.height = `${place.height}px`;
+  holder.replaceChildren(...parts);
+  return pieces;
+}
+
+/**
+ * Pixels for a panel's title: up to the next panel.
+ * @param {Box} box
+ * @param {Arrangement} place
+ */
+export function titleRoom(box, { boxes, width }) {
+  const next = boxes.filter((other) => other.left > box.left && other.top === box.top).map((other) => other.left - LEFT);
+  return Math.min(width, ...next) - box.left - RIGHT / 2;
+}
+
+/**
+ * @param {Box} box
+ * @param {Box | null} side
+ * @param {number} wide pixels for the title
+ * @returns {Piece}
+ */
+function pieceIn(box, side, wide) {
+  const title = element("div", "panel-title");
+  const note = element("span");
+  title.append(element("b"), note);
+  place(title, { left: box.left, top: box.top - 24, width: wide, height: 20 });
+  const canvas = element("canvas", "panel-squares");
+  place(canvas, box);
+  const axes = drawn("svg", { class: "panel-axes", "aria-hidden": "true" });
+  place(axes, box);
+  const profile = side && drawn("svg", { class: "panel-profile", "aria-hidden": "true" });
+  if (profile && side) place(profile, side);
+  return { box, side, title, note, canvas, image: null, axes, profile };
+}
+
+/**
+ * @param {HTMLElement | SVGElement} part
+ * @param {Box} box
+ */
+function place({ style }, { left, top, width, height }) {
+  style.left = `${left}px`;
+  style.top = `${top}px`;
+  style.width = `${width}px`;
+  style.height = `${height}px`;
+}
+
+/**
+ * Write what a panel is called; the rest of its title says how many heads it has.
+ * @param {Piece} piece
+ * @param {Panel} panel
+ */
+export function writeTitle({ title, note }, panel) {
+  const name = /** @type {HTMLElement} */ (title.firstChild);
+  if (name.textContent !== panel.title) name.textContent = panel.title;
+  if (note.textContent !== panel.note) note.textContent = panel.note;
+  title.title = `${panel.title}: ${panel.note}`;
+}
+
+/**
+ * Paint a panel's squares, in the pixels of the screen.
+ * @param {Piece} piece
+ * @param {Panel} panel
+ * @param {Heads} heads
+ * @param {Sight} sight
+ */
+export function paintSquares(piece, panel, heads, sight) {
+  const scale = window.devicePixelRatio || 1;
+  const [width, height] = [piece.box.width, piece.box.height].map((length) => Math.round(length * scale));
+  const pen = piece.canvas.getContext("2d");
+  if (!pen) return;
+  if (!piece.image || piece.image.width !== width || piece.image.height !== height) {
+    [piece.canvas.width, piece.canvas.height] = [width, height];
+    piece.image = pen.createImageData(width, height);
+  }
+  const pixels = new Uint32Array(piece.image.data.buffer);
+  writeSquares({ pixels, width, height }, panel.look, heads, sight);
+  pen.putImageData(piece.image, 0, 0);
+  piece.canvas.style.outline = panel.look.ground ? `1px solid ${panel.look.ground}` : "";
+}
+
+/**
+ * Write a panel's axes.
+ * @param {Piece} piece
+ * @param {Heads} heads
+ * @param {Sight} sight
+ */
+export function writeAxes({ box, axes }, heads, sight) {
+  const [across, down] = axesOf(box, sight, heads);
+  const texts = [];
+  for (const { at, text } of across.ticks) texts.push(drawn("text", { x: at, y: box.height + 13, class: "tick" }, text));
+  for (const { at, text } of down.ticks) texts.push(drawn("text", { x: -TICK, y: at + 4, class: "tick down" }, text));
+  texts.push(drawn("text", { x: box.width / 2, y: box.height + 26, class: "axis" }, across.name));
+  const turned = `translate(-24 ${box.height / 2}) rotate(-90)`;
+  texts.push(drawn("text", { x: 0, y: 0, transform: turned, class: "axis" }, down.name));
+  axes.replaceChildren(...texts);
+}
+
+/**
+ * Draw a panel's layer profile.
+ * @param {Piece} piece
+ * @param {Profile | null} profile
+ * @param {Heads} heads
+ * @param {Sight} sight
+ * @param {number} most
+ */
+export function drawProfile(piece, profile, heads, sight, most) {
+  const { side } = piece;
+  if (!piece.profile || !side) return;
+  const parts = [];
+  if (profile) {
+    for (const { words, colour, ...bar } of barsOf(profile, side, sight, heads, most)) {
+      const shape = drawn("rect", { ...bar, fill: colour });
+      shape.append(drawn("title", {}, words));
+      parts.push(shape);
+    }
+    parts.push(...scaleOf(profile, side, heads.across, most));
+  }
+  piece.profile.replaceChildren(...parts);
+}
+
+/**
+ * The line at 0, how far the bars go, and what they say.
+ * @param {Profile} profile
+ * @param {Box} side
+ * @param {boolean} across
+ * @param {number} most
+ */
+function scaleOf(profile, { width, height }, across, most) {
+  const base = baseOf({ width, height }, profile, across);
+  const end = `${Math.round(100 * most)}%`;
+  const names = profile.signed ? [...profile.names].reverse() : [""];
+  if (across) {
+    const words = width >= 150 ? names.join(" ← share of heads → ").trim() : names.join(" ← → ");
+    const marks = [drawn("line", { x1: base, x2: base, y1: 0, y2: height, class: "base" })];
+    marks.push(drawn("text", { x: width, y: height + 13, class: "tick end" }, end));
+    if (profile.signed) marks.push(drawn("text", { x: 0, y: height + 13, class: "tick start" }, end));
+    marks.push(drawn("text", { x: base, y: height + 13, class: "tick" }, "0"));
+    marks.push(drawn("text", { x: width / 2, y: height + 26, class: "axis" }, words));
+    return marks;
+  }
+  const words = profile.signed ? `share of each layer's heads: ${names[1]} up, ${names[0]} down` : "share of each layer's heads";
+  const middle = height - base;
+  const marks = [drawn("line", { x1: 0, x2: width, y1: middle, y2: middle, class: "base" })];
+  marks.push(drawn("text", { x: -TICK, y: 8, class: "tick down" }, end));
+  if (profile.signed) marks.push(drawn("text", { x: -TICK, y: height, class: "tick down" }, end));
+  marks.push(drawn("text", { x: 0, y: height + 14, class: "axis start" }, words));
+  return marks;
+}

@@ -1,0 +1,92 @@
+"""What the page's scripts need to draw the causal map for every local setting: steps of scores and of gradients."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.methods.causal.result import ROLES
+from analysis.results.scores import Floats, Missing, Scores
+from dashboard.cache import cached
+from dashboard.maps.causal import evidence
+from dashboard.maps.causal.gates import is_of_one_seed, reduced, shown_tasks
+from dashboard.maps.causal.panels import gradient, shown_columns, signs, steepest, why_missing
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.steps import score_steps, slope_steps
+from dashboard.maps.causal.words import facts
+from dashboard.maps.map import MapView, missing_words
+from dashboard.maps.packing import pack
+
+PROMPT_COLUMNS = ("mean", "always", "any")  # of the preview
+
+
+def numbers(shown: MapView[CausalState]) -> bytes:
+    """Of the tasks and seeds on the page."""
+    tasks = shown_tasks(shown.result, shown.state)
+    columns = shown_columns(shown.result, CausalState(seed=shown.state.seed))
+    known = {
+        **asdict(facts(shown)),
+        "reasons": [reason.words for reason in Missing],
+        "told": [missing_words(shown, reason) for reason in Missing],
+        "alone": bool(shown.state.one_seed) or is_of_one_seed(shown.result),
+    }
+    return _packed(shown.map.name, shown.result, tasks, columns, json.dumps(known))
+
+
+@cached(8)
+def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[str, ...], known: str) -> bytes:
+    """Arrays run over tasks, columns, roles, layers and heads."""
+    card = causal.provenance.model
+    previews = [_preview(causal, tasks, task) for task in tasks]
+    told: dict[str, Any] = {
+        **json.loads(known),
+        "map": name,
+        "layers": list(card.layers),
+        "heads": card.heads,
+        "tasks": [{"name": task, "title": evidence.title(causal, task)} for task in tasks],
+        "columns": list(columns),
+        "fitted": [[reduced(causal, task, column) is not None for column in columns] for task in tasks],
+        "previewed": [task is not None for task in previews],
+        "steepest": {column: steepest(causal, tasks, column) for column in PROMPT_COLUMNS},
+        "scales": {column: _scale(causal, tasks, column) for column in PROMPT_COLUMNS},
+    }
+    shape = (len(ROLES), len(card.layers), card.heads)
+    roles, why = [], []
+    for task in tasks:
+        for column in columns:
+            found = reduced(causal, task, column)
+            roles.append(score_steps(np.full(shape, np.nan) if found is None else found))
+            why.append(why_missing(causal, task, column))
+    arrays: dict[str, npt.NDArray[Any]] = {"roles": np.stack(roles), "why": np.stack(why)} if tasks else {}
+    there = [preview for preview in previews if preview is not None]
+    if there:
+        arrays["slopes"] = np.stack([slopes for slopes, _ in there])
+        arrays["signs"] = np.stack([flags for _, flags in there])
+    return pack(told, arrays)
+
+
+def _preview(causal: Scores, tasks: tuple[str, ...], task: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+    """The gradients of each column, and their signs: 1 facilitating, 2 interfering."""
+    preview = evidence.preview(causal, task)
+    slopes, flags = [], []
+    for column in PROMPT_COLUMNS:
+        value = gradient(preview, column)
+        if value is None:
+            return None
+        scale = steepest(causal, tasks, column)
+        helps, hurts = signs(preview, column, value, scale)
+        slopes.append(slope_steps(value, scale))
+        flags.append((helps + 2 * hurts).astype(np.uint8))
+    return np.stack(slopes), np.stack(flags)
+
+
+def _scale(causal: Scores, tasks: tuple[str, ...], column: str) -> str:
+    """How far the scale goes, in words; empty where nothing is shown."""
+    values: list[Floats] = []
+    for task in tasks:
+        value = gradient(evidence.preview(causal, task), column)
+        if value is not None:
+            values.append(value)
+    return f"±{steepest(causal, tasks, column):.2g}" if any(np.nan_to_num(value).any() for value in values) else ""

@@ -1,0 +1,82 @@
+"""How to read the causal map, in words that follow the controls. The scripts say the same from the same facts."""
+
+from dataclasses import dataclass
+
+from analysis.data.tasks import builtin
+from dashboard.maps.causal.gates import PREVIEW, fitted_seeds, is_running, shown_tasks
+from dashboard.maps.causal.state import CausalState
+from dashboard.maps.map import MapView
+from dashboard.maps.said import Said, bold
+
+Shown = MapView[CausalState]
+
+_PROMPTS = {
+    "both": "Shown is the mean over the prompts; Always and Any are about prompts here too.",
+    "always": "Shown is what holds for every prompt, 0 where prompts disagree.",
+    "any": "Shown is the steepest gradient that any prompt gives.",
+}
+_ESTIMATE = "a first-order estimate, from gradients alone, of whether opening it helps or hurts the task"
+_COLOURS = {"okabe-ito": ("blue", "orange"), "paper": ("green", "red")}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sentence needs to know beside the state."""
+
+    model: str
+    example: str  # a prompt and its answer
+    seeds: str  # over which seeds, as a sentence
+
+
+def facts(shown: Shown) -> Facts:
+    """Of the result on the page."""
+    return Facts(shown.card.id, _example(shown), _seeds(shown))
+
+
+def said(shown: Shown) -> list[Said]:
+    """What a square is, what its colour means, and over which seeds."""
+    known, state = facts(shown), shown.state
+    start = f"Each square is one attention head of {known.model}{known.example}; "
+    if state.gates == PREVIEW:
+        return [
+            start,
+            "its colour is ",
+            bold(_ESTIMATE),
+            f". Fitted gates may say otherwise. {_PROMPTS[state.columns]}",
+        ]
+    helps, hurts = _COLOURS[shown.common.palette]
+    meanings: dict[str, list[Said]] = {
+        "both": [f"{helps} means that the task ", bold("needs"), f" it (facilitation F), {hurts} that it ",
+                 bold("hurts"), " the task (interference N)"],
+        "facilitation": ["the stronger its colour, the more the task ", bold("needs"), " it (facilitation F)"],
+        "interference": ["the stronger its colour, the more it ", bold("hurts"), " the task (interference N)"],
+        "irrelevance": ["the stronger its colour, the ", bold("less it matters"), " to the task (irrelevance R)"],
+    }  # fmt: skip
+    return [start, *meanings[state.gates], f". {known.seeds}"]
+
+
+def _example(shown: Shown) -> str:
+    """What the model was doing, by the first prompt of a task that comes with the project."""
+    for name in shown_tasks(shown.result, shown.state):
+        task = builtin().get(name)
+        if task is not None:
+            question, answer = task.train[0].prompt.splitlines()[-1], task.train[0].target.strip()
+            return f", while it answers prompts such as “{question}” ({answer})"
+    return ""
+
+
+def _seeds(shown: Shown) -> str:
+    causal, state = shown.result, shown.state
+    if state.one_seed:
+        return f"Shown is seed {state.one_seed} alone."
+    counts = {len(fitted_seeds(causal, task)) for task in shown_tasks(causal, state)} - {0}
+    asked = causal.provenance.settings.get("seeds", causal.score.sizes["sample"])
+    so_far = f" of {asked}, so far" if is_running(causal) else ""
+    if not counts and so_far:
+        return f"No seed has finished yet (0 of {asked})."
+    if not counts:
+        return "Nothing is fitted yet for what is shown; Preview shows the first-order estimate."
+    if counts == {1}:
+        return f"One seed{so_far or ' was fitted: Always and Any are the same'}."
+    number = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
+    return f"Always: in each of the {number} seeds{so_far}. Any: in at least one."

@@ -1,0 +1,66 @@
+"""How to read the function map, in words that follow the controls. The scripts say the same from the same facts."""
+
+from dataclasses import dataclass
+
+from dashboard.maps.function.basis import bases, basis_of, carrier_words, has_carriers
+from dashboard.maps.function.labels import BEYOND
+from dashboard.maps.function.state import FunctionState
+from dashboard.maps.map import MapView
+from dashboard.maps.said import Said, bold, code, number
+
+_DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sentence needs to know beside the state."""
+
+    model: str
+    about: str  # what the scores are read from
+    carriers: str  # how they are taken together, as the end of a sentence
+    more: tuple[Said, ...]  # what else there is to say
+
+
+def facts(shown: MapView[FunctionState]) -> Facts:
+    """Of the result on the page."""
+    carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
+    return Facts(shown.card.id, basis_of(shown.whole.provenance).about, carriers, _not_yet(shown))
+
+
+def said(shown: MapView[FunctionState]) -> list[Said]:
+    """What a square is, when it has its full colour and what a tint means."""
+    known, state, does = facts(shown), shown.state, _DOES[shown.state.kind]
+    start = f"Each square is one attention head of {known.model}, {known.about}; "
+    if state.colour == "scores":
+        rule = f"the stronger its colour, the more often it {does} "
+        return [start, rule, *_what(shown), f"{known.carriers}.{_filter(state)}", *known.more]
+    whose = "its" if state.relation in shown.result.items() else "a category's"
+    rule = f"it has {whose} full colour when it {does} "
+    end = f" for more than {number(100 * state.tau)} % of the word pairs{known.carriers}, and a tint of it below that."
+    return [start, rule, *_what(shown), f"{end}{_filter(state)}{_top(state)}", *known.more]
+
+
+def _what(shown: MapView[FunctionState]) -> list[Said]:
+    if shown.state.relation in shown.result.items():
+        item = shown.result.item(shown.state.relation)
+        return ["the targets of ", bold(item.title), f" ({item.sentence})"]
+    which = "any" if shown.state.how == "any" else "every"
+    return ["the right words of ", bold(which), " relation of the category"]
+
+
+def _filter(state: FunctionState) -> str:
+    """Which labels count, when not all do."""
+    return f" Only labels {BEYOND} count." if state.labels == "beyond" else ""
+
+
+def _top(state: FunctionState) -> str:
+    return f" Only the top {state.top} per category are coloured." if state.top else ""
+
+
+def _not_yet(shown: MapView[FunctionState]) -> tuple[Said, ...]:
+    """How to get the map that reads what heads really read, where the model has none."""
+    last = [method for method in bases() if method.judges][-1]
+    if last.name in dict(shown.by_method):
+        return ()
+    start = f" There is no map of it by the {last.basis.lower()} yet: compute it under Models and jobs, or run "
+    return (start, code(last.command_line(shown.card.id)), ".")

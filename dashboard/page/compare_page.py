@@ -1,0 +1,83 @@
+"""Any number of every head against any other: two maps side by side, their difference, a scatter, matched heads."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from dash import html
+
+from analysis.models.card import ModelCard
+from analysis.results.quantities import Quantity
+
+KEYS = ("a", "b", "x", "y", "colour", "size")  # of the address: two models, two numbers, two more for the points
+_NOTHING = Quantity("", "none", "")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen, and what is: models by their id and fingerprint, numbers by their keys."""
+
+    models: tuple[ModelCard, ...]
+    of_a: tuple[Quantity, ...]
+    of_b: tuple[Quantity, ...]
+    chosen: Mapping[str, str]
+
+
+def named(card: ModelCard) -> str:
+    """A model as an address names it."""
+    return f"{card.id}@{card.fingerprint[:8]}"
+
+
+def compare_page(choices: Choices) -> list[Any]:
+    """The page without its drawings, which a script makes from the API."""
+    numbers = [each for each in choices.of_a if not each.is_class]
+    others = [each for each in choices.of_b if not each.is_class]
+    fields = [
+        _field("a", "Left model", [(named(card), card.id, "") for card in choices.models], choices),
+        _field("x", "Left number", _options(numbers), choices),
+        _field("b", "Right model", [(named(card), card.id, "") for card in choices.models], choices),
+        _field("y", "Right number", _options(others), choices),
+        _field("colour", "Colour of a point", _options([_NOTHING, *choices.of_a]), choices),
+        _field("size", "Size of a point", _options([_NOTHING, *numbers]), choices),
+    ]
+    header = html.Header(
+        [html.A("Head Atlas", href="/", className="brand"), html.A("The maps", href="/", className="button")],
+        className="top",
+    )
+    return [
+        header,
+        html.Main(
+            [
+                html.H1("Compare"),
+                html.P(
+                    "Each square and each point is one attention head. Hover to find a head everywhere, drag over the "
+                    "points to select several, click to open a head's page. The address is the view.",
+                    className="hint",
+                ),
+                html.Form(fields, id="compare-form", action="/compare", method="get", className="compare-form"),
+                html.P(id="compare-note", className="hint", role="status"),
+                html.Div(id="compare-maps", className="compare-maps"),
+                html.Section(id="compare-scatter", className="card"),
+                html.Section(id="compare-heads", className="card"),
+            ],
+            className="head-page",
+        ),
+    ]
+
+
+def _options(listed: Sequence[Quantity]) -> list[tuple[str, str, str]]:
+    return [(each.key, each.title, each.group) for each in listed]
+
+
+def _field(key: str, label: str, options: Sequence[tuple[str, str, str]], choices: Choices) -> html.Label:
+    """A picker; what it offers stands in groups."""
+    groups: list[Any] = []
+    for group, members in groupby(options, key=lambda option: option[2]):
+        listed = [_option(value, words, value == choices.chosen.get(key, "")) for value, words, _ in members]
+        groups += [html.Optgroup(listed, label=group)] if group else listed
+    return html.Label([html.Span(label), html.Select(groups, name=key)])
+
+
+def _option(value: str, words: str, chosen: bool) -> html.Option:
+    return html.Option(words, value=value, selected=chosen)

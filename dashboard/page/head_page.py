@@ -1,0 +1,203 @@
+"""A page per head: what is known of it in words, then its numbers from every map."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+from dash import dcc, html
+
+from analysis import __version__
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.evidence import Alike, findings_of, heads_like
+from analysis.results.findings import Finding
+from dashboard.maps import MAPS
+from dashboard.maps.head_part import AskedHead
+from dashboard.page.small_map import small_map
+from dashboard.palette import Colours, colours
+from dashboard.view import View
+
+_MOST_SENTENCES = 6  # in the paragraph; the cards below it have all numbers
+_PAPERS = (
+    ("Elhelo & Geva, Inferring Functionality of Attention Heads from their Parameters, ACL 2025", "2412.11965"),
+    ("Nam et al., Causal Head Gating, NeurIPS 2025", "2505.13737"),
+)
+
+
+def head_address(view: View, head: HeadId) -> str:
+    """Where a head's page is: the view without its pins, so that the settings of the maps come along."""
+    return f"/head/{head}{replace(view.named, pins=()).to_query()}"
+
+
+def head_title(view: View, head: HeadId) -> str:
+    """What the browser's tab and a chat's preview say."""
+    return f"{head} of {view.card.id} – Head Atlas"
+
+
+def summary(view: View, head: HeadId) -> str:
+    """The strongest findings as one paragraph; what is not supported is not said."""
+    findings = findings_of(view.results, head)
+    if not findings:
+        return f"Nothing was found for {head}: no score of it is above a threshold."
+    shown = sorted(_without_repeats(findings), key=lambda finding: -finding.strength)[:_MOST_SENTENCES]
+    return " ".join(finding.text for finding in shown)
+
+
+def _without_repeats(findings: Sequence[Finding]) -> list[Finding]:
+    """One finding for an item and kind: the last method's, which is the one nearer to the running model."""
+    chosen: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        chosen[finding.item or finding.method, finding.kind] = finding
+    return list(chosen.values())
+
+
+def head_page(view: View, head: HeadId) -> list[Any]:
+    """The page's content."""
+    palette = colours(view.state.palette, dark=False)
+    return [
+        _header(view, head),
+        html.Main(
+            [
+                html.H1([str(head), html.Small(f" of {view.card.id}")]),
+                html.P(summary(view, head), className="summary"),
+                html.Div(_maps(view, head, palette), className="small-maps"),
+                html.Section(_parts(view, head, palette), className="card head-card"),
+                _alike(view, head),
+                _citation(view, head),
+            ],
+            className="head-page",
+        ),
+    ]
+
+
+def _header(view: View, head: HeadId) -> html.Header:
+    there = replace(view.named, pins=(head,))
+    return html.Header(
+        [
+            html.A("Head Atlas", href="/", className="brand"),
+            html.A("On the map", href=f"/{there.to_query()}", className="button"),
+            *_neighbours(view, head),
+            html.Div(className="spring"),
+            search_form(view.card),
+        ],
+        className="top",
+    )
+
+
+def _neighbours(view: View, head: HeadId) -> list[Any]:
+    """Links to the head before and the head after."""
+    card = view.card
+    place = card.layers.index(head.layer) * card.heads + head.head
+    links = []
+    for words, other in (("← {}", place - 1), ("{} →", place + 1)):
+        if 0 <= other < len(card.layers) * card.heads:
+            name = HeadId(card.layers[other // card.heads], other % card.heads)
+            links.append(html.A(words.format(name), href=head_address(view, name), className="button"))
+    return links
+
+
+def _maps(view: View, head: HeadId, palette: Colours) -> list[Any]:
+    """The first panel of every map that the model has, with the head outlined."""
+    figures = []
+    for each in MAPS:
+        shown = view.of(each) if each.own_view else None
+        if shown is not None:
+            panel = shown.panels[0]
+            caption = html.Figcaption(f"{each.title}: {panel.title}")
+            figures.append(html.Figure([small_map(panel, view.card, head, palette), caption]))
+    return figures
+
+
+def _parts(view: View, head: HeadId, palette: Colours) -> html.Div:
+    """What every map says of the head, and where its numbers come from."""
+    content: list[Any] = []
+    facts: list[Any] = []
+    for each in MAPS:
+        asked = AskedHead(head, (head,), view.card, palette, on_page=False)
+        part = each.head_part(asked, view.of(each))
+        if part is not None:
+            content += part.content
+            facts += part.facts
+    return html.Div([*content, *_mates(view, head), *facts])
+
+
+def _mates(view: View, head: HeadId) -> list[Any]:
+    mates = view.card.group_mates(head)
+    if not mates:
+        return []
+    links = [html.A(str(mate), href=head_address(view, mate), className="mate") for mate in mates]
+    return [html.H3("Shares its value matrix with"), html.P(links, className="mates")]
+
+
+def _alike(view: View, head: HeadId) -> html.Section:
+    """Heads whose scores of all maps point in the same direction."""
+    alike = heads_like(view.results, view.card, head)
+    rows = [_alike_row(view, other) for other in alike]
+    words = "By the cosine between all scores of two heads." if rows else "No other head has scores like these."
+    content: list[Any] = [html.H2("Heads like it"), html.P(words, className="hint")]
+    if rows:
+        content.append(html.Table(html.Tbody(rows)))
+    return html.Section(content, className="card")
+
+
+def _alike_row(view: View, alike: Alike) -> html.Tr:
+    findings = _without_repeats(findings_of(view.results, alike.head))
+    findings.sort(key=lambda finding: -finding.strength)
+    words = findings[0].text if findings else ""
+    link = html.A(str(alike.head), href=head_address(view, alike.head))
+    return html.Tr([html.Th(link, scope="row"), html.Td(f"{alike.cosine:.2f}", className="num"), html.Td(words)])
+
+
+def _citation(view: View, head: HeadId) -> html.Section:
+    card = view.card
+    lines = [
+        f"{head} of {card.id}, fingerprint {card.fingerprint[:16]}, {card.note or card.dtype}.",
+        f"Head Atlas {__version__}, {head_address(view, head)}",
+    ]
+    papers = []
+    for words, number in _PAPERS:
+        papers.append(html.Li(html.A(words, href=f"https://arxiv.org/abs/{number}")))
+    return html.Section(
+        [html.H2("Cite"), html.P(html.Code(" ".join(lines))), html.P("The methods:"), html.Ul(papers)],
+        className="card",
+    )
+
+
+def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
+    """The answers to a search, the strongest first, each a link to a head's page."""
+    rows = []
+    for answer in listed:
+        link = html.A(str(answer.head), href=head_address(view, answer.head))
+        words = [html.P(finding.text) for finding in answer.findings[:2]]
+        rows.append(html.Tr([html.Th(link, scope="row"), html.Td(words)]))
+    nothing = "No head is known for these words. Try a relation, a token, a task, or a head's name."
+    body: Any = html.Table(html.Tbody(rows)) if rows else html.P(nothing)
+    return [
+        _header_of_search(view.card, text),
+        html.Main(
+            [html.H1(f"Heads of {view.card.id}: {text}"), html.Section(body, className="card")], className="head-page"
+        ),
+    ]
+
+
+def _header_of_search(card: ModelCard, text: str) -> html.Header:
+    back = html.A("The maps", href=f"/?model={quote(_named(card), safe='@')}", className="button")
+    return html.Header(
+        [html.A("Head Atlas", href="/", className="brand"), back, search_form(card, text)], className="top"
+    )
+
+
+def search_form(card: ModelCard, text: str = "") -> html.Form:
+    """A field that leads to the answers; it needs no script."""
+    fields = [
+        dcc.Input(type="hidden", name="model", value=_named(card)),
+        dcc.Input(type="search", name="q", value=text, placeholder="capital, Paris, L23H4 …"),
+    ]
+    return html.Form(
+        html.Label([html.Span("Search heads", className="unseen"), *fields]), action="/search", method="get"
+    )
+
+
+def _named(card: ModelCard) -> str:
+    """The model as an address names it."""
+    return f"{card.id}@{card.fingerprint[:8]}"

@@ -1,0 +1,92 @@
+"""What browsers ask of Dash itself, checked before Dash sees it: its own answer to nonsense is a server error."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from dash import Dash
+from dash._utils import split_callback_id
+from dash.fingerprint import check_fingerprint
+from starlette.responses import JSONResponse
+
+from dashboard.web.guard import App, Message, Receive, Scope, Send
+
+_FILES = "/_dash-component-suites/"
+_CALLBACK = "/_dash-update-component"
+
+
+class NoCallback(ValueError):
+    """A body that no page of ours sends."""
+
+
+class DashRequests:
+    """Lets through what Dash understands: 404 for files that it does not have, 422 for calls that it does not know."""
+
+    def __init__(self, app: App, dash: Dash) -> None:
+        self._app, self._dash = app, dash
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        if scope["path"].startswith(_FILES) and not self._has_file(scope["path"]):
+            return await JSONResponse({"detail": "Not Found"}, 404)(scope, receive, send)
+        if scope["path"] != _CALLBACK or scope["method"] != "POST":
+            return await self._app(scope, receive, send)
+        body = await _body(receive)
+        try:
+            _check(json.loads(body, parse_constant=_no_number), self._dash.callback_map)
+        except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
+            return await JSONResponse({"detail": f"this is no call of the page: {error}"[:200]}, 422)(
+                scope, receive, send
+            )
+        return await self._app(scope, _again(body, receive), send)
+
+    def _has_file(self, path: str) -> bool:
+        package, _, name = path.removeprefix(_FILES).partition("/")
+        found, _ = check_fingerprint(name)
+        return found in self._dash.registered_paths.get(package, ())
+
+
+def _check(call: Any, callbacks: Mapping[str, Any]) -> None:
+    """Raise unless it is a call of a callback with the inputs and outputs that this one has."""
+    json.dumps(call, ensure_ascii=False).encode()  # half a character has no bytes
+    known = callbacks.get(call["output"])
+    if known is None or known.get("callback") is None:
+        raise NoCallback("there is no such callback")
+    for name in ("inputs", "state"):
+        given = [{"id": one["id"], "property": one["property"]} for one in call.get(name, [])]
+        if given != known[name]:
+            raise NoCallback(f"its {name} are others")
+    if call.get("outputs") != split_callback_id(call["output"]):
+        raise NoCallback("its outputs are others")
+    if not all(isinstance(changed, str) for changed in call.get("changedPropIds", [])):
+        raise NoCallback("what changed is no list of names")
+
+
+def _no_number(text: str) -> None:
+    raise NoCallback(f"{text} is no number")
+
+
+async def _body(receive: Receive) -> bytes:
+    pieces = []
+    more = True
+    while more:
+        message = await receive()
+        pieces.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(pieces)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """The same body for the next one who asks."""
+    sent = False
+
+    async def receiving() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving

@@ -1,0 +1,78 @@
+"""Logins over the network: verified by a few threads, and slower and slower for an address that guesses."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from dashboard.access import Access, Role, login_name
+
+FREE = 5  # wrong logins of an address that cost nothing
+LONGEST = 60.0  # seconds that an address waits at most after one more
+ADDRESSES = 1000  # whose wrong logins are counted at a time
+WAITING = 16  # logins that may wait for a thread
+_log = logging.getLogger(__name__)
+
+
+class TooManyLogins(Exception):
+    """An address must wait before it may try again."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+
+@dataclass
+class _Guesses:
+    """The wrong logins of an address."""
+
+    count: int = 0
+    until: float = 0.0  # when it may try again
+    trying: bool = False
+
+
+class Logins:
+    """Says what a sender may do. Who was let in before is let in at once, whatever others do."""
+
+    def __init__(self, access: Access, clock: Callable[[], float] = time.monotonic) -> None:
+        self._access, self._clock = access, clock
+        self._threads = ThreadPoolExecutor(2, "login")  # a hash takes a processor and 64 MB on purpose
+        self._guesses: dict[str, _Guesses] = {}
+        self._waiting = 0
+
+    async def role(self, authorization: str | None, address: str) -> Role | None:
+        """What the sender may do; None: a login is needed. Raises TooManyLogins."""
+        role = self._access.known(authorization)
+        if role is not None or not authorization:
+            return role
+        guesses = self._of(address)
+        left = guesses.until - self._clock()
+        if left > 0 or guesses.trying or self._waiting >= WAITING:
+            raise TooManyLogins(max(left, 1.0))
+        guesses.trying, self._waiting = guesses.count >= FREE, self._waiting + 1
+        try:
+            loop = asyncio.get_running_loop()
+            role = await loop.run_in_executor(self._threads, self._access.role, authorization)
+        finally:
+            guesses.trying, self._waiting = False, self._waiting - 1
+        if role is None:
+            self._count(guesses, authorization, address)
+        else:
+            self._guesses.pop(address, None)
+        return role
+
+    def _of(self, address: str) -> _Guesses:
+        if len(self._guesses) >= ADDRESSES and address not in self._guesses:
+            oldest = min(self._guesses, key=lambda other: self._guesses[other].until)
+            del self._guesses[oldest]
+        return self._guesses.setdefault(address, _Guesses())
+
+    def _count(self, guesses: _Guesses, authorization: str, address: str) -> None:
+        """Twice as long after each wrong login beyond the first few."""
+        guesses.count += 1
+        beyond = guesses.count - FREE
+        if beyond >= 0:
+            guesses.until = self._clock() + min(LONGEST, 2.0 ** min(beyond, 16))
+        _log.warning("wrong login of %r from %s, number %d", login_name(authorization)[:64], address, guesses.count)

@@ -1,0 +1,109 @@
+"""Pages that are plain HTML: one per head, and the answers to a search. A chat that previews a link reads them."""
+
+from collections.abc import Mapping
+from html import escape
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
+
+from analysis.errors import HeadError
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId
+from analysis.results.catalogue import Catalogue
+from analysis.results.evidence import answers, results_of
+from analysis.results.quantities import quantities
+from dashboard.page.compare_page import Choices, compare_page, named
+from dashboard.page.head_page import head_page, head_title, search_page, summary
+from dashboard.page.markup import as_html
+from dashboard.page.prompt_page import LONGEST, prompt_page
+from dashboard.state import ViewState
+from dashboard.view import View, opened
+
+_QUESTION = "q"  # beside the view in the address of a search
+_LONGEST = 200  # characters of a question
+_STYLES = ("1-base", "2-header", "5-cards", "6-tasks", "head-page")
+
+
+def routes(catalogue: Catalogue) -> APIRouter:
+    """The addresses of these pages; each takes the query string of a view."""
+    router = APIRouter(include_in_schema=False)
+
+    def of_head(name: str, request: Request) -> Response:
+        view = opened(catalogue, ViewState.from_query(request.url.query))
+        try:
+            head = view.card.check(HeadId.parse(name))
+        except HeadError as error:
+            return _page(
+                "No such head – Head Atlas",
+                f"{error}. {error.hint}",
+                f'<main><p>{escape(str(error))}. {escape(error.hint)}</p><p><a href="/">The maps</a></p></main>',
+                404,
+            )
+        return _page(head_title(view, head), summary(view, head), _notices(view) + as_html(head_page(view, head)))
+
+    def of_search(request: Request) -> Response:
+        view = opened(catalogue, ViewState.from_query(request.url.query, ignored=(_QUESTION,)))
+        text = request.query_params.get(_QUESTION, "")[:_LONGEST]
+        listed = answers(view.results, view.card, text)
+        title = f"{text} – heads of {view.card.id} – Head Atlas"
+        return _page(title, f"{len(listed)} heads", _notices(view) + as_html(search_page(view, text, listed)))
+
+    def of_comparison(request: Request) -> Response:
+        chosen = choices_of(catalogue, request.query_params)
+        words = "Any number of every attention head against any other, of one model or of two."
+        return _page("Compare – Head Atlas", words, as_html(compare_page(chosen)), script="compare_page")
+
+    def of_prompt(request: Request) -> Response:
+        models = {named(card): card for card in catalogue.models()}
+        asked, first = request.query_params, named(catalogue.card(default_model.ID))
+        model = asked.get("model", "") if asked.get("model", "") in models else first
+        text, heads = asked.get("text", "")[:LONGEST], asked.get("head", "")[:_LONGEST]
+        body = as_html(prompt_page(list(models.values()), model, text, heads))
+        words = "Where attention heads look on a text, and what each does for the next token."
+        return _page(f"{text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
+
+    router.add_api_route("/prompt", of_prompt, methods=["GET"])
+    router.add_api_route("/head/{name}", of_head, methods=["GET"])
+    router.add_api_route("/compare", of_comparison, methods=["GET"])
+    router.add_api_route("/search", of_search, methods=["GET"])
+    return router
+
+
+def _notices(view: View) -> str:
+    return "".join(f'<div class="notice">{escape(notice)}</div>' for notice in view.notices)
+
+
+def choices_of(catalogue: Catalogue, asked: Mapping[str, str]) -> Choices:
+    """What a comparison can be of, and what the address asks for; whatever it does not understand is the default."""
+    models = {named(card): card for card in catalogue.models()}
+    first = named(catalogue.card(default_model.ID))
+    a = asked.get("a", "") if asked.get("a", "") in models else first
+    b = asked.get("b", "") if asked.get("b", "") in models else a
+    of_a = quantities(results_of(catalogue, models[a]))
+    of_b = of_a if a == b else quantities(results_of(catalogue, models[b]))
+    chosen = {"a": a, "b": b}
+    for key, offered in (("x", of_a), ("y", of_b), ("colour", of_a), ("size", of_a)):
+        keys = [each.key for each in offered if key == "colour" or not each.is_class]
+        default = {"x": keys[:1], "y": keys[1:2]}.get(key, [])
+        value = asked.get(key, "")
+        chosen[key] = value if value in keys else "".join(default)
+    return Choices(tuple(models.values()), tuple(of_a), tuple(of_b), chosen)
+
+
+def _page(title: str, description: str, body: str, status: int = 200, script: str = "head_page") -> HTMLResponse:
+    """A whole page; title and description are what a preview shows."""
+    styles = "".join(f'<link rel="stylesheet" href="/assets/{name}.css">' for name in _STYLES)
+    meta = (
+        f'<meta property="og:title" content="{escape(title)}">'
+        f'<meta property="og:description" content="{escape(description[:300])}">'
+        f'<meta name="description" content="{escape(description[:300])}"><meta property="og:type" content="article">'
+    )
+    content = (
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(title)}</title>{meta}"
+        '<link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">'
+        f'<script src="/assets/before/theme.js"></script>{styles}</head><body>{body}'
+        f'<script type="module" src="/assets/atlas/{script}.mjs"></script></body></html>'
+    )
+    return HTMLResponse(content, status)

@@ -1,0 +1,23 @@
+"""Pack the results of the cases again."""
+
+import base64
+
+from tests.cases.results import FOLDER, result_of, tables
+from tests.cases.told import view_of
+
+
+def main() -> None:
+    """Write the numbers that the server would send now in place of those in the tables."""
+    for name, table in tables().items():
+        path = FOLDER / f"{name}.json"
+        text = path.read_text()
+        for described in table["results"].values():
+            scores = result_of(name, described)
+            for seed, before in described["numbers"].items():
+                view = view_of(scores, {"seed": seed} if seed else {})
+                text = text.replace(before, base64.b64encode(view.map.numbers(view.shown)).decode())
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""What the Python rules make of a view, as plain values that can be compared with what the scripts make of it."""
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from dashboard.drawn import drawn_maps
+from dashboard.maps import map_of
+from dashboard.maps.legend import entries
+from dashboard.state import ViewState
+from dashboard.view import View
+
+
+def view_of(scores, values: dict[str, Any]) -> View:
+    """A result under controls that say these values; the map of its method is on the page."""
+    method = scores.provenance.method
+    name = next(name for name in ("function", "causal") if method in map_of(name).methods())
+    read = ViewState.from_values({**values, "model": scores.provenance.model.id, "view": name})
+    assert not read.notices
+    return View(read.state, scores.provenance.model, ((method, scores),))
+
+
+def told(view: View, dark: bool) -> dict[str, Any]:
+    """Everything that follows the controls."""
+    shown = view.shown
+    assert shown is not None
+    drawn = drawn_maps(view, dark)
+    counts = view.map.counts(shown, drawn.palette)
+    panels = []
+    for panel, look, beside in zip(view.panels, drawn.looks, drawn.profiles, strict=True):
+        marks = np.zeros_like(look.codes) if look.marks is None else look.marks
+        panels.append(
+            {
+                "key": panel.key,
+                "title": panel.title,
+                "note": panel.note,
+                "codes": look.codes.tolist(),
+                "marks": marks.tolist(),
+                "colours": colours_of(look),
+                "ground": look.ground,
+                "labels": labels_of(panel),
+                "profile": profile_of(beside),
+            }
+        )
+    return {
+        "panels": panels,
+        "sentence": text_of(view.map.said(shown)),
+        "legend": [entry.to_plain() for entry in entries(shown, dark)],
+        "topic": view.map.topic(shown),
+        "idle": view.map.idle(shown),
+        "best": best_of(view.map.best(shown)),
+        "counts": {"caption": counts.caption, "rows": [list(row) for row in counts.rows]} if counts else None,
+        "shares": [asdict(table) for table in view.map.shares(shown, drawn.palette)],
+        "layers": profile_of(view.map.layers(shown, drawn.palette)),
+    }
+
+
+def colours_of(look) -> list[list[str]]:
+    """The colour of every cell."""
+    return [[look.shades[code] for code in row] for row in look.codes.tolist()]
+
+
+def labels_of(panel) -> list[list[str]] | None:
+    """What every head is called."""
+    if panel.label is None:
+        return None
+    return [[panel.label.words[code] for code in row] for row in panel.label.codes.tolist()]
+
+
+def profile_of(beside) -> dict[str, Any] | None:
+    """Shares in thousandths, which both languages round alike."""
+    if beside is None:
+        return None
+    shares = [[round(1000 * float(share)) for share in row] for row in beside.shares]
+    return {"names": list(beside.names), "colours": list(beside.colours), "shares": shares, "signed": beside.signed}
+
+
+def text_of(said) -> str:
+    """A sentence as one text; what stands out is between stars."""
+    return "".join(piece if isinstance(piece, str) else "*" + "".join(piece.values()) + "*" for piece in said)
+
+
+def best_of(best) -> list[list[str]] | None:
+    """What every head does best, in words."""
+    if best is None:
+        return None
+    lines: list[list[str]] = []
+    for head in range(best.item[0].size):
+        mine = []
+        for place in range(len(best.item)):
+            item, verb, score = (array[place].ravel()[head] for array in (best.item, best.verb, best.score))
+            if score > 0:
+                mine.append(f"{best.verbs[verb]} {best.titles[item]} {int(1e6 * score + 0.5)}")
+        lines.append(mine)
+    return lines

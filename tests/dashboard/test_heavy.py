@@ -1,0 +1,177 @@
+"""Large answers: the same bytes as before, made once for many, without keeping the event loop busy."""
+
+import asyncio
+import gzip
+import io
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.errors import ServerBusy
+from analysis.results import tables
+from analysis.results.tables import csv_bytes, json_pieces
+from dashboard.web import heavy as heavy_module
+from dashboard.web.heavy import THREADS, WAITING, Heavy
+from tests import synthetic
+
+LARGEST = 0.1  # seconds of the processor that one callback of the event loop may take
+BIG = f"/api/scores?model={synthetic.BIG}"
+
+
+@pytest.mark.parametrize("rows", [0, 1, tables.ROWS, 3 * tables.ROWS + 1])
+def test_pieces_are_the_table(rows):
+    """Put together they are what pandas writes in one go, also for an empty table and one of whole pieces."""
+    frame = pd.DataFrame({"name": [f"n{i}" for i in range(rows)], "score": np.arange(rows) / 7})
+    assert csv_bytes(frame).decode() == frame.to_csv(index=False)
+    assert b"".join(json_pieces(frame)).decode() == frame.to_json(orient="records")
+
+
+def test_no_cell_is_a_formula():
+    """A text that a spreadsheet would run gets an apostrophe; numbers, also negative ones, stay as they are."""
+    frame = pd.DataFrame({"text": ["=1+1", "+a", "-a", "@a", "\ta", "plain", None], "number": [-1.5] * 7})
+    read = pd.read_csv(io.BytesIO(csv_bytes(frame)))
+    assert read["text"].tolist()[:6] == ["'=1+1", "'+a", "'-a", "'@a", "'\ta", "plain"]
+    assert read["number"].tolist() == [-1.5] * 7
+
+
+def sender(*encodings):
+    return SimpleNamespace(headers={"accept-encoding": ", ".join(encodings)})
+
+
+async def content(answer):
+    return b"".join([piece async for piece in answer.body_iterator])
+
+
+def test_a_file_is_made_once_for_all_who_ask():
+    """Thirty at once, with and without compression, get the same content, and it is made once."""
+    made, whole = [], bytes(range(256)) * 10_000
+
+    def make():
+        made.append(1)
+        time.sleep(0.1)
+        yield whole[:1_000_000]
+        yield whole[1_000_000:]
+
+    async def thirty():
+        heavy = Heavy()
+        asked = [heavy.answer(sender(*["gzip"] * (i % 2)), "key", make, "text/plain") for i in range(30)]
+        answers = await asyncio.gather(*asked)
+        return [(answer.headers.get("content-encoding"), await content(answer)) for answer in answers]
+
+    for encoding, body in asyncio.run(thirty()):
+        assert (gzip.decompress(body) if encoding else body) == whole
+    assert made == [1]
+
+
+def test_only_some_files_are_made_at_a_time():
+    """One more is refused with words; a failure is told to who asked and not kept."""
+    release, running = threading.Event(), []
+
+    def make():
+        running.append(1)
+        release.wait(30)
+        yield b"x"
+
+    def fails():
+        raise ValueError("cannot be made")
+        yield b""
+
+    async def many():
+        heavy = Heavy()
+        tasks = [asyncio.create_task(heavy.answer(sender(), i, make, "")) for i in range(WAITING + THREADS)]
+        await asyncio.sleep(0.2)
+        with pytest.raises(ServerBusy):
+            await heavy.answer(sender(), "more", make, "")
+        assert len(running) == THREADS
+        release.set()
+        await asyncio.gather(*tasks)
+        for _ in range(2):
+            with pytest.raises(ValueError, match="cannot be made"):
+                await heavy.answer(sender(), "wrong", fails, "")
+
+    asyncio.run(many())
+
+
+def test_what_is_kept_has_a_bound(monkeypatch):
+    """The files that were not asked for the longest go first."""
+    monkeypatch.setattr(heavy_module, "KEPT", 3)
+
+    async def several():
+        heavy = Heavy()
+        for key in "abcad":
+            await heavy.answer(sender(), key, lambda key=key: iter([key.encode()]), "")
+        return list(heavy._kept)
+
+    assert asyncio.run(several()) == ["c", "a", "d"]
+
+
+def test_no_piece_keeps_the_other_threads_waiting():
+    """pandas holds Python's lock while it writes; of the largest table it does so for less than 100 ms at a time."""
+    frame = synthetic.big_scores().to_frame()
+    assert len(frame) > 50 * tables.ROWS
+    for pieces in (json_pieces(frame), tables.csv_pieces(frame)):
+        longest, before = 0.0, time.thread_time()
+        for _ in pieces:
+            longest, before = max(longest, time.thread_time() - before), time.thread_time()
+        assert longest < LARGEST
+
+
+class Watched(asyncio.SelectorEventLoop):
+    """An event loop that knows how long its callbacks keep the processor, whatever else the machine does."""
+
+    def __init__(self):
+        super().__init__()
+        self.longest = (0.0, "")
+
+    def watch(self):
+        run = asyncio.events.Handle._run
+
+        def timed(handle):
+            before = time.thread_time()
+            run(handle)
+            self.longest = max(self.longest, (time.thread_time() - before, repr(handle)))
+
+        return timed
+
+
+def test_no_request_keeps_the_event_loop_busy(server, monkeypatch):
+    """Page, lists, figures, exports and the largest table of scores: no callback takes 100 ms of the processor."""
+    loop = Watched()
+    monkeypatch.setattr(asyncio.events.Handle, "_run", loop.watch())
+    paths = ("/", "/_dash-layout", "/api/health", "/api/jobs", "/api/models", BIG)
+    exports = ("view.csv", "page.html", "figure.json")
+    paths = (*paths, *(f"/export/{name}?model={synthetic.BIG}" for name in exports))
+
+    async def visit():
+        await status(server, "/api/health")  # the first request of all puts the application together
+        for path in paths:
+            loop.longest = (0.0, "")
+            assert await status(server, path) == 200, path
+            assert loop.longest[0] < LARGEST, (path, loop.longest)
+
+    loop.run_until_complete(visit())
+    loop.close()
+
+
+async def status(server, path):
+    """Ask as a browser without compression does, and read all."""
+    path, _, query = path.partition("?")
+    scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query.encode()}
+    scope |= {"headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 1), "server": ("localhost", 80)}
+    scope |= {"scheme": "http", "root_path": "", "http_version": "1.1", "asgi": {"version": "3.0"}}
+    codes = []
+
+    async def receive():
+        await asyncio.sleep(0 if not codes else 3600)
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            codes.append(message["status"])
+
+    await server(scope, receive, send)
+    return codes[0]

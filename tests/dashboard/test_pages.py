@@ -1,0 +1,119 @@
+"""Pages of plain HTML: a head's own, and the answers to a search."""
+
+import re
+
+import pytest
+
+from dashboard.page.markup import as_html
+from tests import synthetic
+from tests.faults.test_hostile import client_of
+
+
+@pytest.fixture
+def client(store):
+    synthetic.fill(store)
+    return client_of(store)
+
+
+def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
+    """With a title and a text for previews, neighbours, group mates, heads like it and the papers."""
+    page = client.get("/head/L23H4").text
+    assert "<title>L23H4 of smollm2-135m-instruct – Head Atlas</title>" in page
+    assert re.search(r'property="og:description" content="Promotes country → capital', page)
+    assert "rank 1 of 270" in page
+    for other in ("L23H3", "L23H5"):
+        assert f'href="/head/{other}?model=smollm2-135m-instruct@' in page
+    for words in ("Heads like it", "2412.11965", "2505.13737", "Gates", "Function map", "data-pairs"):
+        assert words in page
+    assert page.count("data:image/svg+xml;base64,") == 2
+
+
+def test_the_first_and_the_last_head_have_one_neighbour(client):
+    """There is nothing before L0H0 and after L29H8."""
+    first, last = client.get("/head/L0H0").text, client.get("/head/L29H8").text
+    assert "L0H1 →" in first
+    assert "←" not in first
+    assert "← L29H7" in last
+    assert " →</a>" not in last
+
+
+@pytest.mark.parametrize("name", ["L99H0", "nothing", "%3Cscript%3E", "L1H1%00", "9" * 300])
+def test_a_head_that_is_not_there_is_a_404_in_words(client, name):
+    """With a way home, and nothing of the address as markup."""
+    answer = client.get(f"/head/{name}")
+    assert answer.status_code == 404
+    assert "The maps" in answer.text
+    assert "<script>" not in answer.text.replace('<script src="/assets/before/theme.js"></script>', "")
+
+
+def test_a_search_lists_heads_with_links(client):
+    """The strongest first; the field keeps what was asked."""
+    page = client.get("/search", params={"q": "Paris"}).text
+    assert page.index("/head/L23H4?") < page.index("/head/L23H5?")
+    assert 'value="Paris"' in page
+
+
+def test_a_search_writes_what_was_asked_as_text(client):
+    """Markup in a question stays text."""
+    page = client.get("/search", params={"q": '"><img src=x onerror=alert(1)>'}).text
+    assert "<img src=x" not in page
+    assert "No head is known" in page
+
+
+def test_a_hostile_model_s_tokens_stay_text_on_a_head_s_page(client):
+    """Names and tokens that are HTML are escaped."""
+    page = client.get("/head/L1H0", params={"model": synthetic.ODD}).text
+    assert synthetic.HOSTILE not in page
+
+
+def test_the_api_searches_and_tells_of_a_head_in_words(client):
+    """The same findings as data."""
+    found = client.get("/api/search", params={"q": "capital"}).json()["answers"]
+    assert found[0]["head"] == "L23H4"
+    head = client.get("/api/head", params={"head": "L23H4"}).json()
+    assert head["findings"][0]["item"] == "country_capital"
+    assert {"head", "cosine"} == set(head["alike"][0])
+    assert client.get("/api/search").status_code == 422
+
+
+def test_html_is_escaped_and_unknown_attributes_are_left_out():
+    """What is text stays text; handlers cannot be written."""
+    from dash import html
+
+    piece = html.P(["<b>", html.A("x", href='"><script>', **{"data-x": "a&b"})], className="c", style={"width": "1%"})
+    assert as_html(piece) == (
+        '<p class="c" style="width:1%">&lt;b&gt;<a href="&quot;&gt;&lt;script&gt;" data-x="a&amp;b">x</a></p>'
+    )
+
+
+def test_a_comparison_offers_every_number_and_keeps_what_its_address_asks_for(client):
+    """What the address does not understand is the default; a class can colour but not be an axis."""
+    wanted = {
+        "x": "causal/math/facilitation",
+        "y": "function/copying/promote",
+        "colour": "agreement/function/causal/math",
+    }
+    page = client.get("/compare", params=wanted).text
+    for key in wanted.values():
+        assert f'<option value="{key}" selected>' in page or f'selected value="{key}"' in page
+    odd = client.get("/compare", params={"a": "<script>", "x": wanted["colour"], "size": "9" * 3000}).text
+    assert "<script>" not in odd.replace('<script src="/assets/before/theme.js"></script>', "")
+    assert odd.count(f'value="{wanted["colour"]}"') == 1
+
+
+def test_two_models_are_matched_over_the_api(client):
+    """And every listed number has one value per head."""
+    told = client.get("/api/matches", params={"other": "gemma-3-270m"}).json()
+    assert {"head", "other", "cosine"} == set(told["matches"][0])
+    keys = [each["key"] for each in client.get("/api/quantities").json()["quantities"]]
+    numbers = client.get("/api/quantity", params={"key": keys[0]}).json()["values"]
+    assert (len(numbers), len(numbers[0])) == (30, 9)
+    assert client.get("/api/quantity", params={"key": "nothing"}).status_code == 422
+
+
+def test_a_prompt_in_the_address_stays_text(client):
+    """It fills the field; markup in it is escaped, and an unknown model is the default one."""
+    page = client.get("/prompt", params={"text": '"><script>alert(1)</script>', "model": "no/model"}).text
+    assert "<script>alert" not in page
+    assert "&quot;&gt;&lt;script&gt;alert(1)" in page
+    assert "<title>&quot;&gt;" in page

@@ -1,0 +1,167 @@
+"""One rule in two languages: what the scripts make of a map's numbers is what Python makes of its scores."""
+
+import base64
+import gzip
+import json
+import random
+import shutil
+import subprocess
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.results.shipped import shipped
+from dashboard.maps.causal.steps import STEPS, score_steps
+from dashboard.palette import colours
+from dashboard.palette import told as palettes
+from dashboard.setting import settings_of
+from tests.cases.results import FOLDER, result_of, tables
+from tests.cases.told import told, view_of
+from tests.synthetic import big_scores, causal_scores_of
+
+SCRIPT = Path(__file__).parent.parent / "scripts" / "follow.mjs"
+TABLES = tables()
+CASES = [(name, case) for name, table in TABLES.items() for case in table["cases"]]
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node")
+
+
+def numbers_of(view):
+    """The numbers of the map on the page."""
+    return view.map.numbers(view.shown)
+
+
+def state_of(view):
+    """The state as the scripts have it: values by their keys."""
+    part = view.state.of(view.map.part)
+    values = {key: getattr(part, setting.name) for key, setting in settings_of(type(part)).items()}
+    return {**values, "palette": view.state.palette}
+
+
+def followed(views, dark):
+    """What the scripts make of some views of one result."""
+    asked = [{"state": state_of(view), "palette": asdict(colours(view.state.palette, dark))} for view in views]
+    numbers = base64.b64encode(numbers_of(views[0])).decode()
+    question = json.dumps([{"numbers": numbers, "heads": views[0].card.heads, "asked": asked}])
+    answer = subprocess.run(["node", str(SCRIPT)], input=question, capture_output=True, text=True, check=True)
+    return json.loads(answer.stdout)
+
+
+def plain(value):
+    """As JSON has it."""
+    return json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case['name']}" for name, case in CASES])
+def test_the_table_of_cases_holds_of_the_python_rules(name, case):
+    """Codes, marks, counts, words and legend of every case, as they stand in the table."""
+    scores = result_of(name, TABLES[name]["results"][case["result"]])
+    view = view_of(scores, case["state"])
+    found = plain(told(view, case.get("dark", False)))
+    for panel, expected in zip(found["panels"], case["expected"].pop("panels"), strict=True):
+        assert {key: panel[key] for key in expected} == expected
+    for key, expected in case["expected"].items():
+        assert found[key] == expected, key
+
+
+def test_the_scripts_tests_have_the_palettes_and_defaults_of_the_page():
+    """They read them from the tables, as the page gets them from the server."""
+    assert json.loads((FOLDER / "palettes.json").read_text()) == plain(palettes())
+    for name, table in TABLES.items():
+        scores = result_of(name, next(iter(table["results"].values())))
+        assert table["defaults"] == plain(state_of(view_of(scores, {})))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_table_has_the_numbers_that_the_server_would_send(name):
+    """The scripts' tests start from the packed results of the table."""
+    for described in TABLES[name]["results"].values():
+        scores = result_of(name, described)
+        for seed, packed in described["numbers"].items():
+            view = view_of(scores, {"seed": seed} if seed else {})
+            assert base64.b64encode(numbers_of(view)).decode() == packed
+
+
+FUNCTION = {
+    "how": ["any", "always"],
+    "kind": ["both", "promote", "suppress"],
+    "colour": ["categories", "scores"],
+    "tau": [0.0, 0.05, 0.1, 0.15, 0.3, 0.5, 1.0],
+    "labels": ["all", "beyond"],
+    "uncertain": [False, True],
+    "top": [0, 1, 5, 40],
+    "palette": ["okabe-ito", "paper"],
+}
+CAUSAL = {
+    "columns": ["both", "always", "any"],
+    "gates": ["both", "facilitation", "interference", "irrelevance", "preview"],
+    "role": [0.0, 0.3, 0.5, 0.77, 1.0],
+    "palette": ["okabe-ito", "paper"],
+}
+
+
+def random_states(choices, count, seed):
+    """Values of controls, always the same ones."""
+    drawn = random.Random(seed)
+    return [{key: drawn.choice(values) for key, values in choices.items()} for _ in range(count)]
+
+
+SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method != "salience"]
+NAMES = [f"{scores.provenance.model.id} {scores.provenance.method}" for scores in SHIPPED]
+
+
+@needs_node
+@pytest.mark.parametrize("scores", SHIPPED, ids=NAMES)
+def test_the_scripts_follow_every_control_as_python_does(scores):
+    """Every code, mark, word and count of real maps, under random settings in both palettes and themes."""
+    is_causal = scores.provenance.method == "causal"
+    states = random_states(CAUSAL if is_causal else FUNCTION, 12, seed=1)
+    if not is_causal:
+        states[3]["relation"], states[4]["relation"] = scores.items()[0], scores.items()[-1]
+        states[5]["carriers"] = "mean"
+    views = [view_of(scores, state) for state in states]
+    for dark in (False, True):
+        half = views[::2] if dark else views[1::2]
+        for view, found in zip(half, followed(half, dark), strict=True):
+            expected = plain(told(view, dark))
+            for key, value in expected.items():
+                assert found[key] == value, (key, state_of(view))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(0, 10_000))
+def test_a_score_reaches_a_threshold_exactly_when_its_step_does(scores, grid):
+    """Whatever the score, for every threshold of four decimals; equal steps are scores that hardly differ."""
+    values = np.array([*scores, grid / 10_000])
+    steps = score_steps(values)
+    threshold = round(grid / 10_000, 4)
+    assert ((steps >= grid * (STEPS // 10_000)) == (values >= threshold)).all()
+    assert np.abs(steps / STEPS - values).max() <= 1.0001 / STEPS
+
+
+def grown(scores, layers=80, heads=64):
+    """A real result as a model of so many heads would have it: heads of the same depth, drawn at random."""
+    drawn, card = np.random.default_rng(0), scores.provenance.model
+    at = np.repeat(np.arange(layers) * len(card.layers) // layers, heads), drawn.integers(0, card.heads, layers * heads)
+
+    def larger(array):
+        values = array.values[..., at[0], at[1]].reshape(*array.shape[:-2], layers, heads)
+        coords = {dim: array.coords[dim] for dim in array.dims[:-2]}
+        return xr.DataArray(values, {**coords, "layer": range(layers), "head": range(heads)}, array.dims)
+
+    card = replace(card, layers=tuple(range(layers)), heads=heads)
+    parts = {name: larger(part) for name, part in scores.parts.items()}
+    arrays = {name: larger(getattr(scores, name)) for name in ("score", "hits", "missing")}
+    return replace(scores, **arrays, parts=parts, provenance=replace(scores.provenance, model=card))
+
+
+@pytest.mark.parametrize("kind", ["weights", "running", "causal"])
+def test_the_numbers_of_a_big_model_are_small(kind, running_scores):
+    """At most 300 kB for 80 × 64 heads and all relations, with intervals and controls, compressed."""
+    big = big_scores()
+    made = {"weights": lambda: big, "running": lambda: grown(running_scores)}
+    scores = causal_scores_of(big.provenance.model) if kind == "causal" else made[kind]()
+    assert len(gzip.compress(numbers_of(view_of(scores, {})), 4)) < 300_000

@@ -1,0 +1,235 @@
+"""Steps that hang, servers that share a store, stores that vanish: the queue goes on and the results are the same."""
+
+import os
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from distributed import Client, Security
+
+from analysis import methods
+from analysis.errors import DamagedFile, SettingError
+from analysis.jobs import journal as journal_module
+from analysis.jobs.engine import Engine, Place
+from analysis.jobs.job import Job
+from analysis.jobs.journal import Journal
+from analysis.jobs.lease import Leases
+from analysis.jobs.request import make_request
+from analysis.models.checkpoint import Checkpoint
+from analysis.results.scores import Scores
+from analysis.results.store import Store
+from tests.engine.test_engine import wait
+from tests.faults.paused import FOR_EVER, NAME, PausedMethod
+
+SLOW = 0.3  # seconds of a step that can be met
+
+
+@pytest.fixture(scope="module", autouse=True)
+def paused():
+    """The slow method, for the tests of this module."""
+    method = PausedMethod()
+    methods.register(method)
+    yield method
+    methods.METHODS.remove(method)
+
+
+@pytest.fixture(scope="module")
+def folder(tiny_folder, tmp_path_factory):
+    """A models directory with a tiny model of three layers."""
+    made = tmp_path_factory.mktemp("models")
+    shutil.copytree(tiny_folder, made / "small")
+    return made
+
+
+@pytest.fixture(scope="module")
+def working(folder, tmp_path_factory):
+    """An engine with a worker process of its own, for all tests of this module."""
+    store = Store(tmp_path_factory.mktemp("working") / "store")
+    engine = Engine(store, Place(device="cpu", models=folder))
+    engine.start()
+    yield engine
+    engine.stop()
+    store.close()
+
+
+def request(shift, pause=0.0, written=""):
+    """A job of its own for each shift."""
+    values = {"model": "small", "methods": [NAME], "shift": shift, "pause": pause, "written": str(written)}
+    return make_request(values)
+
+
+def even(engine, shift):
+    """Whether the result of a shift is right."""
+    expected = (np.add.outer(np.arange(3), np.arange(4)) + shift) % 2 == 0
+    for name in engine._store.names("result/"):
+        scores = Scores.from_parquet(engine._store.get(name))
+        if scores.provenance.settings == {"shift": shift}:
+            return np.array_equal(scores.score.values.squeeze(), expected)
+    return False
+
+
+def test_a_hung_step_is_ended_by_cancelling_and_the_next_job_runs(working):
+    """A worker that answers nothing any more is replaced, and only then the job is called cancelled."""
+    hung = working.submit(request(1, FOR_EVER))
+    wait(working, hung, lambda job: job.total == 3)
+    (nanny,) = working.cluster.local.workers.values()
+    before = nanny.pid
+    working.cancel(hung.id)
+    after = working.submit(request(2))
+    assert wait(working, hung).state == "cancelled"
+    assert wait(working, after).state == "done"
+    assert nanny.pid != before
+    assert even(working, 2)
+
+
+def test_a_step_has_a_limit(working, monkeypatch):
+    """A job whose step takes longer fails with words, and the next one runs."""
+    hung = working.submit(request(3, FOR_EVER))
+    wait(working, hung, lambda job: job.total == 3)
+    with monkeypatch.context() as hasty:
+        hasty.setattr(working, "_place", replace(working._place, step_limit=1.0))
+        failed = wait(working, hung)
+    assert (failed.state, failed.message) == ("failed", "a step took over 1 s")
+    assert "--step-limit" in failed.hint
+    assert wait(working, working.submit(request(4))).state == "done"
+
+
+def test_trying_again_right_after_cancelling_is_not_lost(working):
+    """A job that is still being stopped waits again instead, and is done."""
+    job = working.submit(request(5, SLOW))
+    wait(working, job, lambda job: job.done >= 1)
+    working.cancel(job.id)
+    assert working.retry(job.id).state == "queued"
+    assert wait(working, job).state == "done"
+    assert even(working, 5)
+
+
+def test_other_users_of_the_machine_cannot_use_the_worker(working):
+    """The local scheduler and its worker take nobody who has not the key of this process."""
+    wait(working, working.submit(request(6)))
+    local = working.cluster.local
+    for address in (local.scheduler_address, *local.scheduler.workers):
+        assert address.startswith("tls://127.0.0.1:")
+        for stranger in (Security(), Security.temporary()):
+            for scheme in ("tls://", "tcp://"):
+                with pytest.raises((OSError, ValueError, TypeError, RuntimeError)):
+                    Client(scheme + address.removeprefix("tls://"), security=stranger, timeout=1).run_on_scheduler(int)
+
+
+def test_a_store_that_is_deleted_in_mid_job_has_the_result_in_the_end(folder, tmp_path, working, monkeypatch):
+    """The job computes again what was lost, and a new process finds job, request and result."""
+    store = Store(tmp_path / "store")
+    engine = Engine(store, Place(device="cpu", models=folder))
+    monkeypatch.setattr(engine, "cluster", working.cluster)  # the worker that is there
+    engine.start()
+    job = engine.submit(request(7, SLOW))
+    wait(engine, job, lambda job: job.done >= 1)
+    shutil.rmtree(tmp_path / "store")
+    ended = _ended(engine, job)
+    again = Engine(Store(tmp_path / "store"))
+    assert ended.state == again.job(job.id).state == "done"
+    assert again._journal.request(job.id) == request(7, SLOW)
+    assert even(again, 7)
+    engine._stopping.set()
+    engine._wake.set()
+    engine._thread.join()
+    store.close()
+
+
+def _ended(engine, job):
+    """The job at its end, although it is gone for a moment."""
+    return wait(engine, job, lambda job: job is not None and not job.active)
+
+
+def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, monkeypatch):
+    """Each step runs once, a cancel through the other server arrives, and all results are right."""
+    written = tmp_path / "steps"
+    engines = []
+    for _ in range(2):
+        engine = Engine(Store(tmp_path / "store"), Place(device="cpu", models=folder))
+        monkeypatch.setattr(engine, "cluster", working.cluster)
+        engine.start()
+        engines.append(engine)
+    jobs = [engines[i % 2].submit(request(10 + i, 0.1, written)) for i in range(4)]
+    for i, job in enumerate(jobs):
+        assert wait(engines[0], job).state == "done"
+        assert sum(engines[1].job(job.id).workers.values()) == 3
+        assert even(engines[1], 10 + i)
+    lines = written.read_text().split()
+    assert len(lines) == len(set(lines)) == 12
+    slow = engines[0].submit(request(20, 1.0))
+    wait(engines[0], slow, lambda job: job.total == 3)
+    for engine in engines:  # one of them is not the one that works on it
+        engine.cancel(slow.id)
+    assert wait(engines[0], slow).state == "cancelled"
+    for engine in engines:
+        engine._stopping.set()
+        engine._wake.set()
+        engine._thread.join()
+
+
+def test_a_lease_is_one_persons_until_it_is_left(tmp_path):
+    """Nobody else gets it meanwhile, also not through another folder object; afterwards the next one does."""
+    mine, other = Leases(tmp_path), Leases(tmp_path)
+    lease = mine.take("job")
+    assert other.take("job") is None
+    with lease, other.take("another") as free:
+        assert free is not None
+    with other.take("job") as next_one:
+        assert next_one is not None
+        assert mine.take("job") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors", "vocab.json"])
+def test_only_regular_files_are_opened(tiny_folder, tmp_path, name):
+    """A pipe or a device where a file of a model should be is a named error, and nothing waits for it."""
+    for kind, make in {"pipe": os.mkfifo, "device": lambda path: path.symlink_to("/dev/zero")}.items():
+        folder = tmp_path / kind
+        shutil.copytree(tiny_folder, folder)
+        (folder / name).unlink(missing_ok=True)
+        make(folder / name)
+        with pytest.raises(DamagedFile, match=f"{name} of {kind} is not a regular file"):
+            Checkpoint.open(folder)
+
+
+def test_old_jobs_are_forgotten_and_their_results_stay(store, monkeypatch):
+    """Of the jobs that are over only some are kept: those that failed go before those that are done."""
+    monkeypatch.setattr(journal_module, "KEPT", 3)
+    journal, engine = Journal(store), Engine(store)
+    states = ["done", "failed", "cancelled", "done", "failed"]
+    for i, state in enumerate(states):
+        journal.add(Job.of(request(30 + i)).at(state=state, finished=f"2026-01-0{i + 1}"), request(30 + i))
+    waiting = engine.submit(request(40))
+    assert [job.state for job in engine.jobs()] == ["done", "done", "failed", "queued"]
+    assert len(list(store.names("request/"))) == 4
+    assert engine.job(waiting.id).active
+
+
+def test_a_job_that_is_over_can_be_deleted(store):
+    """A waiting one cannot; a deleted one is gone with its request, and can be asked for again."""
+    engine = Engine(store)
+    job = engine.submit(request(50))
+    with pytest.raises(SettingError, match="is queued"):
+        engine.delete(job.id)
+    engine.cancel(job.id)
+    engine.delete(job.id)
+    assert engine.jobs() == list(store.names()) == []
+    with pytest.raises(SettingError, match="no job"):
+        engine.delete(job.id)
+    assert engine.submit(request(50)).active
+
+
+def test_jobs_are_read_once(store, monkeypatch):
+    """A look at many jobs reads those alone that were written since the last one, also by another server."""
+    journal, other = Journal(store), Journal(Store(store.folder))
+    jobs = [Job.of(request(60 + i)) for i in range(5)]
+    for i, job in enumerate(jobs):
+        journal.add(job, request(60 + i))
+    assert len(journal.jobs()) == 5
+    read, get = [], store.get
+    monkeypatch.setattr(store, "get", lambda key: read.append(key) or get(key))
+    other.save(jobs[2].at(done=1))
+    assert sorted(job.done for job in journal.jobs()) == [0, 0, 0, 0, 1]
+    assert read == [f"job/{jobs[2].id}"]

@@ -1,0 +1,63 @@
+"""A store full of finished jobs of the largest size: the server answers as if it was empty."""
+
+import os
+import time
+
+import psutil
+import pytest
+
+from analysis.jobs.job import Job
+from analysis.jobs.journal import KEPT, Journal
+from analysis.jobs.request import make_request
+from analysis.results.store import Store
+
+PAIRS = 19_900
+JOBS = 1_000
+
+
+def largest(number):
+    """A request with as many pairs as one may bring."""
+    content = "\n".join(f"source{number}x{i},target{number}x{i}" for i in range(PAIRS))
+    return make_request({"model": f"org/{number}", "files": [{"name": "own.csv", "content": content}]})
+
+
+def percentile(times, share=0.95):
+    return sorted(times)[int(share * (len(times) - 1))]
+
+
+def answer_times(server, path, count=60):
+    times = []
+    for _ in range(count):
+        start = time.perf_counter()
+        server.ask(path)
+        times.append(1000 * (time.perf_counter() - start))
+    return times
+
+
+@pytest.mark.slow
+def test_a_thousand_finished_jobs_slow_nothing_down(server, converted, capsys):
+    """Health within 50 ms at the 95th percentile, the same memory as before, and the next start keeps the newest."""
+    process = psutil.Process(server.process.pid)
+    server.ask("/api/jobs")
+    before = process.memory_info().rss
+    store = Store(converted / "store")
+    journal, request = Journal(store), largest(0)
+    record, one = request.to_record().encode(), Job.of(request)
+    for number in range(JOBS):
+        job = one.at(id=f"{number:016x}", state="failed", message="no", finished=f"{number:06}")
+        store.put(f"request/{job.id}", record)
+        journal.save(job)
+    listed = answer_times(server, "/api/jobs", 10)
+    health = answer_times(server, "/api/health")
+    after = process.memory_info().rss
+    with capsys.disabled():
+        print(f"\n{JOBS} finished jobs of {PAIRS} pairs, {os.cpu_count()} cores")
+        print(f"health p95 {percentile(health):.1f} ms, list of jobs p95 {percentile(listed):.0f} ms")
+        print(f"memory {before / 1e6:.0f} MB before, {after / 1e6:.0f} MB after")
+    assert percentile(health) <= 50
+    assert after - before < 100e6
+    server.kill()
+    server.start()
+    assert len(server.ask("/api/jobs")) == KEPT
+    assert len(list(store.names("request/"))) == KEPT
+    store.close()

@@ -1,0 +1,220 @@
+"""The server as a process on the network: guesses, half-sent requests, a real proxy with TLS in front."""
+
+import base64
+import datetime
+import http.client
+import ipaddress
+import json
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+from contextlib import closing
+
+import pytest
+from argon2 import PasswordHasher
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from websockets.exceptions import ConnectionClosedError
+from websockets.sync.client import connect
+
+from tests.browser.harness import ROOT
+from tests.faults.conftest import Server
+
+NAME = "atlas.test"
+RIGHT = {"Authorization": "Basic " + base64.b64encode(b"anna:secret").decode()}
+WRONG = {"Authorization": "Basic " + base64.b64encode(b"anna:guess").decode()}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def ports():
+    """Of the proxy: where it keeps the name that browsers ask for, and where it writes its own."""
+    return free_port(), free_port()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory, ports):
+    """A server for a team behind a proxy, with one analyst."""
+    folder = tmp_path_factory.mktemp("server")
+    people = folder / "people"
+    people.write_text(f"anna:analyst:{PasswordHasher().hash('secret')}\n")
+    flags = ("--auth-file", str(people), "--public-url", f"https://{NAME}:{ports[0]}", "--trusted-proxy", "127.0.0.1")
+    made = Server(folder / "cache", *flags)
+    made.log = folder / "log"
+    made.start()
+    yield made
+    made.stop()
+
+
+def certificate(folder):
+    """A key, and a certificate for the name that it signed itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, NAME)])
+    names = x509.SubjectAlternativeName([x509.DNSName(NAME), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    today = datetime.datetime.now(datetime.UTC)
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(1).add_extension(names, critical=False)
+    made = made.not_valid_before(today - datetime.timedelta(1)).not_valid_after(today + datetime.timedelta(1))
+    pem = serialization.Encoding.PEM
+    kind, plain = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    (folder / "key.pem").write_bytes(key.private_bytes(pem, kind, plain))
+    (folder / "cert.pem").write_bytes(made.sign(key, hashes.SHA256()).public_bytes(pem))
+
+
+CONFIGURATION = """
+daemon off; pid {folder}/pid; error_log stderr;
+events {{}}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
+  proxy_http_version 1.1;
+  proxy_set_header Upgrade $http_upgrade;
+  proxy_set_header Connection $kept_open;
+  proxy_set_header X-Forwarded-For $remote_addr;
+  map $http_upgrade $kept_open {{ default upgrade; "" ""; }}
+  server {{
+    listen 127.0.0.1:{kept} ssl;
+    location / {{
+      proxy_set_header Host $http_host;
+      proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection $kept_open;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_pass http://127.0.0.1:{server};
+    }}
+  }}
+  server {{ listen 127.0.0.1:{rewritten} ssl; location / {{ proxy_pass http://127.0.0.1:{server}; }} }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory, server, ports):
+    """nginx in front of the server, and how to trust it."""
+    program = shutil.which("nginx") or shutil.which(ROOT / ".venv" / "nginx" / "usr" / "sbin" / "nginx")
+    if program is None:
+        pytest.skip("no nginx: make test unpacks Debian's where it may")
+    folder = tmp_path_factory.mktemp("nginx")
+    certificate(folder)
+    text = CONFIGURATION.format(folder=folder, kept=ports[0], rewritten=ports[1], server=server.port)
+    (folder / "nginx.conf").write_text(text)
+    process = subprocess.Popen([program, "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")])
+    try:
+        for port in ports:
+            reachable(port)
+        yield ssl.create_default_context(cafile=str(folder / "cert.pem"))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def reachable(port):
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"nothing listens on {port}")
+
+
+def asked(connection, method, path, headers, body=None):
+    """Status and text of an answer."""
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    return answer.status, answer.read().decode()
+
+
+@pytest.mark.parametrize("way", ["kept", "rewritten"])
+def test_behind_a_proxy_with_tls_everything_works(proxy, ports, way):
+    """Page, API, submissions and the WebSocket, whether or not the proxy keeps the name; other sites are refused."""
+    public, port = f"https://{NAME}:{ports[0]}", ports[way == "rewritten"]
+    headers = {**RIGHT, "Host": f"{NAME}:{ports[0]}", "Origin": public, "Sec-Fetch-Site": "same-origin"}
+    with closing(http.client.HTTPSConnection("127.0.0.1", port, context=proxy)) as connection:
+        assert asked(connection, "GET", "/", headers)[0] == 200
+        body, headers = json.dumps({"model": f"org/{way}"}), {**headers, "Content-Type": "application/json"}
+        status, told = asked(connection, "POST", "/api/jobs", headers, body)
+        assert status == 202, told
+        assert asked(connection, "POST", "/api/jobs", {**headers, "Origin": "https://evil.test"}, body)[0] == 403
+    address = f"wss://{NAME}:{ports[0]}/live/jobs"
+    line = socket.create_connection(("127.0.0.1", port))
+    with connect(address, sock=line, ssl=proxy, origin=public, additional_headers=RIGHT) as live:
+        told = live.recv()
+        while f"org/{way}" not in told:  # what a page was told a moment ago
+            told = live.recv(timeout=10)
+
+
+def test_the_name_under_which_it_is_called_is_checked(server):
+    """Its own address and the public one are answered, another one is not."""
+    for name, status in {f"127.0.0.1:{server.port}": 200, NAME: 200, "evil.test": 400}.items():
+        assert server.status("/api/health", headers={**RIGHT, "Host": name}) == status
+
+
+def test_half_sent_requests_do_not_keep_others_out(server):
+    """A thousand connections that never finish their headers: others are answered, and the connections are closed."""
+    silent = []
+    for _ in range(1000):
+        made = socket.create_connection(("127.0.0.1", server.port))
+        made.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        silent.append(made)
+    assert server.status("/api/health", headers=RIGHT) == 200
+    closed = 0
+    for made in silent[:800]:
+        made.settimeout(10)
+        try:
+            closed += made.recv(1) == b""
+        except ConnectionError:
+            closed += 1
+    for made in silent:
+        made.close()
+    assert closed == 800
+
+
+def test_connections_that_are_kept_stay_usable(server):
+    """The time for headers begins with each request and ends with its headers."""
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port)) as connection:
+        for _ in range(3):
+            assert asked(connection, "GET", "/api/health", RIGHT)[0] == 200
+            time.sleep(0.2)
+
+
+def test_guesses_wait_and_are_logged_and_known_people_do_not_wait(server):
+    """After some wrong logins an address gets 429, who is known gets in at once; a forwarded address needs trust."""
+    assert server.status("/api/health", headers=RIGHT) == 200
+    codes = [server.status("/api/health", headers={**WRONG, "X-Forwarded-For": "10.1.1.1"}) for _ in range(8)]
+    assert codes[:5] == [401] * 5
+    assert codes[-1] == 429
+    assert server.status("/api/health", headers=RIGHT) == 200
+    elsewhere = http.client.HTTPConnection("127.0.0.1", server.port, source_address=("127.0.0.9", 0))
+    with closing(elsewhere) as liar:
+        assert asked(liar, "GET", "/api/health", {**WRONG, "X-Forwarded-For": "10.2.2.2"})[0] == 401
+    log = server.log.read_text()
+    assert "wrong login of 'anna' from 10.1.1.1" in log
+    assert "wrong login of 'anna' from 127.0.0.9" in log
+    assert "10.2.2.2" not in log
+    assert "guess" not in log
+
+
+def test_frames_of_a_page_are_not_listened_to(server):
+    """Text and bytes change nothing and leave no trace in the log; a frame that is too large ends the socket."""
+    address = f"ws://127.0.0.1:{server.port}/live/jobs"
+    with connect(address, additional_headers=RIGHT) as live:
+        live.recv()
+        for frame in ("hello", b"\x00\xff", b"x" * 4000):
+            live.send(frame)
+        assert live.ping().wait(10)
+    with connect(address, additional_headers=RIGHT) as live:
+        live.recv()
+        live.send(b"x" * 100_000)
+        with pytest.raises(ConnectionClosedError, match="too big"):
+            list(live)
+    assert "Traceback" not in server.log.read_text()

@@ -1,0 +1,26 @@
+// One table of cases for both languages: what the scripts' rules make of small results.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { rulesOver } from "../../assets/atlas/maps/index.mjs";
+import { bufferOf, told } from "./told.mjs";
+
+const read = (name) => JSON.parse(readFileSync(new URL(`../cases/${name}.json`, import.meta.url), "utf8"));
+const palettes = read("palettes");
+
+for (const name of ["function", "causal"]) {
+  const { defaults, results, cases } = read(name);
+  for (const { name: title, result, state: changes, dark, expected } of cases) {
+    test(`${name}: ${title}`, () => {
+      const state = { ...defaults, ...changes };
+      const follow = rulesOver(bufferOf(results[result].numbers[state.seed || ""]));
+      const found = told(follow.view(state, palettes[state.palette][dark ? "dark" : "light"]), results[result].heads);
+      const { panels, ...rest } = expected;
+      assert.equal(found.panels.length, panels.length);
+      for (const [i, panel] of panels.entries()) {
+        for (const [key, value] of Object.entries(panel)) assert.deepEqual(found.panels[i][key], value, `${panel.key} ${key}`);
+      }
+      for (const [key, value] of Object.entries(rest)) assert.deepEqual(found[key], value, key);
+    });
+  }
+}

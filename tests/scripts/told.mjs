@@ -1,0 +1,62 @@
+// What the scripts' rules make of a view, as plain values (tests/cases/told.py tells the same of the Python rules).
+
+/** Everything that follows the controls. */
+export function told(view, heads) {
+  return {
+    panels: view.panels.map((panel) => ({
+      key: panel.key,
+      title: panel.title,
+      note: panel.note,
+      codes: rows(panel.look.codes, heads),
+      marks: rows(panel.look.marks || panel.look.codes.map(() => 0), heads),
+      colours: rows(Array.from(panel.look.codes, (code) => panel.look.shades[code]), heads),
+      ground: panel.look.ground,
+      labels: panel.label && rows(Array.from(panel.label.codes, (code) => panel.label.words[code]), heads),
+      profile: profileOf(panel.profile),
+    })),
+    sentence: view.sentence.map(textOf).join(""),
+    legend: view.legend,
+    topic: view.topic,
+    idle: view.idle,
+    best: view.best && bestOf(view.best),
+    counts: view.counts,
+    shares: view.shares,
+    layers: profileOf(view.profile),
+  };
+}
+
+function rows(values, heads) {
+  const found = [];
+  for (let at = 0; at < values.length; at += heads) found.push(Array.from(values.slice(at, at + heads)));
+  return found;
+}
+
+function profileOf(profile) {
+  if (!profile) return null;
+  const { names, colours, shares, signed } = profile;
+  return { names, colours, shares: shares.map((row) => Array.from(row, (share) => Math.round(1000 * share))), signed };
+}
+
+function textOf(piece) {
+  return typeof piece === "string" ? piece : `*${Object.values(piece).join("")}*`;
+}
+
+function bestOf({ count, titles, verbs, item, verb, score }) {
+  const size = item().length / count;
+  const lines = [];
+  for (let head = 0; head < size; head++) {
+    const mine = [];
+    for (let place = 0; place < count; place++) {
+      const at = place * size + head;
+      if (score()[at] > 0) mine.push(`${verbs[verb()[at]]} ${titles[item()[at]]} ${Math.floor(1e6 * score()[at] + 0.5)}`);
+    }
+    lines.push(mine);
+  }
+  return lines;
+}
+
+/** The arrays of a base64 text as the rules take them. */
+export function bufferOf(text) {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+}

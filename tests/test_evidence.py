@@ -1,0 +1,221 @@
+"""What the results support about a head, in words; heads by a question; heads alike. On the results that ship."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from analysis import cli
+from analysis.errors import SettingError
+from analysis.models.card import HeadId
+from analysis.results.agreement import BOTH, WORDS, agreements
+from analysis.results.catalogue import Catalogue
+from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
+from analysis.results.findings import Question
+from analysis.results.quantities import quantities, values
+
+DEFAULT, GEMMA = "smollm2-135m-instruct", "gemma-3-270m"
+
+
+@pytest.fixture
+def shipped(store):
+    """The results of a model by their methods, and its card."""
+
+    def of(model):
+        catalogue = Catalogue(store)
+        card = catalogue.card(model)
+        return results_of(catalogue, card), card
+
+    return of
+
+
+def heads(found):
+    return [str(answer.head) for answer in found]
+
+
+def test_a_finding_says_the_numbers_of_the_score_behind_it(shipped):
+    """Hits, share, interval and rank of country → capital are those of the stored map."""
+    results, _ = shipped(DEFAULT)
+    scores = results["function"]
+    where = {"item": "country_capital", "kind": "promote", "sample": "all", "layer": 23, "head": 4}
+    hits, kept = int(scores.hits.sel(where)), scores.item("country_capital").kept
+    first = findings_of({"function": scores}, HeadId(23, 4))[0]
+    assert (hits, kept) == (26, 40)  # 0.65 of 40 has the interval 0.50–0.78
+    assert "26 of 40 pairs, 0.65 (0.50–0.78), rank 1 of 270" in first.text
+    assert math.isclose(first.strength, hits / kept)
+
+
+def test_nothing_is_said_of_scores_that_are_no_labels(shipped):
+    """Every finding of the function map is a score above τ, and each such score is one."""
+    results, card = shipped(DEFAULT)
+    scores = results["function"]
+    above = int((scores.score > 0.15).sum())
+    told = 0
+    for layer in card.layers:
+        for head in range(card.heads):
+            told += len(findings_of({"function": scores}, HeadId(layer, head)))
+    assert told == above > 0
+
+
+def test_a_search_names_the_heads_of_a_relation_the_strongest_first(shipped):
+    """The words of a title lead to the heads that the map ranks highest."""
+    results, card = shipped(DEFAULT)
+    only = {"function": results["function"]}
+    best = [str(head) for head, score, _ in only["function"].top("country_capital", 9) if score > 0.15]
+    promoting = [str(a.head) for a in answers(only, card, "promote capital")]
+    assert promoting == best
+    assert heads(answers(only, card, "suppress capital")) == ["L23H3"]
+
+
+def test_a_search_for_a_token_finds_relations_and_salient_tokens(shipped):
+    """Paris is a target of country → capital, and some heads promote it for a token on which they act."""
+    results, card = shipped(DEFAULT)
+    found = answers(results, card, "Paris")
+    assert heads(found)[0] == "L23H4"
+    assert "France → Paris" in found[0].findings[0].text
+    assert any(finding.method == "salience" for answer in found for finding in answer.findings)
+
+
+def test_a_search_for_a_task_names_heads_by_the_seeds_in_which_they_have_a_role(shipped):
+    """Needed for math: heads with facilitation in all five seeds go first."""
+    results, card = shipped(DEFAULT)
+    found = answers(results, card, "needed for math")
+    gates = results["causal"].score.sel(item="math", kind="facilitation").values
+    first = found[0].head
+    assert (gates[:, card.layers.index(first.layer), first.head] >= 0.5).all()
+    assert "in 5 of 5 seeds" in found[0].findings[0].text
+    assert all(finding.item == "math" for answer in found for finding in answer.findings)
+
+
+@pytest.mark.parametrize("text", ["L23H4", "23.4", "a23.h4"])
+def test_a_head_s_name_finds_the_head(shipped, text):
+    """However it is written."""
+    results, card = shipped(DEFAULT)
+    assert heads(answers(results, card, text)) == ["L23H4"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "zzz", "99.99", "→", "\x00", "<script>", "L23H4 L23H5", "a" * 500])
+def test_a_search_for_nothing_known_gives_no_head(shipped, text):
+    """And does not fail."""
+    results, card = shipped(DEFAULT)
+    assert answers(results, card, text) == []
+
+
+def test_on_a_model_whose_weights_say_nothing_the_running_map_is_found(shipped):
+    """Antonyms of Gemma: L13H0, which copies nothing."""
+    results, card = shipped(GEMMA)
+    first = answers(results, card, "antonym")[0]
+    assert str(first.head) == "L13H0"
+    assert "running model" in first.findings[0].text
+    assert "copy-like" not in first.findings[0].text
+
+
+def test_heads_alike_are_those_of_the_largest_cosine(shipped):
+    """Equal to a loop over all heads."""
+    results, card = shipped(DEFAULT)
+    head = HeadId(23, 4)
+    blocks = []
+    for name in results:
+        if name == "salience":  # σ says how strongly a head acts, not on what
+            continue
+        scores = results[name].score.sel(item=results[name].items()).mean("sample")
+        values = np.nan_to_num(scores.values).reshape(-1, 270).T
+        values = values - np.median(values, axis=0)
+        blocks.append(values / np.sqrt((values**2).sum()))
+    rows = np.concatenate(blocks, axis=1)
+    mine = rows[23 * 9 + 4]
+    cosines = {}
+    for place, row in enumerate(rows):
+        name = f"L{place // 9}H{place % 9}"
+        lengths = math.sqrt(row @ row) * math.sqrt(mine @ mine)
+        cosines[name] = row @ mine / lengths if lengths else 0.0
+    del cosines["L23H4"]
+    expected = sorted(cosines, key=lambda name: -cosines[name])[:6]
+    alike = heads_like(results, card, head)
+    assert [str(other.head) for other in alike] == expected
+    assert all(math.isclose(other.cosine, cosines[str(other.head)]) for other in alike)
+
+
+def test_words_of_a_question_may_be_the_first_letters_of_words():
+    """Three letters are enough; a number must be equal."""
+    assert Question.of("capit").is_about("country → capital")
+    assert Question.of("Country capital").is_about("country_capital")
+    assert not Question.of("ca").is_about("country → capital")
+    assert not Question.of("12").is_about("task 123")
+    assert not Question.of("").is_about("anything")
+
+
+def test_the_command_line_searches(capsys, tmp_path, monkeypatch):
+    """As text and as JSON; an unknown model is an error in words."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert cli.main(["search", DEFAULT, "needed", "for", "math"]) == 0
+    assert "Needed for Math" in capsys.readouterr().out
+    assert cli.main(["search", DEFAULT, "Paris", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["head"] == "L23H4"
+    assert cli.main(["search", DEFAULT, "zzz"]) == 0
+    assert "No head" in capsys.readouterr().out
+    assert cli.main(["search", "no/model", "zzz"]) == 3
+
+
+def test_agreement_counts_heads_as_a_loop_over_them_does(shipped):
+    """Labelled: any relation above τ. Causal: F or N of at least 0.5 on average over the seeds."""
+    results, card = shipped(DEFAULT)
+    listed = {(each.what, each.item): each for each in agreements(results)}
+    assert set(listed) == {(what, task) for what in ("function", "running") for task in ("math", "syntax")}
+    scores, gates = results["running"].score.mean("sample"), results["causal"].score.mean("sample")
+    counts = dict.fromkeys(WORDS, 0)
+    for layer in card.layers:
+        for head in range(card.heads):
+            is_labelled = float(scores.sel(layer=layer, head=head).max()) > 0.15
+            roles = gates.sel(item="syntax", layer=layer, head=head)
+            is_causal = max(float(roles.sel(kind="facilitation")), float(roles.sel(kind="interference"))) >= 0.5
+            counts[WORDS[2 * is_labelled + is_causal]] += 1
+    assert listed["running", "syntax"].counts == counts
+    assert sum(counts.values()) == 270
+    assert counts[WORDS[BOTH]] > 0
+
+
+def test_a_model_with_one_kind_of_result_has_no_agreement(shipped):
+    """Gemma has no causal map here."""
+    results, _ = shipped(GEMMA)
+    assert agreements({name: scores for name, scores in results.items() if name != "causal"}) == []
+
+
+def test_heads_of_two_models_are_matched_by_their_scores(shipped):
+    """A model matches itself head by head; across models the matches are heads of the same relations."""
+    results, card = shipped(DEFAULT)
+    for match in matched_heads(results, card, results, card, most=10):
+        assert match.head == match.other
+        assert math.isclose(match.cosine, 1.0)
+    others, gemma = shipped(GEMMA)
+    first = matched_heads({"running": results["running"]}, card, {"running": others["running"]}, gemma)[0]
+    mine = results["running"].score.mean("sample").sel(layer=first.head.layer, head=first.head.head).max("kind")
+    theirs = others["running"].score.mean("sample").sel(layer=first.other.layer, head=first.other.head).max("kind")
+    assert str(mine.fillna(0).idxmax("item").values) == str(theirs.fillna(0).idxmax("item").values)
+
+
+def test_every_quantity_that_is_listed_can_be_read(shipped):
+    """One value per head, and an unknown key is an error in words."""
+    results, card = shipped(DEFAULT)
+    listed = quantities(results)
+    assert len({each.key for each in listed}) == len(listed) > 100
+    for each in listed:
+        assert values(results, each.key).shape == (len(card.layers), card.heads)
+    expected = results["running"].score.sel(item="country_capital", kind="promote").mean("sample").values
+    assert np.allclose(values(results, "running/country_capital/promote"), expected)
+    for wrong in ("", "function", "function/nothing/promote", "function/copying/nothing", "agreement/x/y/z", "/" * 50):
+        with pytest.raises(SettingError):
+            values(results, wrong)
+
+
+def test_a_search_for_induction_finds_the_strongest_induction_head(shipped):
+    """By its attention on repeated random tokens; what it does not do is not said of it."""
+    results, card = shipped(DEFAULT)
+    found = answers(results, card, "induction")
+    assert str(found[0].head) == "L18H6"
+    assert "rank 1 of 270" in found[0].findings[0].text
+    told = [finding.item for finding in findings_of({"behaviour": results["behaviour"]}, HeadId(18, 6))]
+    scores = results["behaviour"].score.sel(kind="score", layer=18, head=6, sample="all")
+    assert told == [name for name in told if float(scores.sel(item=name)) >= 0.3]
+    assert "induction" in told

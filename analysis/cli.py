@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis import __version__, listings, methods
+from analysis.data.relations import as_csv
 from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
 from analysis.jobs.engine import Engine
 from analysis.jobs.executor import compute
@@ -39,6 +40,7 @@ from analysis.results.agreement import agreement_lines, agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, results_of
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
+from analysis.results.own_sets import OwnSet
 from analysis.results.scores import Scores
 from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
@@ -181,6 +183,12 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=parents)
     command.set_defaults(run=_models)
+    command = commands.add_parser("sets", help="relations that people brought: list, rename, hide …", parents=parents)
+    command.add_argument("action", nargs="?", choices=["list", *_SET_ACTIONS], default="list")
+    command.add_argument("set", nargs="?", metavar="SET", help="a set by its id or name")
+    command.add_argument("name", nargs="?", metavar="NAME", help="rename: its new name")
+    command.add_argument("--out", type=Path, metavar="FOLDER", help="pairs: where the CSV files go (default: here)")
+    command.set_defaults(run=_sets)
     command = commands.add_parser("jobs", help="list the jobs; delete some that are over", parents=parents)
     command.add_argument("--delete", nargs="+", default=[], metavar="ID", help="delete these; their results stay")
     command.set_defaults(run=_jobs)
@@ -365,6 +373,42 @@ def _jobs(options: argparse.Namespace, progress: ShownProgress) -> str:
             engine.delete(job_id)
         data = [job.to_plain() for job in engine.jobs()]
     return json.dumps(data) if options.json else listings.jobs_text(data)
+
+
+_SET_ACTIONS = ("rename", "hide", "show", "pairs", "delete")
+
+
+def _sets(options: argparse.Namespace, progress: ShownProgress) -> str:
+    """Look after the relations that people brought."""
+    with closing(Store(cache_folder() / "store")) as store:
+        catalogue = Catalogue(store)
+        if options.action != "list":
+            if options.set is None or (options.name is None) == (options.action == "rename"):
+                raise SettingError("which set?", "Write: sets rename SET NAME, or sets hide|show|pairs|delete SET")
+            _change_set(options, catalogue, catalogue.own_set(options.set))
+        data = [_told_set(one) for one in catalogue.sets()]
+    return json.dumps(data) if options.json else listings.sets_text(data)
+
+
+def _change_set(options: argparse.Namespace, catalogue: Catalogue, one: OwnSet) -> None:
+    match options.action:
+        case "rename":
+            catalogue.change_set(one, name=options.name)
+        case "hide" | "show":
+            catalogue.change_set(one, hidden=options.action == "hide")
+        case "delete":
+            catalogue.delete_set(one)
+        case "pairs":
+            files = {}
+            for item in one.items:
+                rows = as_csv(catalogue.own_pairs(item))
+                files[(options.out or Path()) / f"{item.name}.csv"] = rows.encode()
+            write_files(files)
+
+
+def _told_set(one: OwnSet) -> dict[str, Any]:
+    names = [item.name for item in one.items]
+    return {"id": one.id, "name": one.name, "hidden": one.hidden, "relations": names, "models": list(one.models)}
 
 
 def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:

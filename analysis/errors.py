@@ -31,6 +31,7 @@ class HeadAtlasError(Exception):
     """Something a user can fix: `str(error)` says what is wrong, `hint` how to fix it."""
 
     exit_code = 1
+    field = ""  # of a request that it is about
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -41,6 +42,7 @@ class ModelError(HeadAtlasError):
     """The model cannot be opened."""
 
     exit_code = 3
+    field = "model"
 
 
 class ModelNotFound(ModelError):
@@ -93,6 +95,7 @@ class RelationError(HeadAtlasError):
     """A relation is unknown, malformed or too large."""
 
     exit_code = 4
+    field = "files"
 
 
 class HeadError(HeadAtlasError):
@@ -135,3 +138,4 @@ class TaskError(HeadAtlasError):
     """A task is unknown, malformed or too large."""
 
     exit_code = 9
+    field = "files"

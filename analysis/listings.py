@@ -40,6 +40,16 @@ def cache_text(data: Plain) -> str:
     )
 
 
+def sets_text(sets: Sequence[Plain]) -> str:
+    """One set of people's own relations per line."""
+    lines = []
+    for one in sets:
+        hidden = "  hidden" if one["hidden"] else ""
+        what, models = ", ".join(one["relations"]), ", ".join(one["models"])
+        lines.append(f"{one['id']}  {one['name']:24} {what}  (scores of {models}){hidden}")
+    return "\n".join(lines) or "nobody brought relations of their own yet"
+
+
 def answers_text(card: ModelCard, text: str, answers: Sequence[Answer]) -> str:
     """One head per paragraph, the strongest first."""
     if not answers:

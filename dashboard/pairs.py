@@ -1,8 +1,10 @@
 """A question about the pairs behind a head's score for a relation, as a view or a request asks it."""
 
+import json
 from dataclasses import dataclass
 
 from analysis.data import relations
+from analysis.data.relations import Pair
 from analysis.errors import RelationError
 from analysis.jobs.engine import Engine
 from analysis.methods.head_pairs import HeadPairs
@@ -10,7 +12,7 @@ from analysis.methods.relation_pairs import HeadPairsStep, relation_method, sett
 from analysis.methods.relation_settings import relation_of
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data
+from analysis.results.provenance import Data, Item
 from analysis.results.scores import Scores
 
 
@@ -24,6 +26,7 @@ class PairsQuestion:
     method: str = ""  # the first method that scores heads for relations when left out
     sample: str = ""  # its first one when left out
     result: str = ""  # of several results the one that goes first, as its link names it
+    own: str = ""  # the set that the relation belongs to, if somebody brought it
 
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:
         """What answers it, with the settings of the model's map, so that the hits are those of the score.
@@ -32,35 +35,42 @@ class PairsQuestion:
         """
         method = relation_method(self.method)
         head = card.check(self.head)
-        scores = catalogue.result(card, method.name, self.result)
-        settings: Data = {**self._relation(card, scores, engine), "layers": [head.layer]}
+        own = catalogue.own_set(self.own).id if self.own else None
+        scores = catalogue.result(card, method.name, self.result, own)
+        settings: Data = {**self._relation(card, scores, catalogue, engine), "layers": [head.layer]}
         if scores is not None:
             settings |= settings_of(method, scores.provenance)
         wanted = method.settings.model_validate(settings)
         return HeadPairsStep.of(method.plan(card, wanted), head, self.kind, self.sample)
 
-    def _relation(self, card: ModelCard, scores: Scores | None, engine: Engine) -> Data:
+    def _relation(self, card: ModelCard, scores: Scores | None, catalogue: Catalogue, engine: Engine) -> Data:
         """The settings that choose the relation: a name, or the file that a job brought."""
         if self.relation in relations.builtin():
             return {"relations": [self.relation]}
         items = () if scores is None else scores.provenance.items
         for item in items:
             if item.name == self.relation:
-                return {"relations": [], "files": [_file(engine, item.name, item.hash, card, self.head)]}
+                return {"relations": [], "files": [_file(catalogue, engine, item)]}
         names = ", ".join(relations.builtin())
         raise RelationError(f"there is no relation {self.relation[:80]!r} in this map", f"Built in: {names}.")
 
 
-def _file(engine: Engine, name: str, content_hash: str, card: ModelCard, head: HeadId) -> Data:
-    """The file of one's own relation: scores keep its hash alone, but the job that computed them has it."""
-    for request in engine.requests(name):
+def _file(catalogue: Catalogue, engine: Engine, item: Item) -> Data:
+    """The file of one's own relation."""
+    return {"name": f"{item.name}.json", "content": json.dumps(own_pairs(catalogue, engine, item))}
+
+
+def own_pairs(catalogue: Catalogue, engine: Engine, item: Item) -> tuple[Pair, ...]:
+    """The pairs of a relation that somebody brought: kept with its scores, or else in the job that computed them."""
+    kept = catalogue.own_pairs(item)
+    if kept:
+        return kept
+    for request in engine.requests(item.name):
         for file in getattr(request, "files", ()):
-            if not file.is_task:
-                relation = relation_of(file)
-                if (relation.name, relation.hash) == (name, content_hash):
-                    return {"name": file.name, "content": file.content}
-    told = f"the pairs of {name} are not kept with its scores"
-    raise RelationError(told, f"Give the file: python -m analysis pairs {card.id} {head} FILE")
+            relation = None if file.is_task else relation_of(file)
+            if relation is not None and (relation.name, relation.hash) == (item.name, item.hash):
+                return relation.pairs
+    raise RelationError(f"the pairs of {item.name} are not kept here", "Bring the file again.")
 
 
 def head_pairs(question: PairsQuestion, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairs:

@@ -1,5 +1,6 @@
 """One field of the state of a view: its default, its key in the address, how its value is read and written."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar, get_args
@@ -7,9 +8,13 @@ from typing import Any, Generic, TypeVar, get_args
 from analysis.models.card import HeadId
 
 Value = TypeVar("Value")
+Zoom = tuple[tuple[int, int], tuple[int, int]]  # the first and the last layer, the first and the last head
 
 MAX_PINS = 8  # heads compared side by side
+_READ_PINS = 100  # heads that an address may name; those beyond the first few are left out, which is said
 MAX_NAMES = 8  # names in a list, tasks for example
+_LONGEST_TEXT = 1000  # characters of what the browser alone understands
+_ZOOM = re.compile(r"L([0-9]{1,5})-([0-9]{1,5})\.H([0-9]{1,5})-([0-9]{1,5})")
 _LONGEST = 120  # characters of a name; names are looked up and shown as text, nothing else
 
 
@@ -106,9 +111,34 @@ def _count(text: str) -> int:
 
 def _heads(text: str) -> tuple[HeadId, ...]:
     heads = tuple(dict.fromkeys(HeadId.parse(part) for part in text.split(".") if part))
-    if len(heads) > MAX_PINS:
+    if len(heads) > _READ_PINS:
         raise ValueError(text)
     return heads
+
+
+def _zoom(text: str) -> Zoom | None:
+    if not text:
+        return None
+    found = _ZOOM.fullmatch(text)
+    if not found:
+        raise ValueError(text)
+    first, last, top, bottom = map(int, found.groups())
+    if first > last or top > bottom:
+        raise ValueError(text)
+    return (first, last), (top, bottom)
+
+
+def _zoom_text(zoom: Zoom | None) -> str:
+    if zoom is None:
+        return ""
+    (first, last), (top, bottom) = zoom
+    return f"L{first}-{last}.H{top}-{bottom}"
+
+
+def _text(text: str) -> str:
+    if len(text) > _LONGEST_TEXT or not text.isprintable():
+        raise ValueError(text)
+    return text
 
 
 FLAG: Codec[bool] = Codec(_flag, lambda value: "1" if value else "0")
@@ -116,6 +146,8 @@ NAME: Codec[str] = Codec(_name, str)
 NAMES: Codec[tuple[str, ...]] = Codec(_names, ",".join)
 SHARE: Codec[float] = Codec(_share, lambda value: f"{value:.4f}".rstrip("0").rstrip("."))
 COUNT: Codec[int] = Codec(_count, str)
+TEXT: Codec[str] = Codec(_text, str)
+ZOOM: Codec[Zoom | None] = Codec(_zoom, _zoom_text)
 HEADS: Codec[tuple[HeadId, ...]] = Codec(_heads, lambda heads: ".".join(str(head) for head in heads), between=".")
 
 

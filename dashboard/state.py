@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote
 from analysis.errors import HeadError
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
-from dashboard.setting import FLAG, HEADS, MAX_PINS, NAME, Part, Setting, setting, settings_of
+from dashboard.setting import FLAG, HEADS, MAX_PINS, NAME, TEXT, ZOOM, Part, Setting, Zoom, setting, settings_of
 
 if TYPE_CHECKING:
     from dashboard.maps.map import Map
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["MAX_PINS", "MODELS", "TABLE", "ReadState", "ViewState"]
 
 Palette = Literal["okabe-ito", "paper"]
-Theme = Literal["system", "light", "dark"]
 AnyPart = TypeVar("AnyPart", bound=Part)
 
 TABLE, MODELS = "table", "models"  # the views that are no map
+LOOKED_AFTER = ("zoom", "sort", "filter", "pin")  # keys that the browser alone writes
+_OLDER = {"theme"}  # keys of links of before that nothing depends on any more
 MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
 _UNQUOTED = "@.,/:-"  # characters that may stand in a query string as they are
@@ -53,7 +54,9 @@ class ViewState:
     view: str = field(default_factory=lambda: view_names()[0])
     transpose: bool = setting(False, FLAG, local=True)
     palette: Palette = setting("okabe-ito", Palette, local=True)
-    theme: Theme = setting("system", Theme)
+    zoom: Zoom | None = setting(None, ZOOM, of_model=True)  # of all maps of the page
+    sort: str = setting("", TEXT)  # of the table, as the scripts write it (assets/atlas/table.mjs)
+    filter: str = setting("", TEXT)  # of the table
     pins: tuple[HeadId, ...] = setting((), HEADS, key="pin")
     embed: bool = setting(False, FLAG)
     parts: tuple[Part, ...] = ()  # the maps' own; one that is left out is as its defaults are
@@ -88,26 +91,32 @@ class ViewState:
 
     def of_another_model(self, model: str) -> "ViewState":
         """The state for another model: without pins and all else that means something for this one only."""
-        state = replace(self, model=model, fingerprint="", pins=())
+        state = replace(self.shared, model=model, fingerprint="", sort=self.sort, filter=self.filter)
         for part in self.parts:
             chosen = {each.name: each.default for each in settings_of(type(part)).values() if each.of_model}
             state = state.with_part(replace(part, **chosen))
         return state
 
+    @property
+    def shared(self) -> "ViewState":
+        """Without what the browser alone looks after: pins, zoom, sort and filter of the table."""
+        return replace(self, pins=(), zoom=None, sort="", filter="")
+
     def without_local(self) -> "ViewState":
-        """The same with the defaults of all that the page follows by itself, and without pins, theme and frame."""
-        state = replace(self, pins=(), theme=type(self).theme, embed=False)
+        """The same with the defaults of all that the page follows or looks after by itself, and without the frame."""
+        state = replace(self.shared, embed=False)
         for each in _settings().values():
             if each.local:
                 state = state.changed(**{each.name: each.default})
         return state
 
     def values(self) -> dict[str, Any]:
-        """The values of all settings by their keys, in the order of an address, without pins."""
+        """The values of all settings by their keys, in the order of an address, but those the browser looks after."""
         values: dict[str, Any] = {}
         for part in (*(self.of(each.part) for each in _maps()), self):
             values |= {key: getattr(part, each.name) for key, each in settings_of(type(part)).items()}
-        del values["pin"]
+        for key in LOOKED_AFTER:
+            del values[key]
         return values
 
     def to_query(self) -> str:
@@ -212,6 +221,8 @@ def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
     values: dict[str, Any] = {}
     notices: list[str] = []
     for key, text in pairs:
+        if key in _OLDER:
+            continue
         if key not in settings and key not in {"model", "view"}:
             notices.append(f"The address has a part {_shown(key)!r} that is not known here.")
             continue
@@ -219,6 +230,10 @@ def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
             values |= _value(key, text, settings)
         except (ValueError, HeadError):
             notices.append(f"{_shown(text)!r} is no value for {key}; the default is shown.")
+    pins = values.get("pins", ())
+    if len(pins) > MAX_PINS:
+        values["pins"] = pins[:MAX_PINS]
+        notices.append(f"{MAX_PINS} heads can be pinned; the first {MAX_PINS} of {len(pins)} are.")
     return ReadState(ViewState().changed(**values), tuple(dict.fromkeys(notices)))
 
 

@@ -8,6 +8,7 @@ from analysis.errors import HeadAtlasError, HeadError
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
+from analysis.results.own_sets import OwnSet
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps import MAPS, map_of
@@ -35,6 +36,7 @@ class View:
     notices: tuple[str, ...] = ()
     failure: str = ""  # why the scores that a job could not compute are missing
     is_default: bool = False  # it shows what the default model's name alone stands for
+    sets: tuple[OwnSet, ...] = ()  # people's own relations that the model has scores for
 
     @property
     def results(self) -> Mapping[str, Scores]:
@@ -61,9 +63,9 @@ class View:
         if whole is None:
             return None
         state = self.state.of(each.part)
-        common = replace(self.state, pins=())
+        common = self.state.shared
         there = tuple((name, scores) for name, scores in self.by_method if name in each.methods())
-        return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there)
+        return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there, self.sets)
 
     def _whole(self, each: Map[Any]) -> Scores | None:
         """The result that a map shows."""
@@ -100,10 +102,10 @@ class View:
 
     @property
     def query(self) -> str:
-        """The address of the view without its pins: empty for the default one, with the fingerprint otherwise."""
-        if self.is_default and replace(self.state, pins=()) == ViewState():
+        """The address of what the server decides: empty for the default view, with the fingerprint otherwise."""
+        if self.is_default and self.state.shared == ViewState():
             return ""
-        return replace(self.named, pins=()).to_query()
+        return self.named.shared.to_query()
 
 
 def open_view(catalogue: Catalogue, query: str) -> View:
@@ -125,9 +127,10 @@ def opened(catalogue: Catalogue, read: ReadState) -> View:
         notices.append(_sentence(error))
         card, state = _instead(catalogue, state)
     pins = _existing(card, state.pins, notices)
-    bare = replace(state, pins=(), model=card.id, fingerprint="")
+    bare = replace(state.shared, model=card.id, fingerprint="")
     view = _with_results(catalogue, catalogue.generation, bare, card)
-    return replace(view, state=replace(view.state, pins=pins), notices=(*notices, *view.notices))
+    whole = replace(view.state, zoom=state.zoom, sort=state.sort, filter=state.filter, pins=pins)
+    return replace(view, state=whole, notices=(*notices, *view.notices))
 
 
 @cached(32)
@@ -139,10 +142,15 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
     """
     results: dict[str, Scores] = {}
     notices: list[str] = []
+    sets = catalogue.sets(card)
+    first = catalogue.default_set(card)
+    own = ""  # the set that one map asks for is shown by all
     for map_ in MAPS:
-        part = state.of(map_.part)
+        part, said = map_.with_own_set(state.of(map_.part), sets, first, card)
+        notices += said
+        own = map_.own_set(part) or own
         for method in map_.methods():
-            result = catalogue.result(card, method, map_.choice(part))
+            result = catalogue.result(card, method, map_.choice(part), own)
             if result is not None:
                 results[method] = result
         choices: dict[str, str] = {}
@@ -152,7 +160,8 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
         state = state.with_part(part)
         notices += said
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint
-    return View(state, card, tuple(results.items()), tuple(notices), catalogue.failure(card), is_default)
+    failure = catalogue.failure(card)
+    return View(state, card, tuple(results.items()), tuple(notices), failure, is_default, tuple(sets))
 
 
 def _sentence(error: HeadAtlasError) -> str:

@@ -251,8 +251,20 @@ def test_contrastive_gates_close_the_head_that_only_the_forgotten_needs(checkpoi
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(wrong):
     """Beyond every limit there is a named error."""
-    with pytest.raises(SettingError, match="makes no sense"):
+    with pytest.raises(SettingError, match="is too (small|large); (at|more|less)"):
         make_request({"model": "any", "methods": ["causal"], **wrong})
+
+
+def test_settings_that_are_no_numbers_are_named_by_their_titles():
+    """One line per problem, as a person reads it."""
+    wrong = {"rates": [1, "abc", 0.5, 0.1], "updates": [5], "seeds": 2.5}
+    with pytest.raises(SettingError) as refused:
+        make_request({"model": "any", "methods": ["causal"], **wrong})
+    assert str(refused.value).splitlines() == [
+        "Seeds: 2.5 is not a whole number",
+        "Updates: free, pushed: 1 given, at least 2 needed",
+        "Learning rates: 'abc' is not a number",
+    ]
 
 
 def test_a_task_is_named_once_and_pairs_have_no_preview():

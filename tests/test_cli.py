@@ -131,7 +131,7 @@ def test_models_and_cache(run, tiny_folder, relation):
         (["head", "{tiny}", "seven", "--relations", "{good}"], 5, "'seven' is not a head"),
         (["map", "{tiny}", "--relations", "{good}", "--layers", "2-9"], 5, "no layer 3"),
         (["map", "{tiny}", "--relations", "{good}", "--device", "cuda:3"], 6, "is not a device that we can use"),
-        (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 2, "k = 0 makes no sense"),
+        (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 2, "k: 0 is too small; at least 1 is needed"),
     ],
 )
 def test_bad_input_gets_a_reason_a_hint_and_its_own_exit_code(
@@ -333,6 +333,25 @@ def test_many_files_at_once(run, tiny_folder, tmp_path):
     assert code == 0
     assert len(json.loads(out)["relations"]) == 7
     assert run("gates", "nobody/has-this", "--no-first-mlp", "--preview")[0] == 3
+
+
+def test_sets_of_own_relations_are_looked_after(run, tiny_folder, relation, tmp_path):
+    """Named when computed, listed, renamed, hidden, written to files again, deleted with their scores."""
+    assert run("map", tiny_folder, "--relations", relation, "--set-name", "shifted")[0] == 0
+    (listed,) = json.loads(run("sets", "--json")[1])
+    assert (listed["name"], listed["relations"], listed["hidden"]) == ("shifted", ["mine"], False)
+    assert "moved" in run("sets", "rename", "shifted", "moved")[1]
+    assert "hidden" in run("sets", "hide", listed["id"])[1]
+    assert "hidden" not in run("sets", "show", "moved")[1]
+    assert run("sets", "pairs", "moved", "--out", tmp_path / "cache")[0] == 0
+    assert (
+        parse((tmp_path / "cache" / "mine.csv").read_bytes(), "mine.csv").pairs
+        == parse(relation.read_bytes(), "x").pairs
+    )
+    assert run("sets", "rename", "moved")[0] == 2
+    assert run("sets", "hide", "nobody")[0] == 4
+    assert "nobody" in run("sets", "delete", "moved")[1]
+    assert json.loads(run("sets", "--json")[1]) == []
 
 
 def test_the_pairs_that_a_models_tokens_keep(tiny_folder, capsys):

@@ -7,7 +7,7 @@ from analysis.compute.hits import counter, deciding, unembedding
 from analysis.compute.hits.elimination import Elimination
 from analysis.compute.weights import Weights
 from analysis.data.relations import parse
-from analysis.errors import DeviceError, HeadError, SettingError
+from analysis.errors import DeviceError, HeadError, RelationError, SettingError
 from analysis.jobs.request import make_request
 from analysis.methods.function import plan as plans
 from analysis.methods.function.method import FunctionMethod
@@ -107,8 +107,11 @@ def test_layers_that_are_known_are_not_computed_again(checkpoint, store, compute
 
 
 def test_relations_with_too_few_pairs_are_not_applicable(checkpoint, store, computed):
-    """29 kept pairs say too little; with no relation left nothing is computed at all."""
-    scores = function_scores(checkpoint, function_plan(checkpoint, (FEW,)), store)
+    """29 kept pairs say too little; with no relation left nothing is computed at all. One's own is refused instead."""
+    with pytest.raises(RelationError, match="29 of 29 pairs .* and 30 are needed"):
+        function_scores(checkpoint, function_plan(checkpoint, (FEW,)), store)
+    builtin = replace(FEW, category="linguistic")
+    scores = function_scores(checkpoint, function_plan(checkpoint, (builtin,)), store)
     assert (scores.missing == Missing.NOT_APPLICABLE).all()
     assert categories(scores) == []
     assert computed == []

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from analysis.compute.hits import HitCounter, Query
 from analysis.compute.layered.packing import LENGTH, packed
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
-from analysis.errors import SettingError
+from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import make_request
 from analysis.methods.relation_settings import default_ks
 from analysis.methods.running.compute import running_inputs
@@ -377,9 +378,13 @@ def test_sources_of_several_tokens_on_request(tmp_path, store):
     relation = parse("\n".join(lines).encode(), "several.csv")
     for sources, kept, several in (("single", 20, 0), ("any", 40, 20)):
         plan = plan_of(checkpoint, files=[file_of(relation)], sources=sources, carriers=["w1"])
-        (item,) = computed("running", plan, checkpoint, store).provenance.items
+        builtin = replace(plan, relations=(replace(relation, category="linguistic"),))
+        (item,) = computed("running", builtin, checkpoint, store).provenance.items
         assert (item.kept, item.several, item.applicable) == (kept, several, kept >= MIN_PAIRS)
-    assert "20 of 40" in item.reason if not item.applicable else item.reason == ""
+        assert item.reason.startswith("20 of 40") != item.applicable
+    single = plan_of(checkpoint, files=[file_of(relation)], sources="single", carriers=["w1"])
+    with pytest.raises(RelationError, match="20 of 40"):
+        computed("running", single, checkpoint, store)
 
 
 def test_settings_that_make_no_sense_are_refused():

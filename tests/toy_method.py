@@ -129,6 +129,6 @@ class ParityMethod(Method):
         """A list, as other methods list their items."""
         return (Tool("parities", "list the parities", parities),)
 
-    def asked(self, settings) -> Asked:
+    def asked(self, settings, card=None) -> Asked:
         """The shift, where there is one."""
         return Asked((NAME,), words=f"shifted by {settings.shift}" if settings.shift else "")

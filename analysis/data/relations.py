@@ -17,6 +17,8 @@ from analysis.errors import RelationError
 Category = Literal["algorithmic", "knowledge", "linguistic", "translation", "custom"]
 CATEGORIES: tuple[Category, ...] = ("algorithmic", "knowledge", "linguistic", "translation", "custom")
 
+OWN: Category = "custom"  # of relations that people bring themselves
+
 KKind = Literal["copying", "standard"]
 
 MAX_PAIRS = 20_000
@@ -95,13 +97,20 @@ def parse(content: bytes, filename: str) -> Relation:
     pairs = _checked(rows, filename)
     return Relation(
         name=name,
-        category="custom",
+        category=OWN,
         title=name.replace("_", " "),
         sentence=f"Maps the first word of each pair in {filename} to the second.",
         k="standard",
         source=f"{filename}, {len(pairs)} pairs",
         pairs=pairs,
     )
+
+
+def as_csv(pairs: Iterable[Pair]) -> str:
+    """Pairs as a file that can be brought again."""
+    sink = io.StringIO()
+    csv.writer(sink, lineterminator="\n").writerows([("source", "target"), *pairs])
+    return sink.getvalue()
 
 
 def _from_object(fields: dict[str, Any]) -> Relation:

@@ -1,41 +1,18 @@
-"""Dask's workers at the steps of one job, and how far they are."""
+"""Dask's workers at the steps of one job."""
 
 import hashlib
 import pickle
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from analysis.jobs.executor import Done
 from analysis.jobs.job import Job
-from analysis.jobs.journal import Journal
 from analysis.jobs.worker import Source, run_step
+from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Step
 
 if TYPE_CHECKING:
     from analysis.jobs.engine import Engine
-
-
-class WrittenProgress:
-    """Writes down how far a job is after every piece, with an estimate of the time that is left."""
-
-    def __init__(self, journal: Journal, job: Job, stage: str) -> None:
-        self._journal, self._stage = journal, stage
-        self._start, self._before = time.monotonic(), job.done
-        self.job = job
-        journal.save(job)
-
-    def told(self, done: Done, count: int, total: int) -> None:
-        """A piece was kept."""
-        more = count - self.job.done
-        stage = f"{self._stage}, {done.step.words}" if done.step.words else self._stage
-        left = None
-        if count > self._before:
-            seconds = time.monotonic() - self._start
-            left = round(seconds / (count - self._before) * (total - count), 1)
-        job = self.job.at(stage=stage, done=count, left=left)
-        self.job = job.counted(done.worker, more) if more else job
-        self._journal.save(self.job)
 
 
 class DaskCrew:
@@ -43,8 +20,8 @@ class DaskCrew:
 
     at_once = 1  # progress is seen step by step, and other workers can take the next
 
-    def __init__(self, engine: "Engine", job: Job, source: Source, fingerprint: str) -> None:
-        self._engine, self._job = engine, job
+    def __init__(self, engine: "Engine", job: Job, source: Source, fingerprint: str, progress: WrittenProgress) -> None:
+        self._engine, self._job, self._progress = engine, job, progress
         self._source, self._fingerprint = source, fingerprint
         self._waiting: dict[Any, Step] = {}
 
@@ -60,6 +37,8 @@ class DaskCrew:
 
     def start(self, step: Step, urgency: int) -> None:
         """Give a step to the next worker that is free."""
+        if urgency == 0:
+            self._progress.begun(step)
         if any(other.key == step.key for other in self._waiting.values()):
             return
         content = hashlib.sha256(pickle.dumps(step)).hexdigest()[:16]  # the same step of a fit that went on is new work

@@ -14,18 +14,21 @@ from typing import Any
 
 from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError, StoreError, WorkerBusy
 from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, ClusterLost, NoScheduler, Place
-from analysis.jobs.crew import DaskCrew, WrittenProgress
+from analysis.jobs.crew import DaskCrew
 from analysis.jobs.executor import work_off
 from analysis.jobs.job import Job, State
 from analysis.jobs.journal import Journal
 from analysis.jobs.lease import Lease, Leases
 from analysis.jobs.request import Request
 from analysis.jobs.worker import Source, answer, open_card
+from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
+from analysis.models.vocabulary import Vocabulary
+from analysis.models.whereabouts import OPENING, find_model
 from analysis.results.provenance import now
 from analysis.results.scores import Scores
-from analysis.results.store import Store
+from analysis.results.store import Store, cache_folder
 
 __all__ = ["Engine", "Place"]
 
@@ -84,6 +87,18 @@ class Engine:
     def submit(self, request: Request) -> Job:
         """A new job, or the one there is: asking twice changes nothing, asking for a failed one tries again."""
         return self._submit(Job.of(request), request)
+
+    def look_up(self, request: Request) -> None:
+        """Refuse a request for a model that is nowhere, or with files of too few pairs for it; nothing is computed.
+
+        Where workers are elsewhere only they know their models: then the job tells.
+        """
+        request.asked()  # what makes no sense is refused before the model is looked for
+        request.check_files()
+        if not self._place.scheduler:
+            folder = find_model(request.model, request.revision, cache_folder(), self._place.models).folder
+            if folder is not None and (folder / "tokenizer.json").is_file():
+                request.check_files(Vocabulary.open(folder))
 
     def retry(self, job_id: str) -> Job:
         """Try a job again; it goes on from what it had."""
@@ -277,7 +292,7 @@ class Engine:
             now_there = self.job(job.id)
             if now_there is None or not now_there.active or self._journal.order(job.id) == "cancel":
                 raise Cancelled
-            job = job.at(state="running", stage="opening the model", message="", hint="", finished="")
+            job = job.at(state="running", stage=OPENING, message="", hint="", finished="")
             self._journal.save(job)
         return job
 
@@ -325,13 +340,17 @@ class Engine:
             raise SettingError("the request of this job cannot be read", "Ask for it again.")
         source = Source(request.model, request.revision, str(self._place.models or ""), self._place.device)
         card = self._opened(job, source)
-        job = job.at(fingerprint=card.fingerprint)
+        asked = {method.name: method.asked(request, card) for method in request.chosen}
+        job = job.at(fingerprint=card.fingerprint, asked=asked)
         self._journal.save_card(job, card)
         for method in request.chosen:
             job = self._method(job, method, method.plan(card, request), source)
         return job
 
     def _opened(self, job: Job, source: Source) -> ModelCard:
+        stage = self._first_stage(source)
+        if stage != job.stage:
+            self._journal.save(job.at(stage=stage))
         future = self.cluster.submit(open_card, source, key=f"open-{job.id}-{time.time_ns()}")
         if not self.cluster.has_worker():
             self._journal.save(job.at(stage=f"waiting for a Dask worker that has {RESOURCE}=1"))
@@ -339,12 +358,21 @@ class Engine:
         card: ModelCard = self.next_result(job, waiting)[1]
         return card
 
+    def _first_stage(self, source: Source) -> str:
+        """What opening the model begins with, as far as this machine knows."""
+        if self._place.scheduler:
+            return OPENING
+        try:
+            return find_model(source.model, source.revision, cache_folder(), self._place.models).stage
+        except HeadAtlasError:  # opening it says why
+            return OPENING
+
     def _method(self, job: Job, method: Method, plan: Plan, source: Source) -> Job:
         """Work off one method's plan; with one worker step after step, with several side by side."""
-        stage = method.title.lower()
-        before = plan.total - plan.left(self._store)
-        progress = WrittenProgress(self._journal, job.at(stage=stage, done=before, total=plan.total, left=None), stage)
-        with DaskCrew(self, job, source, plan.card.fingerprint) as crew:
+        names = list(job.asked)
+        place = f" ({names.index(method.name) + 1} of {len(names)})" if len(names) > 1 else ""
+        progress = WrittenProgress(self._journal, job, plan, self._store, f"{method.title}{place}")
+        with DaskCrew(self, job, source, plan.card.fingerprint, progress) as crew:
             work_off(plan, self._store, crew, progress.told)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))
 

@@ -11,9 +11,11 @@ from pydantic_core import PydanticSerializationError
 
 from analysis import methods
 from analysis.data.files import OwnFile
-from analysis.errors import SettingError
+from analysis.errors import RelationError, SettingError
+from analysis.jobs.problems import problem_words
 from analysis.methods.method import Asked, Method
 from analysis.models import builtin
+from analysis.models.vocabulary import Vocabulary
 from analysis.settings import Settings
 
 MAX_FILES = 5  # in a request over the network
@@ -64,6 +66,14 @@ class Request(Settings):
             hint = "Leave it out, or ask for a method that takes such files."
             raise SettingError(f"{file.name} is of no use for {methods_asked}", hint)
         return {method.name: method.asked(self) for method in self.chosen}
+
+    def check_files(self, vocabulary: Vocabulary | None = None) -> None:
+        """Refuse files that are of no use for a method that takes them, given the model's tokens if at hand."""
+        useless: dict[str, str] = {}
+        for method in self.chosen:
+            useless = {**method.check_files(self, vocabulary), **useless}
+        if useless:
+            raise RelationError("; ".join(useless.values()), "Bring more pairs, or common words, or leave it out.")
 
     def _unused_files(self) -> list[OwnFile]:
         """Files that somebody brought although no chosen method takes them."""
@@ -123,15 +133,10 @@ def make_request(values: Mapping[str, Any]) -> Request:
 
 
 def setting_error(error: ValidationError) -> SettingError:
-    """What is wrong with settings, for people."""
-    problems, hints = [], []
-    for problem in error.errors():
-        name = " ".join(str(part) for part in problem["loc"])
-        value = problem["input"]
-        plain = isinstance(value, int | float | str | bool)
-        problems.append(f"{name} = {str(value)[:40]} makes no sense" if plain else f"{name} makes no sense")
-        hints.append(f"{problem['msg'].replace('Input should', 'It should')}.")
-    return SettingError("; ".join(problems), " ".join(dict.fromkeys(hints)))
+    """What is wrong with settings, for people: one problem per line."""
+    fields = request_type().model_fields
+    problems = [problem_words(problem, fields, problem["loc"]) for problem in error.errors()]
+    return SettingError("\n".join(dict.fromkeys(problems)), "See --help, or the form on the page.")
 
 
 def read_record(content: bytes | str) -> Request:

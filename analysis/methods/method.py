@@ -17,6 +17,7 @@ import xarray as xr
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
+from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, ShownProgress
 from analysis.results.findings import Finding, Question
 from analysis.results.merging import merge
@@ -116,6 +117,7 @@ class Asked:
     choice: str = ""  # the short name of its result
     variant: str = ""  # a declared variant of the method, if it is not the plain one
     words: str = ""  # all of it for people; empty when it is the default
+    own: str = ""  # the id of the set of people's own relations
 
 
 class Method(ABC):
@@ -146,13 +148,20 @@ class Method(ABC):
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 
-    def asked(self, settings: Any) -> Asked:
-        """What a request is about."""
+    def asked(self, settings: Any, card: ModelCard | None = None) -> Asked:
+        """What a request is about; of a model that is open, as exactly as an address needs it."""
         return Asked()
 
     def takes(self, field: str, file: OwnFile) -> bool:
         """Whether a file of one's own that stands in a field of the request is of use for it."""
         return False
+
+    def check_files(self, settings: Any, vocabulary: Vocabulary | None) -> dict[str, str]:
+        """By the name of a file that somebody brought, why it is of no use; as far as is known without the model.
+
+        `vocabulary` is the model's, where that is at hand.
+        """
+        return {}
 
     def identity(self, settings: Any) -> Any:
         """All that the result depends on, as JSON can hold it: equal requests are one job."""

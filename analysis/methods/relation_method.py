@@ -8,14 +8,18 @@ import xarray as xr
 
 from analysis.data import relations
 from analysis.data.files import OwnFile
+from analysis.data.relations import OWN, Relation
 from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method, Tool, digest
 from analysis.methods.relation_findings import relation_answers, relation_findings
 from analysis.methods.relation_frame import relation_frame
+from analysis.methods.relation_plan import RelationPlan, too_few
 from analysis.methods.relation_scores import TAU
-from analysis.methods.relation_settings import default_ks
+from analysis.methods.relation_settings import default_ks, relation_of
 from analysis.models.card import HeadId, ModelCard
+from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.results.findings import Finding, Question
+from analysis.results.own_sets import is_mixed, set_id
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 from analysis.results.tables import csv_bytes
@@ -40,11 +44,35 @@ class RelationMethod(Method):
 
         return TOOLS
 
-    def asked(self, settings: Any) -> Asked:
-        """The relations; one's own are named."""
+    def asked(self, settings: Any, card: ModelCard | None = None) -> Asked:
+        """The relations; one's own are named, and their set is what a link asks for."""
         chosen = settings.chosen_relations()
-        own = [relation.title for relation in chosen if relation.category == "custom"]
-        return Asked(tuple(relation.name for relation in chosen), words=", ".join(own))
+        own = [relation for relation in chosen if relation.category == OWN]
+        words = ", ".join(relation.title for relation in own)
+        key = set_id((relation.name, relation.hash) for relation in own) if own else ""
+        choice = self.choice_of(settings, card) if card is not None else ""
+        return Asked(tuple(relation.name for relation in chosen), choice, words=words, own=key)
+
+    def choice_of(self, settings: Any, card: ModelCard) -> str:
+        """The short name that the result will have."""
+        plan = self.plan(card, settings)
+        return self.choice(plan.provenance()) if isinstance(plan, RelationPlan) else ""
+
+    def check_files(self, settings: Any, vocabulary: Vocabulary | None) -> dict[str, str]:
+        """Files with too few pairs that this model's tokens can tell."""
+        useless = {}
+        for file in settings.files:
+            if not file.is_task:
+                relation = relation_of(file)
+                several = self.takes_several(settings)
+                reason = _too_few(relation, several, vocabulary)
+                if reason:
+                    useless[file.name] = f"{file.name}: {reason}"
+        return useless
+
+    def takes_several(self, settings: Any) -> bool:
+        """Whether sources may have several tokens."""
+        return False
 
     def takes(self, field: str, file: OwnFile) -> bool:
         """Pairs of words."""
@@ -67,9 +95,17 @@ class RelationMethod(Method):
         return settings
 
     def rank(self, scores: Scores) -> Any:
-        """Any score at all, then the default settings, then one with controls, more scores, the newer result."""
+        """Any score at all, the default settings, one with controls, more scores, none of one's own, the newer result.
+
+        Relations that somebody brought neither count nor put their result before another with as many scores: the map
+        of the built-in ones stays as it is.
+        """
+        facts = scores.provenance
+        builtin = [item.name for item in facts.items if item.category != OWN]
         present = int((scores.missing == Missing.PRESENT).sum())
-        return present > 0, self.is_default(scores.provenance), bool(scores.parts), present, scores.provenance.date
+        counted = int((scores.missing.sel(item=builtin) == Missing.PRESENT).sum())
+        first = present > 0, self.is_default(facts), counted > 0, bool(scores.parts), counted
+        return *first, not is_mixed(facts), facts.date
 
     def is_default(self, provenance: Provenance) -> bool:
         """Whether k and all else are as a map is computed when nobody chose anything."""
@@ -141,3 +177,13 @@ class RelationMethod(Method):
         if ending != ".csv":
             return super().exported(scores, ending)
         return csv_bytes(relation_frame(scores))
+
+
+def _too_few(relation: Relation, several: bool, vocabulary: Vocabulary | None) -> str:
+    """Why a relation has too few pairs, with the count; empty when it has enough, as far as is known."""
+    total = len(relation.pairs)
+    if vocabulary is None:
+        words = f"it has {total} {'pair' if total == 1 else 'pairs'}, and {MIN_PAIRS} are needed"
+        return words if total < MIN_PAIRS else ""
+    keep = vocabulary.keep_several if several else vocabulary.keep
+    return too_few(total, len(keep(relation)), several)

@@ -7,17 +7,19 @@ once and a run that was stopped goes on where it was.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from analysis.data.relations import Relation
+from analysis.data.relations import OWN, Relation
+from analysis.errors import RelationError
 from analysis.methods.method import Step, digest
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
 from analysis.methods.relation_scores import TAU
 from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.results.own_sets import PAIRS, SETTING, default_name
 from analysis.results.provenance import Data, Item, Provenance
 from analysis.results.scores import ONLY_SAMPLE, Scores
 from analysis.results.store import Store
@@ -37,6 +39,7 @@ class RelationPlan(ABC):
     k_copying: int
     k_standard: int
     layers: tuple[int, ...]
+    set_name: str = ""  # what one's own relations are called together; nothing that is computed depends on it
 
     # ---- What a method says of its own --------------------------------------------------------------------------
 
@@ -99,6 +102,7 @@ class RelationPlan(ABC):
         pairs = store.get(self.pairs_name)
         if pairs is None:
             return [PairsStep(self.pairs_name, self.relations, self.several)]
+        self._refuse_useless(pairs)
         if not self._usable(store):
             return []
         steps: list[Step] = []
@@ -106,7 +110,8 @@ class RelationPlan(ABC):
             absent = self._absent(store, sample)
             for start in range(0, len(absent), at_once):
                 names = tuple((layer, self.layer_name(layer, sample)) for layer in absent[start : start + at_once])
-                steps.append(LayersStep(names, pairs, self.ks, self.reader(sample)))
+                doing = self._counted(sample, absent[start])
+                steps.append(LayersStep(names, pairs, self.ks, self.reader(sample), doing=doing))
         return steps
 
     def keep(self, step: Any, name: str, content: bytes, store: Store) -> None:
@@ -126,23 +131,25 @@ class RelationPlan(ABC):
                 content = store.get(self.layer_name(layer, sample))
                 if content is not None:
                     layers[sample, layer] = RelationLayer.from_bytes(content, usable, self.card)
-        return scores_of_layers(layers, self.samples, self._provenance(kept, device))
+        scores = scores_of_layers(layers, self.samples, self._provenance(kept, device))
+        return replace(scores, records={relation.name: {PAIRS: relation.pairs} for relation in self._own})
+
+    def provenance(self) -> Provenance:
+        """What the result will say of itself, before anything is known of its pairs."""
+        return self._provenance([[] for _ in self.relations], "")
 
     def remarks(self, store: Store) -> tuple[str, ...]:
-        """One's own relations that are of no use for this model."""
-        pairs = store.get(self.pairs_name)
-        if pairs is None:
-            return ()
-        remarks = []
-        for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
-            reason = self._reason(relation, len(kept))
-            if relation.category == "custom" and reason:
-                remarks.append(f"{relation.title} is not applicable: {reason}")
-        return tuple(remarks)
+        """None: a relation that is of no use was refused."""
+        return ()
 
     def k(self, relation: Relation) -> int:
         """The relation's k."""
         return self.k_copying if relation.k == "copying" else self.k_standard
+
+    @property
+    def _own(self) -> list[Relation]:
+        """The relations that somebody brought."""
+        return [relation for relation in self.relations if relation.category == OWN]
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -151,15 +158,33 @@ class RelationPlan(ABC):
 
     def _reason(self, relation: Relation, kept: int) -> str:
         """Why a relation is not applicable; empty if it is."""
-        if kept >= MIN_PAIRS:
-            return ""
-        tokens = "a target" if self.several else "source and target"
-        return f"{kept} of {len(relation.pairs)} pairs have {tokens} of one token, and {MIN_PAIRS} are needed"
+        return too_few(len(relation.pairs), kept, self.several)
+
+    def _refuse_useless(self, pairs: bytes) -> None:
+        """A relation that somebody brought and that says nothing about the model ends the job."""
+        problems = []
+        for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
+            reason = self._reason(relation, len(kept))
+            if relation.category == OWN and reason:
+                problems.append(f"{relation.title}: {reason}")
+        if problems:
+            raise RelationError("; ".join(problems), "Bring more pairs, or common words, or leave it out.")
 
     def _usable(self, store: Store) -> bool:
         """Whether some relation has enough pairs, as far as is known."""
         pairs = store.get(self.pairs_name)
         return pairs is None or any(len(kept) >= MIN_PAIRS for kept in json.loads(pairs))
+
+    def _counted(self, sample: str, layer: int) -> str:
+        """Which layer of how many, and in which sample where there are several."""
+        words = f"layer {self.layers.index(layer) + 1} of {len(self.layers)}"
+        if len(self.samples) == 1:
+            return words
+        return f"{words}, sample {self.samples.index(sample) + 1} of {len(self.samples)} ({sample})"
+
+    def pending(self, store: Store) -> dict[str, float]:
+        """Layers."""
+        return {"layers": float(self.left(store))}
 
     def _absent(self, store: Store, sample: str) -> list[int]:
         return [layer for layer in self.layers if not store.contains(self.layer_name(layer, sample))]
@@ -184,6 +209,8 @@ class RelationPlan(ABC):
             items.append(item)
         ks = {"k_copying": self.k_copying, "k_standard": self.k_standard}
         settings = {**ks, **self.described(), "tau": TAU, "min_pairs": MIN_PAIRS, "layers": list(self.layers)}
+        if self._own:
+            settings[SETTING] = self.set_name or default_name([relation.title for relation in self._own])
         return Provenance.now(self.card, self.name, self.version, settings, tuple(items), device)
 
     def _depends_on(self) -> Data:
@@ -192,3 +219,11 @@ class RelationPlan(ABC):
     def _hash(self, part: Any) -> str:
         relations = [(relation.name, relation.hash) for relation in self.relations]
         return digest([self.card.fingerprint, self.name, self.version, self._depends_on(), relations, part])
+
+
+def too_few(pairs: int, kept: int, several: bool) -> str:
+    """Why the pairs of a relation are too few, with the count; empty when they are enough."""
+    if kept >= MIN_PAIRS:
+        return ""
+    tokens = "a target" if several else "source and target"
+    return f"{kept} of {pairs} pairs have {tokens} of one token, and {MIN_PAIRS} are needed"

@@ -10,6 +10,7 @@ from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
 from analysis.methods.layer_settings import LayerSettings
 from analysis.models.card import ModelCard
+from analysis.results.own_sets import LONGEST_NAME
 from analysis.settings import hints
 
 LARGE_VOCABULARY = 100_000  # from here on k is larger
@@ -27,6 +28,14 @@ class RelationSettings(WithFiles, LayerSettings):
         title="Relations",
         description="built-in relations or categories by name; all of them when left out",
         json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
+    )
+    set_name: str = Field(
+        "",
+        max_length=LONGEST_NAME,
+        pattern=r"^[^@,\x00-\x1f\x7f]*$",
+        title="Name for your relations",
+        description="what your own relations are called together, so that a map can be asked for them",
+        json_schema_extra=hints(metavar="NAME", placeholder="the file's name"),
     )
     k: K | None = Field(
         None,

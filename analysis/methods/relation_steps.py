@@ -34,6 +34,9 @@ class PairsStep:
     relations: tuple[Relation, ...]
     several: bool = False  # sources may have several tokens
     words: str = "finding single tokens"
+    kind: str = "pairs"
+    work: float = 0  # no time beside the layers
+    doing: str = ""
 
     def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
         """Ask the tokenizer."""
@@ -53,6 +56,9 @@ class LayersStep:
     ks: tuple[int, ...]  # of all relations
     reader: Reader
     words: str = ""
+    doing: str = ""  # which layer of how many
+    kind: str = "layers"
+    work: float = 1  # a layer
 
     @property
     def key(self) -> str:

@@ -20,17 +20,22 @@ _CONVERSION = 1  # to be raised whenever the conversion writes something else
 
 def folder(cache: Path, progress: Progress = silent) -> Path:
     """The folder of the converted checkpoint; the first use converts it, which takes about half a minute."""
-    target = cache / "models" / f"{ID}-{_CONVERSION}"
-    if not target.is_dir():
+    made = target(cache)
+    if not made.is_dir():
         # The file says that texts do not begin with BOS, as its tokenizer has it anyway. Writing that down would change
         # the fingerprint, by which the results that come with the project name their model.
-        gguf.convert(GgufFile.open(_gguf()), target, "converting the default model, once", progress, bos=False)
-    return target
+        gguf.convert(GgufFile.open(_gguf()), made, "converting the default model, once", progress, bos=False)
+    return made
+
+
+def target(cache: Path) -> Path:
+    """Where the converted checkpoint is, or will be."""
+    return cache / "models" / f"{ID}-{_CONVERSION}"
 
 
 def forget(cache: Path) -> None:
     """Remove the converted checkpoint."""
-    shutil.rmtree(cache / "models" / f"{ID}-{_CONVERSION}", ignore_errors=True)
+    shutil.rmtree(target(cache), ignore_errors=True)
 
 
 def _gguf() -> Path:

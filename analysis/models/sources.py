@@ -12,7 +12,7 @@ from analysis.models.checkpoint import TOKENIZER_FILES, Checkpoint
 from analysis.models.gguf_file import GgufFile, part_names
 from analysis.progress import Progress, silent
 
-_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
+HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
 _SKIPPED = ["consolidated*", "*/*"]  # other copies of the same weights
 _FILES = ["config.json", "*.safetensors", "*.safetensors.index.json", *TOKENIZER_FILES]
 
@@ -33,7 +33,7 @@ def open_model(name: str, revision: str | None, cache: Path, progress: Progress 
         return open_gguf(path, cache, progress)
     if fetched:
         return open_gguf(fetched, cache, progress, name)
-    if _HUB_ID.fullmatch(name) and ".." not in name:
+    if HUB_ID.fullmatch(name) and ".." not in name:
         snapshot = _snapshot(name, revision)
         return Checkpoint.open(snapshot, name, revision=snapshot.name)
     raise ModelNotFound(
@@ -58,9 +58,9 @@ def open_listed(name: str, revision: str | None, cache: Path, models: Path | Non
         return _open_default(cache, silent)
     if fetched is not None and not revision:
         return open_gguf(fetched, cache, silent, name)
-    if models is not None and _HUB_ID.fullmatch(name) and (models / name).is_symlink():
+    if models is not None and HUB_ID.fullmatch(name) and (models / name).is_symlink():
         raise ModelNotFound(f"{name} is a link out of the models directory", "Copy or move the model itself there.")
-    if not _HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID or _is_gguf(name):
+    if not HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID or _is_gguf(name):
         raise ModelNotFound(f"{name[:200]!r} is not the name of a model", "Give a Hugging Face id such as org/name.")
     snapshot = _snapshot(name, revision)
     return Checkpoint.open(snapshot, name, revision=snapshot.name)
@@ -79,7 +79,7 @@ def open_gguf(path: Path, cache: Path, progress: Progress = silent, model_id: st
 
 def fetched_file(name: str, cache: Path) -> Path | None:
     """The file of a model of the gallery (`analysis.gallery`), if it was fetched."""
-    if not _HUB_ID.fullmatch(name) or "/" in name:
+    if not HUB_ID.fullmatch(name) or "/" in name:
         return None
     path = cache / "gallery" / f"{name}.gguf"
     return path if path.is_file() else None
@@ -96,7 +96,7 @@ def _is_gguf(name: str) -> bool:
 
 def listed_folder(name: str, models: Path | None) -> Path | None:
     """The folder of that name inside the models directory, unless it or one of its files is a link out of it."""
-    if models is None or not _HUB_ID.fullmatch(name) or ".." in name:
+    if models is None or not HUB_ID.fullmatch(name) or ".." in name:
         return None
     try:
         root, folder = models.resolve(), (models / name).resolve()
@@ -112,7 +112,7 @@ def listed_folder(name: str, models: Path | None) -> Path | None:
 
 def listed_file(name: str, models: Path | None) -> Path | None:
     """The GGUF file of that name inside the models directory, unless it or another part of it is a link out of it."""
-    if models is None or not _HUB_ID.fullmatch(name) or ".." in name or not _is_gguf(name):
+    if models is None or not HUB_ID.fullmatch(name) or ".." in name or not _is_gguf(name):
         return None
     try:
         root, file = models.resolve(), models.resolve() / name

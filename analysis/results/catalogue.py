@@ -7,18 +7,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis import methods
+from analysis.data.relations import Pair
 from analysis.errors import ModelNotFound, SettingError, StoreError
 from analysis.jobs.engine import Engine
+from analysis.jobs.forgetting import delete_model, delete_set
 from analysis.jobs.job import Job
 from analysis.methods.method import Method
 from analysis.models.card import ModelCard
 from analysis.results.inventory import stored_models
-from analysis.results.provenance import Provenance
+from analysis.results.own_sets import OwnSet, change_set, own_items, pairs_of, sets_of, the_set, with_set
+from analysis.results.provenance import Item, Provenance
 from analysis.results.scores import Missing, Scores
 from analysis.results.shipped import shipped
 from analysis.results.store import Store
 
 _MERGED = 64  # maps that stay put together
+_CUT = 256  # results without the relations of other sets that stay so
 _MOMENT = 0.3  # seconds for which the list of results is taken as it was
 _REASONS: dict[str, Missing] = {"running": Missing.RUNNING, "failed": Missing.FAILED}  # by a job's state
 _log = logging.getLogger(__name__)
@@ -34,6 +38,7 @@ class Listed:
     bytes: int
     words: str  # what it covers
     choice: str  # the short name under which it can be chosen; may be empty
+    shipped: bool = False  # it comes with the project
 
 
 class Catalogue:
@@ -48,6 +53,7 @@ class Catalogue:
         self._generation = 0
         self._lock = threading.RLock()  # the list of results is looked for by one at a time
         self._merged: dict[tuple[int, ...], tuple[Scores, list[Scores]]] = {}
+        self._cut: dict[tuple[int, str], tuple[Scores, Scores | None]] = {}  # by result and set
 
     # ---- What others call ------------------------------------------------------------------------------------------
 
@@ -75,9 +81,19 @@ class Catalogue:
             f"there is no map of {model}{version} here", f"Compute it: {methods.METHODS[0].command_line(model)}"
         )
 
-    def result(self, card: ModelCard, method: str, choice: str = "") -> Scores | None:
-        """A model's result of a method, put together from all that there are; a chosen one goes first."""
-        results = self._of(card, method)
+    def result(self, card: ModelCard, method: str, choice: str = "", own: str | None = None) -> Scores | None:
+        """A model's result of a method, put together from all that there are; a chosen one goes first.
+
+        Of relations that people brought it has those of one set, named by its id, and none when that is empty. When it
+        is left out, a model that has scores for nothing else is shown by its first set.
+        """
+        sets = self.sets(card)
+        wanted = self.default_set(card) if own is None else the_set(sets, own) if own else None
+        results = []
+        for scores in self._of(card, method):
+            cut = self._with_set(scores, wanted)
+            if cut is not None:
+                results.append(cut)
         if not results:
             return None
         one = methods.method(method)
@@ -97,6 +113,58 @@ class Catalogue:
                 named[name] = one.words(scores.provenance)
         return named
 
+    def sets(self, card: ModelCard | None = None) -> list[OwnSet]:
+        """The sets of relations that people brought and that this model, or any, has scores for; the oldest first."""
+        results = []
+        for scores in self._all():
+            model = scores.provenance.model
+            if card is None or (model.id, model.fingerprint) == (card.id, card.fingerprint):
+                results.append(scores)
+        return sets_of(results, self._store)
+
+    def default_set(self, card: ModelCard) -> OwnSet | None:
+        """The set that stands for a model whose scores are all for relations that people brought: the first."""
+        sets = self.sets(card)
+        if not sets:
+            return None
+        for scores in self._all():
+            facts = scores.provenance
+            same = (facts.model.id, facts.model.fingerprint) == (card.id, card.fingerprint)
+            if same and facts.method in self._methods_with_sets() and len(own_items(facts)) < len(facts.items):
+                return None
+        return sets[0]
+
+    def own_set(self, text: str) -> OwnSet:
+        """A set by its id, or by its name if only one is called so."""
+        return the_set(self.sets(), text)
+
+    def change_set(self, one: OwnSet, name: str | None = None, hidden: bool | None = None) -> OwnSet:
+        """Rename a set, hide it, or show it again."""
+        changed = change_set(self._store, one, name, hidden)
+        self._look_again()
+        return changed
+
+    def delete_set(self, one: OwnSet) -> int:
+        """Remove a set with its scores, pairs and jobs; says how many results had it."""
+        changed = delete_set(self._store, one)
+        self._look_again()
+        return changed
+
+    def delete_model(self, card: ModelCard) -> int:
+        """Remove what the store has of a model; says how many entries went."""
+        gone = delete_model(self._store, card)
+        self._look_again()
+        return gone
+
+    def own_pairs(self, item: Item) -> tuple[Pair, ...]:
+        """The pairs of a relation that somebody brought, as a result keeps them; none when only older ones have it."""
+        for scores in self._all():
+            if any((one.name, one.hash) == (item.name, item.hash) for one in scores.provenance.items):
+                pairs = pairs_of(scores, item)
+                if pairs:
+                    return pairs
+        return ()
+
     @property
     def generation(self) -> int:
         """A number that changes whenever the results do: what was derived from an older one may be outdated."""
@@ -109,7 +177,7 @@ class Catalogue:
 
     def listed(self) -> list[Listed]:
         """Every finished result."""
-        entries = [_entry(result.scores, result.bytes) for result in shipped()]
+        entries = [replace(_entry(result.scores, result.bytes), shipped=True) for result in shipped()]
         for key in self._store.names("result/"):
             scores, content = self._opened(key), self._store.get(key)
             if scores is not None and content is not None:
@@ -126,6 +194,22 @@ class Catalogue:
             if same and scores.provenance.method == method:
                 results.append(scores)
         return results
+
+    def _methods_with_sets(self) -> set[str]:
+        """The methods that score relations."""
+        return {scores.provenance.method for scores in self._all() if own_items(scores.provenance)}
+
+    def _with_set(self, scores: Scores, wanted: OwnSet | None) -> Scores | None:
+        """A result without the relations of other sets: the same one for the same question."""
+        if not own_items(scores.provenance):
+            return scores
+        key = (id(scores), wanted.id if wanted is not None else "")
+        if key not in self._cut:
+            if len(self._cut) > _CUT:
+                self._cut.clear()
+            members = wanted.members if wanted is not None else frozenset()
+            self._cut[key] = (scores, with_set(scores, members))  # held, so that the id stays its own
+        return self._cut[key][1]
 
     def _together(self, method: Method, results: list[Scores], chosen: Scores | None) -> Scores:
         """Merged once: the same results give the same map, which others may derive things from."""
@@ -149,6 +233,12 @@ class Catalogue:
                     self._generation += 1
                 self._seen = (time.monotonic(), results)
             return results
+
+    def _look_again(self) -> None:
+        """Somebody changed what the store has: the next question is answered from it."""
+        with self._lock:
+            self._generation += 1
+            self._seen = (-1e9, self._seen[1])
 
     def _every(self) -> Iterator[Scores]:
         for result in shipped():
@@ -195,7 +285,7 @@ class Catalogue:
         for job in jobs:
             if job.state == "failed":
                 failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()
-            stage = (job.id, job.state, job.stage, job.done)
+            stage = (job.id, job.state, job.stage.partition(":")[0], job.done)
             before = self._partial.get(stage)
             partial[stage] = self._partial_results(job) if before is None else before
         self._failures, self._partial = failures, partial

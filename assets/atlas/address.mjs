@@ -1,16 +1,34 @@
 // @ts-check
-// The address: the view's query with the pins, written as the view changes. The server makes the query itself; only
-// pins, which the server does not wait for, are put into it here.
+// The address: the view's query as it is made elsewhere, with what the browser looks after itself: pins, zoom, and the
+// table's sort and filter. Every change is a step of the history, but for those that go on while a hand moves.
 import { copyText } from "./clipboard.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS, setStore } from "./page.mjs";
 import { state } from "./state.mjs";
+import { onZoom, readZoom, setZoom, zoomed, zoomText } from "./zoom.mjs";
 
-/** @type {{page: string | null, hasArrived: boolean}} */
+/** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {{zoom?: string, sort?: string, filter?: string, pin?: string}} Own what the browser puts into an address */
+
+const OWN = /** @type {const} */ (["zoom", "sort", "filter", "pin"]); // in the order in which they are written
+const GESTURE = 1000; // milliseconds within which changes of one number, zoom or filter are one step back
+
+/** @type {{model: string | null, hasArrived: boolean, arrived: string, passed: string[], keys: string, at: number, isTaking: boolean}} */
 const visited = {
-  page: null, // model and view that the address last named
+  model: null, // that the address last named
   hasArrived: true, // the next view comes from an address: opened, or gone back to
+  arrived: "", // that address
+  passed: [], // addresses gone through meanwhile, whose views may come late
+  keys: "", // what was changed last, and when
+  at: 0,
+  isTaking: false, // the zoom of an address is being taken over
 };
+
+onZoom((zoom) => {
+  if (!state.heads || visited.isTaking) return;
+  state.zoom = zoom ? zoomText(zoom, state.heads.layers) : "";
+  rewriteAddress();
+});
 
 /**
  * The value of a key in a query string; empty when there is none.
@@ -27,29 +45,78 @@ export function valueOf(query, key) {
  * @param {string[]} pins
  */
 export function withPins(address, pins) {
+  return withOwn(address, { pin: pins.join(".") }, ["pin"]);
+}
+
+/**
+ * An address with these values instead of its own; empty ones are left out, the rest stays as it is written.
+ * @param {string} address
+ * @param {Own} values
+ * @param {readonly (keyof Own)[]} [keys] those that are replaced
+ */
+export function withOwn(address, values, keys = OWN) {
   const [path, query = ""] = address.split(/\?(.*)/s);
-  const parts = query.split("&").filter((part) => part && !part.startsWith("pin="));
-  if (pins.length) parts.push(`pin=${pins.join(".")}`);
+  const parts = query.split("&").filter((part) => part && !keys.some((key) => part.startsWith(`${key}=`)));
+  for (const key of keys) {
+    const value = values[key];
+    if (value) parts.push(`${key}=${readable(value)}`);
+  }
   return parts.length ? `${path}?${parts.join("&")}` : path;
 }
 
 /**
- * What stands in the address bar: pins belong to a model, which is then named.
- * @param {string} query
- * @param {string[]} pins
- * @param {string} named the same query with the model, and so the weights, in it
+ * A value as it stands in a query string: what a person may read is left as it is.
+ * @param {string} value
  */
-export function shownQuery(query, pins, named) {
-  return pins.length ? withPins(query || named, pins) : query;
+function readable(value) {
+  return encodeURIComponent(value).replace(/%(40|2C|2F|3A)/g, (code) => decodeURIComponent(code));
 }
 
 /**
- * What makes a page of the browser's history: another model or another view.
+ * What stands in the address bar: pins and zoom belong to a model, which is then named.
  * @param {string} query
- * @param {string} model
+ * @param {Own} values
+ * @param {string} named the same query with the model, and so the weights, in it
  */
-export function pageOf(query, model) {
-  return `${model} ${valueOf(query, "view")}`;
+export function shownQuery(query, values, named) {
+  return Object.values(values).some(Boolean) ? withOwn(query || named, values) : query;
+}
+
+/**
+ * The keys whose values differ between two query strings. The model is one only when it is another: the default one
+ * need not be named.
+ * @param {string} before
+ * @param {string} after
+ * @param {boolean} isAnotherModel
+ */
+export function changedKeys(before, after, isAnotherModel) {
+  const [old, now] = [new URLSearchParams(before), new URLSearchParams(after)];
+  const keys = [...new Set([...old.keys(), ...now.keys()])].filter((key) => key !== "model");
+  const changed = keys.filter((key) => old.get(key) !== now.get(key));
+  return (isAnotherModel ? ["model", ...changed] : changed).sort();
+}
+
+/**
+ * Whether a change goes on while a hand moves: a slider, the zoom, a filter that is being typed.
+ * @param {string[]} keys what changed
+ * @param {string} before
+ * @param {string} after
+ */
+export function isGesture(keys, before, after) {
+  if (keys.length !== 1) return false;
+  const value = valueOf(after, keys[0]) || valueOf(before, keys[0]);
+  return keys[0] === "zoom" || keys[0] === "filter" || (value !== "" && Number.isFinite(Number(value)));
+}
+
+/**
+ * What the browser looks after, as the address of a view has it: the table's part only where there is a table.
+ * @param {string} query
+ * @returns {Own}
+ */
+function ownValues(query) {
+  const isTable = valueOf(query, "view") === "table";
+  const { zoom, sort, filter, pins } = state;
+  return { zoom, sort: isTable ? sort : "", filter: isTable ? filter : "", pin: pins.join(".") };
 }
 
 /**
@@ -59,36 +126,92 @@ export function pageOf(query, model) {
 export function writeAddress(query) {
   state.query = query;
   const model = state.heads ? state.heads.model : "";
-  const next = shownQuery(query, state.pins, state.heads ? state.heads.named : "") || location.pathname;
-  const page = pageOf(query, model);
-  const isNew = visited.page !== null && page !== visited.page && !visited.hasArrived;
-  visited.page = page;
+  const isAnother = visited.model !== null && visited.model !== model;
+  if (visited.hasArrived) takeOwn();
+  else if (isAnother) state.zoom = "";
+  const next = shownQuery(query, ownValues(query), state.heads ? state.heads.named : "");
+  if (visited.hasArrived && isOneOf(visited.passed, next)) return;
+  writeHistory(location.search, next, isAnother);
+  visited.model = model;
   visited.hasArrived = false;
-  if ((location.search || location.pathname) === next) return;
-  if (isNew) history.pushState(null, "", next);
-  else history.replaceState(null, "", next);
+  visited.passed = [];
+}
+
+/**
+ * Whether an address is among some, whatever the browser alone looks after but for the pins.
+ * @param {string[]} addresses
+ * @param {string} address
+ */
+export function isOneOf(addresses, address) {
+  const bare = (/** @type {string} */ text) => withOwn(text, {}, ["zoom", "sort", "filter"]);
+  return addresses.map(bare).includes(bare(address));
+}
+
+/**
+ * A new step of the history, or the last one written again.
+ * @param {string} before
+ * @param {string} after
+ * @param {boolean} isAnotherModel
+ */
+function writeHistory(before, after, isAnotherModel) {
+  if (before === after) return;
+  const keys = changedKeys(before, after, isAnotherModel);
+  const goesOn = isGesture(keys, before, after) && keys.join() === visited.keys && Date.now() - visited.at < GESTURE;
+  if (visited.hasArrived || !keys.length || goesOn) history.replaceState(null, "", after || location.pathname);
+  else history.pushState(null, "", after || location.pathname);
+  visited.keys = keys.join();
+  visited.at = Date.now();
+}
+
+/** Take over what an address says that the server does not look after. */
+function takeOwn() {
+  state.sort = valueOf(location.search, "sort");
+  state.filter = valueOf(location.search, "filter");
+  if (state.heads) takeZoom(state.heads);
+}
+
+/**
+ * Zoom as the address says, as far as a model has such layers and heads.
+ * @param {Pick<Heads, "layers" | "heads">} heads
+ */
+export function takeZoom(heads) {
+  const zoom = readZoom(valueOf(location.search, "zoom"), heads);
+  state.zoom = zoom ? zoomText(zoom, heads.layers) : "";
+  if (JSON.stringify(zoom) === JSON.stringify(zoomed())) return;
+  visited.isTaking = true;
+  setZoom(zoom);
+  visited.isTaking = false;
+}
+
+/** Write what the browser looks after into the address, when it has changed. */
+export function rewriteAddress() {
+  if (!visited.hasArrived) writeAddress(state.query);
 }
 
 /** Open the view of the address that the browser went back or forward to. */
 export function goneBack() {
+  if (visited.hasArrived) visited.passed.push(visited.arrived);
   visited.hasArrived = true;
+  visited.arrived = location.search;
+  takeOwn();
   setStore(PARTS.address, location.search);
 }
 
 /**
- * Open another view, as a link to it would, without loading the page again; the pins stay.
+ * Open another view, as a link to it would, without loading the page again; pins and zoom stay.
  * @param {string} address
  */
 export function openView(address) {
   visited.hasArrived = true;
-  history.pushState(null, "", withPins(address, state.pins));
+  const { zoom, pins } = state;
+  history.pushState(null, "", withOwn(address, { zoom, pin: pins.join(".") }, ["zoom", "pin"]));
   setStore(PARTS.address, location.search);
 }
 
 /** Copy a link to this view, which names the model and the pins. */
 export async function copyLink() {
   const query = state.heads ? state.heads.named : location.search;
-  await copyText(location.origin + location.pathname + withPins(query, state.pins));
+  await copyText(location.origin + location.pathname + withOwn(query, ownValues(query)));
   const button = byId(PARTS.copy);
   button.textContent = "Copied";
   notify("Link copied");

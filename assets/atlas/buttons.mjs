@@ -9,6 +9,7 @@ import { dash, near, PARTS } from "./page.mjs";
 import { showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
 import { exchange, pin, unpin } from "./pins.mjs";
+import { changeSet, deleteSet, forgetModel, renameSet } from "./results.mjs";
 import { state } from "./state.mjs";
 
 /**
@@ -23,6 +24,10 @@ const ACTIONS = {
   export: (link) => link.setAttribute("href", withPins(ofThisView(link.getAttribute("href") || ""), state.pins)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
+  forget: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
+  rename: (button, id) => renameSet(id, button.dataset.name || ""),
+  hide: (button, id) => changeSet(id, { hidden: button.dataset.hidden === "1" }),
+  drop: (button, id) => confirm(button.dataset.sure) && deleteSet(id),
   copy: (_, id) => copyTable(id),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),

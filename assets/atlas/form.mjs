@@ -1,5 +1,6 @@
 // @ts-check
 // The form for an analysis: whatever fields stand in it are sent by their names. What is left empty is not sent.
+import { element } from "./elements.mjs";
 import { submitJob } from "./jobs.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS } from "./page.mjs";
@@ -7,6 +8,7 @@ import { rules } from "./rules.mjs";
 
 /** @typedef {"text" | "lines" | "number" | "numbers" | "flag" | "choice" | "choices" | "files" | "file"} FieldType */
 /** @typedef {{name: string, size: number, text: () => Promise<string>}} Upload */
+/** @typedef {import("./jobs.mjs").Problem} Problem */
 
 /**
  * @typedef {object} Field a field as it stands in the form
@@ -82,17 +84,22 @@ export function chosenFields(fields) {
 }
 
 /**
- * What is wrong with the fields, in words; empty when they can be sent.
+ * What is wrong with the fields, each with its name; nothing when they can be sent.
  * @param {Field[]} fields
  * @param {number} largest bytes of a file
+ * @returns {Problem[]}
  */
-export function complaint(fields, largest) {
+export function complaints(fields, largest) {
+  const problems = [];
   for (const field of fields) {
-    if (field.missing && READERS[field.type](field) === undefined) return field.missing;
-    const large = field.files.find((file) => file.size > largest);
-    if (large) return `${large.name} is too large: a file may have at most ${largest / 1e6} MB.`;
+    if (field.missing && READERS[field.type](field) === undefined) {
+      problems.push({ field: field.name, words: field.missing });
+    }
+    for (const { name } of field.files.filter((file) => file.size > largest)) {
+      problems.push({ field: field.name, words: `${name} is too large: a file may have at most ${largest / 1e6} MB.` });
+    }
   }
-  return "";
+  return problems;
 }
 
 /**
@@ -132,13 +139,34 @@ function fieldIn(wrapper) {
   };
 }
 
+/**
+ * Say what is wrong: under the field that it is about, else below the form; each in a line of its own.
+ * @param {HTMLElement} form
+ * @param {Problem[]} problems
+ */
+function showProblems(form, problems) {
+  for (const old of form.querySelectorAll(".problem")) old.remove();
+  for (const { field, words } of problems) {
+    const wrapper = field ? form.querySelector(`[data-field="${CSS.escape(field)}"]`) : null;
+    const line = element("p", "problem", words);
+    line.setAttribute("role", "alert");
+    (wrapper || form).append(line);
+    wrapper?.closest("details")?.setAttribute("open", "");
+  }
+  const first = form.querySelector(".problem");
+  first?.scrollIntoView({ block: "nearest" });
+  first?.closest("[data-field]")?.querySelector("input")?.focus();
+}
+
 /** Send what the form says, and tell what became of it. */
 export async function submitForm() {
-  const wrappers = byId(PARTS.form).querySelectorAll("[data-field]");
+  const form = byId(PARTS.form);
+  const wrappers = form.querySelectorAll("[data-field]");
   const all = [...wrappers].map((wrapper) => fieldIn(/** @type {HTMLElement} */ (wrapper)));
   const fields = chosenFields(all);
-  const wrong = complaint(fields, rules().upload);
-  if (wrong) return notify(wrong);
-  const job = await submitJob(await collected(fields));
+  const wrong = complaints(fields, rules().upload);
+  if (wrong.length) return showProblems(form, wrong);
+  const { job, problems } = await submitJob(await collected(fields));
+  showProblems(form, problems);
   if (job) notify(`${job.model} will be analysed.`);
 }

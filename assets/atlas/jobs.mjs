@@ -14,7 +14,9 @@ import { state } from "./state.mjs";
  * @property {string} fingerprint
  */
 
-/** @typedef {{detail?: string | {loc: (string | number)[], msg: string}[], message?: string, hint?: string}} Refusal */
+/** @typedef {{loc: (string | number)[], msg: string, field?: string, words?: string}} Detail */
+/** @typedef {{detail?: string | Detail[], message?: string, hint?: string, field?: string}} Refusal */
+/** @typedef {{field: string, words: string}} Problem what is wrong, and with which field of the form */
 
 const JOBS = "/api/jobs";
 const AGAIN = 5000; // milliseconds before a closed socket is opened again; meanwhile the page asks
@@ -52,6 +54,12 @@ function tellJobs(jobs) {
   setStore(PARTS.jobs, jobs);
 }
 
+/** Have the lists of models and relations made again: something of them was changed. */
+export function listAgain() {
+  setStore(PARTS.finished, null);
+  setStore(PARTS.jobs, JSON.parse(line.told || "[]"));
+}
+
 /**
  * How far the jobs of a model are; changes whenever its map may have more to show.
  * @param {Job[]} jobs
@@ -59,7 +67,7 @@ function tellJobs(jobs) {
  */
 export function progressOf(jobs, fingerprint) {
   const mine = jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
-  return mine.map((job) => `${job.id} ${job.state} ${job.stage} ${job.done}`).join();
+  return mine.map((job) => `${job.id} ${job.state} ${job.stage.split(":")[0]} ${job.done}`).join();
 }
 
 /**
@@ -75,11 +83,13 @@ export function jobsTold(jobs) {
 }
 
 /**
- * Analyse something; gives the job, or null when the server refused.
+ * Analyse something; gives the job, or what is wrong when the server refused.
  * @param {Record<string, unknown>} body
+ * @returns {Promise<{job: Job | null, problems: Problem[]}>}
  */
-export function submitJob(body) {
-  return ask("POST", JOBS, body);
+export async function submitJob(body) {
+  const { answer, told } = await send("POST", JOBS, body);
+  return answer.ok ? { job: told, problems: [] } : { job: null, problems: problemsOf(told, answer.status) };
 }
 
 /**
@@ -110,14 +120,39 @@ export function retryJob(id) {
  * @param {unknown} [body]
  * @returns {Promise<Job | null>}
  */
-async function ask(method, path, body) {
+export async function ask(method, path, body) {
+  const { answer, told } = await send(method, path, body);
+  if (!answer.ok) notify(problemsOf(told, answer.status).map(({ words }) => words).join("\n"));
+  return answer.ok ? told : null;
+}
+
+/**
+ * Ask the server for something that changes jobs or results, and for the jobs after it.
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ */
+async function send(method, path, body) {
   const headers = { "Content-Type": "application/json" };
   const request = body ? { method, headers, body: JSON.stringify(body) } : { method };
   const answer = await fetch(path, request);
   const told = await answer.json().catch(() => ({}));
-  if (!answer.ok) notify(refusalText(told) || `The server answered ${answer.status}.`);
   await fetchJobs();
-  return answer.ok ? told : null;
+  return { answer, told };
+}
+
+/**
+ * What is wrong with a request that the server refused, each with its field if it has one.
+ * @param {Refusal} told
+ * @param {number} status
+ * @returns {Problem[]}
+ */
+export function problemsOf(told, status) {
+  if (Array.isArray(told.detail)) {
+    const problems = told.detail.map((each) => ({ field: each.field || "", words: each.words || each.msg }));
+    return problems.filter(({ words }, at) => problems.findIndex((other) => other.words === words) === at);
+  }
+  return [{ field: told.field || "", words: refusalText(told) || `The server answered ${status}.` }];
 }
 
 /**
@@ -125,6 +160,6 @@ async function ask(method, path, body) {
  * @param {Refusal} told
  */
 export function refusalText({ detail, message, hint }) {
-  if (Array.isArray(detail)) return detail.map(({ loc, msg }) => `${loc.slice(1).join(" ")}: ${msg}`).join("; ");
+  if (Array.isArray(detail)) return detail.map(({ words, msg }) => words || msg).join("; ");
   return detail || [message, hint].filter(Boolean).join(". ");
 }

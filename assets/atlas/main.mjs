@@ -1,6 +1,6 @@
 // @ts-check
 // What happens in the browser alone: the functions that the page's callbacks name, and what is listened to.
-import { goneBack, writeAddress } from "./address.mjs";
+import { goneBack, takeZoom, writeAddress } from "./address.mjs";
 import { clickedButton } from "./buttons.mjs";
 import { writeCards } from "./cards.mjs";
 import { leave } from "./cursor.mjs";
@@ -34,6 +34,7 @@ function start({ heads, pins, cards, screen }) {
   told(screen);
   state.pins = pins || [];
   listenToJobs();
+  takeZoom(heads);
   draw(heads);
   writeCards(cards);
   [early.heads, early.cards] = [heads, cards];

@@ -8,6 +8,7 @@ export const PARTS = Object.freeze({
   copy: "copy",
   counts: "counts",
   drawer: "drawer",
+  finished: "finished",
   followed: "followed",
   form: "new-form",
   frame: "frame",
@@ -28,6 +29,8 @@ export const PARTS = Object.freeze({
   search: "search",
   sentence: "sentence",
   submit: "new-submit",
+  table: "table",
+  theme: "theme",
   transpose: "transpose",
 });
 

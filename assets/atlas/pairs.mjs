@@ -11,6 +11,7 @@ import { state } from "./state.mjs";
  * @property {string} kind
  * @property {string} method
  * @property {string} fit the name of a result with settings of its own; empty for the default one
+ * @property {string} own the set of a relation that somebody brought; empty for a built-in one
  * @property {string} sample a carrier phrase; empty when there are none
  * @property {string[]} samples all of them
  */
@@ -46,8 +47,8 @@ function numbered(character) {
  * @param {DOMStringMap} data
  * @returns {Question}
  */
-export function questionOf({ pairs = "", head = "", kind = "", method = "", fit = "", sample = "", samples = "" }) {
-  return { relation: pairs, head, kind, method, fit, sample, samples: samples.split("\n").filter(Boolean) };
+export function questionOf({ pairs = "", head = "", kind = "", method = "", fit = "", own = "", sample = "", samples = "" }) {
+  return { relation: pairs, head, kind, method, fit, own, sample, samples: samples.split("\n").filter(Boolean) };
 }
 
 /**
@@ -55,9 +56,9 @@ export function questionOf({ pairs = "", head = "", kind = "", method = "", fit 
  * @param {Question} question
  * @param {string} model its id and fingerprint
  */
-export function addressOf({ relation, head, kind, method, fit, sample }, model) {
+export function addressOf({ relation, head, kind, method, fit, own, sample }, model) {
   const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, fit, sample });
+  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, fit, own, sample });
   return `/api/pairs?${parts}`;
 }
 

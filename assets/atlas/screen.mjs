@@ -1,6 +1,5 @@
 // @ts-check
 // The screen: how wide the page is and whether it is dark, told to the server when it changes.
-import { valueOf } from "./address.mjs";
 import { dash, PARTS, setStore } from "./page.mjs";
 
 /** @typedef {{width: number, dark: boolean}} Screen */
@@ -10,13 +9,14 @@ const page = { theme: "system", told: "", resized: undefined, fitted: 0 };
 
 const ABOVE = 240; // pixels of what stands above the maps
 const LEAST = 420; // pixels that the maps may always have
+const THEME = "theme"; // in the browser's storage, from which assets/before/theme.js reads it, too
 
 /**
- * Take the theme of the address, and follow the window and the system.
+ * Take the theme that was chosen in this browser, and follow the window and the system.
  * @param {() => void} fit draws the maps as the window is now
  */
 export function watchScreen(fit) {
-  page.theme = valueOf(location.search, "theme") || "system";
+  page.theme = rememberedTheme();
   addEventListener("resize", () => {
     cancelAnimationFrame(page.fitted);
     page.fitted = requestAnimationFrame(fit);
@@ -43,11 +43,31 @@ export function told(screen) {
  * @returns {[screen: Screen, scheme: string]}
  */
 export function chooseTheme(theme) {
-  page.theme = theme;
+  rememberTheme(theme);
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   const now = measured();
   page.told = JSON.stringify(now);
   return [now, scheme()];
+}
+
+function rememberedTheme() {
+  try {
+    return localStorage.getItem(THEME) || "system";
+  } catch {
+    return "system"; // a browser that keeps nothing
+  }
+}
+
+/**
+ * @param {string} theme
+ */
+function rememberTheme(theme) {
+  page.theme = theme;
+  try {
+    localStorage.setItem(THEME, theme);
+  } catch {
+    // It is forgotten with the page.
+  }
 }
 
 /** Whether the page is dark. */

@@ -13,8 +13,21 @@
  * @property {Cell | null} cursor the head under the pointer or the keyboard
  * @property {Box[]} boxes where the maps are on the page
  * @property {Sight | null} sight the part of every map in sight
- * @property {string} query the view's own query string, without pins
+ * @property {string} query the view's own query string, without what is here
+ * @property {string} zoom the part of the maps that is in sight, as an address has it; empty for all
+ * @property {string} sort of the table, as an address has it; empty for the default
+ * @property {string} filter of the table, as an address has it
  */
 
 /** @type {State} */
-export const state = { heads: null, pins: [], cursor: null, boxes: [], sight: null, query: "" };
+export const state = {
+  heads: null,
+  pins: [],
+  cursor: null,
+  boxes: [],
+  sight: null,
+  query: "",
+  zoom: "",
+  sort: "",
+  filter: "",
+};

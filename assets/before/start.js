@@ -3,7 +3,12 @@
 (function () {
   const root = document.documentElement;
   const margins = matchMedia("(max-width: 760px)").matches ? 24 : 48;
+  let theme = "system";
+  try {
+    theme = localStorage.getItem("theme") || theme;
+  } catch {} // a browser that keeps nothing
   const asked = new URLSearchParams({
+    theme,
     address: location.search,
     width: String(Math.min(root.clientWidth, 1760) - margins),
     dark: root.getAttribute("data-mantine-color-scheme") === "dark" ? "1" : "0",

@@ -1,6 +1,9 @@
-// Before anything is drawn: dark or light as the address, else the system, says. No flash.
+// Before anything is drawn: dark or light as was chosen in this browser, else as the system says. No flash.
 (function () {
-  const asked = new URLSearchParams(location.search).get("theme");
-  const dark = asked === "dark" || (asked !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  let chosen = null;
+  try {
+    chosen = localStorage.getItem("theme");
+  } catch {} // a browser that keeps nothing
+  const dark = chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   document.documentElement.setAttribute("data-mantine-color-scheme", dark ? "dark" : "light");
 })();

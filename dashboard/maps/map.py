@@ -15,6 +15,7 @@ from dash import html
 from analysis import methods
 from analysis.methods.method import Asked
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
@@ -62,6 +63,7 @@ class MapView(Generic[State]):
     common: ViewState  # without pins, on which nothing here depends
     failure: str = ""  # why the scores that a job could not compute are missing
     by_method: tuple[tuple[str, Scores], ...] = ()  # all results that the map could show, by the name of their method
+    sets: tuple[OwnSet, ...] = ()  # people's own relations that the model has scores for
 
     @property
     def card(self) -> ModelCard:
@@ -121,6 +123,19 @@ class Map(Generic[State]):
 
     def choice(self, state: State) -> str:
         """Which of several results the state asks for; none goes first when empty."""
+        return ""
+
+    def with_own_set(
+        self, state: State, sets: Sequence[OwnSet], first: OwnSet | None, card: ModelCard
+    ) -> tuple[State, list[str]]:
+        """The state with the set of people's own relations that it asks for, if the model has it, and notices.
+
+        `first` stands for a model that has scores for nothing else.
+        """
+        return state, []
+
+    def own_set(self, state: State) -> str:
+        """The id of the set of people's own relations that the state asks for; empty for none."""
         return ""
 
     def repaired(

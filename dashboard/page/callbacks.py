@@ -189,7 +189,6 @@ def control_values(view: View) -> Values:
         ids.VIEW: state.view,
         ids.TRANSPOSE: state.transpose,
         ids.PALETTE: state.palette,
-        ids.THEME: state.theme,
     }
     for each in MAPS:
         values |= each.control_values(view.of(each), state.of(each.part))
@@ -266,7 +265,7 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
         "sections": below.contents,
         "open": below.open,
         "sent": below.sent,
-        "downloads": downloads(view.named),
+        "downloads": downloads(view.named.shared),
         "rows": rows(view) if in_table else no_update,
         "columns": columns(view) if in_table else no_update,
         "hidden": hidden,
@@ -294,7 +293,7 @@ def list_jobs(catalogue: Catalogue, models: Path | None, read_only: bool, told: 
     again = finished is None or now != finished
     return {
         "jobs": job_list(jobs, read_only),
-        "models": model_list(catalogue.listed(), listed_models(models)) if again else no_update,
+        "models": model_list(catalogue, listed_models(models), read_only) if again else no_update,
         "finished": now if again else no_update,
     }
 

@@ -44,7 +44,7 @@ def control_props() -> dict[str, tuple[str, str]]:
     props = {key: (key, "value") for key in (ids.MODEL, ids.VIEW)}
     for control in all_controls():
         props[control.key] = (control.key, control.prop)
-    return {**props, ids.THEME: (ids.THEME, "value")}
+    return props
 
 
 def controls() -> html.Div:

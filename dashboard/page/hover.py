@@ -1,7 +1,7 @@
 """The maps packed for the browser, which draws them: colours, numbers and words of every head."""
 
 import base64
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def packed(view: View, dark: bool) -> Packed:
         "compared": compared_addresses(view),
         "layersUpward": view.map.layers_upward,
         **_around(view, drawn.palette, dark),
-        "named": replace(view.named, pins=()).to_query(),
+        "named": view.named.shared.to_query(),
         "layers": list(view.card.layers),
         "heads": view.card.heads,
         "across": view.orientation.across,

@@ -13,7 +13,7 @@ MODEL = "model"
 VIEW = "view"
 TRANSPOSE = "transpose"  # (scripts)
 PALETTE = "palette"
-THEME = "theme"
+THEME = "theme"  # of this browser, in no address (scripts)
 
 
 def group(map_name: str) -> str:
@@ -56,7 +56,7 @@ EMPTY = "empty"  # instead of a map that the model does not have
 INSPECTOR = "inspector"  # (scripts)
 DRAWER = "drawer"  # around it: a sheet above the page on a phone (scripts)
 CARDS = "cards"  # the inspector's cards as data
-TABLE = "table"
+TABLE = "table"  # (scripts)
 TABLE_FRAME = "table-frame"
 
 # Models and jobs
@@ -65,7 +65,7 @@ JOBS = "jobs"  # the jobs as they were last told (scripts)
 FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
 JOB_LIST = "job-list"
 MODEL_LIST = "model-list"
-FINISHED = "finished"  # the finished jobs that the list of models was made after
+FINISHED = "finished"  # the finished jobs that the list of models was made after (scripts)
 POLL = "poll"  # asks for them when no message comes
 NEW_FORM = "new-form"  # (scripts)
 NEW_SUBMIT = "new-submit"  # (scripts)

@@ -16,6 +16,8 @@ from dashboard.page.workshop import workshop
 from dashboard.state import ViewState
 from dashboard.view import view_titles
 
+THEMES = {"system": "System", "light": "Light", "dark": "Dark"}
+
 _SHORTCUTS = (
     ("← ↑ → ↓", "move over the heads of a focused map"),
     ("Enter", "pin the head"),
@@ -74,7 +76,7 @@ def _header() -> html.Header:
             _search(),
             html.Button("Copy link", id=ids.COPY, className="button"),
             html.Details([html.Summary("Download", className="button"), html.Div(id=ids.DOWNLOADS)], className="menu"),
-            _segments(ids.THEME, "Theme", {"system": "System", "light": "Light", "dark": "Dark"}),
+            _segments(ids.THEME, "Theme", THEMES),
             html.Button("?", id=ids.HELP_OPEN, className="button round", **{"aria-label": "Help"}),
         ],
         className="top",

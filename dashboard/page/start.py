@@ -10,16 +10,22 @@ from dash.development.base_component import Component
 from analysis.results.catalogue import Catalogue
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import all_controls
-from dashboard.page.layout import page
+from dashboard.page.layout import THEMES, page
 from dashboard.state import MODELS, ViewState
 
 Values = dict[str, Any]
 
 
 def started(
-    catalogue: Catalogue, models: Path | None, read_only: bool, address: str, screen: Values, jobs: list[Any]
+    catalogue: Catalogue,
+    models: Path | None,
+    read_only: bool,
+    address: str,
+    screen: Values,
+    jobs: list[Any],
+    theme: str = "",
 ) -> Component:
-    """The page of an address on a screen; `jobs` as a page is told of them."""
+    """The page of an address on a screen; `jobs` as a page is told of them, the theme as the browser remembers it."""
     whole = page(read_only)
     parts = _parts(whole)
     calls = _calls(catalogue, models, read_only, address, screen, jobs)
@@ -30,6 +36,8 @@ def started(
             parts[ids.number(control.key)].children = f"{float(getattr(parts[control.key], control.prop)):.2f}"
     parts[ids.ADDRESS].data = address
     parts[ids.SCREEN].data = screen
+    if theme in THEMES:
+        parts[ids.THEME].value = theme
     parts[ids.PROVIDER].forceColorScheme = "dark" if screen["dark"] else "light"
     return whole
 

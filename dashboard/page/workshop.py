@@ -1,19 +1,24 @@
 """Models and jobs: what is there, what is being computed, and a form to ask for more."""
 
+import re
 from dataclasses import replace
 from typing import Any
+from urllib.parse import quote
 
 import dash_mantine_components as dmc
 from dash import html
 
 from analysis import methods
-from analysis.results.catalogue import Listed
+from analysis.models.card import ModelCard
+from analysis.results.catalogue import Catalogue, Listed
+from analysis.results.own_sets import OwnSet
 from dashboard.jobs import JobState
 from dashboard.maps import map_of_method
 from dashboard.page import ids
 from dashboard.page.form import form
 from dashboard.state import ViewState
 
+_PART = re.compile(r"\(\d+ of \d+\)")  # of a job's stage: one method of several
 _STATES = {
     "queued": "Waiting",
     "running": "Running",
@@ -46,7 +51,7 @@ def _closed() -> html.P:
 def job_list(jobs: list[JobState], read_only: bool) -> list[Any]:
     """The newest first."""
     if not jobs:
-        return [html.P("No analysis was asked for yet.", className="hint")]
+        return [html.P("No analyses yet.", className="hint")]
     return [html.Ul([_job(job, read_only) for job in reversed(jobs)], className="jobs")]
 
 
@@ -75,9 +80,10 @@ def _job(job: JobState, read_only: bool) -> html.Li:
 def _progress(job: JobState) -> str:
     if not job.active:
         return job.finished.replace("T", " ").removesuffix("Z")
-    counted = f", {job.done} of {job.total}" if job.total else ""
-    left = f", about {_time(job.left)} left" if job.left is not None else ""
-    return f"{job.stage}{counted}{left}"
+    if job.left is None:
+        return job.stage
+    of_what = " of this part" if _PART.search(job.stage) else ""
+    return f"{job.stage}, about {_time(job.left)} left{of_what}"
 
 
 def _time(seconds: float) -> str:
@@ -100,33 +106,74 @@ def _tools(job: JobState, read_only: bool) -> list[Any]:
     return tools
 
 
-def model_list(results: list[Listed], folders: list[str]) -> list[Any]:
-    """Every result with where its numbers come from and what they take on disk."""
-    rows = [_result(entry) for entry in results]
-    names = ("Model", "Map", "Family", "Layers × heads", "Fingerprint", "Computed", "Size", "Weights")
-    header = html.Tr([html.Th(name, scope="col") for name in names])
+def model_list(catalogue: Catalogue, folders: list[str], read_only: bool) -> list[Any]:
+    """Every model with its results, then the relations that people brought."""
+    by_model: dict[tuple[str, str], list[Listed]] = {}
+    for entry in catalogue.listed():
+        card = entry.provenance.model
+        by_model.setdefault((card.id, card.fingerprint), []).append(entry)
+    rows = [_model(entries[0].provenance.model, entries, read_only) for entries in by_model.values()]
+    names = ("Model", "Maps", "Family", "Layers × heads", "Fingerprint", "Computed", "Size", "Weights", "")
+    header = html.Tr([html.Th(name, scope="col") if name else html.Td() for name in names])
     table = html.Table([html.Thead(header), html.Tbody(rows)], className="models")
     pieces: list[Any] = [html.Div(table, className="wide")]
     if folders:
         pieces.append(html.P(f"In the models directory: {', '.join(folders)}", className="hint"))
+    sets = catalogue.sets()
+    if sets:
+        pieces += [html.H3("Own relations"), html.Ul([_set(one, read_only) for one in sets], className="jobs")]
     return pieces
 
 
-def _result(entry: Listed) -> html.Tr:
-    facts = entry.provenance
-    card, shown_by = facts.model, map_of_method(facts.method)
+def _model(card: ModelCard, entries: list[Listed], read_only: bool) -> html.Tr:
     state = ViewState(model=card.id, fingerprint=card.fingerprint[:8])
-    if shown_by is not None and shown_by.own_view:
-        state = replace(state, view=shown_by.name).with_part(shown_by.state_of_result(facts))
+    tools: list[Any] = []
+    if not read_only and not all(entry.shipped for entry in entries):
+        words = f"Delete the results of {card.id}? Those that come with Head Atlas stay."
+        told = {"data-forget": card.fingerprint, "data-sure": words}
+        tools.append(html.Button("Delete", className="mate", **told))
     return html.Tr(
         [
             html.Th(html.A(card.id, href="/" + state.to_query()), scope="row"),
-            html.Td(f"{methods.method(facts.method).title}: {entry.words}"),
+            html.Td([html.Div(_map_link(entry, state)) for entry in entries]),
             html.Td(card.family),
             html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
             html.Td(html.Code(card.fingerprint[:12])),
-            html.Td(facts.date[:10]),
-            html.Td(f"{entry.bytes / 1e3:,.0f} kB", className="num"),
+            html.Td(max(entry.provenance.date for entry in entries)[:10]),
+            html.Td(f"{sum(entry.bytes for entry in entries) / 1e3:,.0f} kB", className="num"),
             html.Td(card.note or card.dtype),
+            html.Td(tools),
         ]
     )
+
+
+def _map_link(entry: Listed, state: ViewState) -> Any:
+    """A result by what it covers; a link to its own map where it has one."""
+    facts, words = entry.provenance, f"{methods.method(entry.provenance.method).title}: {entry.words}"
+    shown_by = map_of_method(facts.method)
+    if shown_by is None or not shown_by.own_view:
+        return words
+    there = replace(state, view=shown_by.name).with_part(shown_by.state_of_result(facts))
+    return html.A(words, href="/" + there.to_query())
+
+
+def _set(one: OwnSet, read_only: bool) -> html.Li:
+    """A set of somebody's own relations: what is in it, and what can be done to it."""
+    head = [html.B(one.name), html.Span(f"scores of {', '.join(one.models)}", className="hint")]
+    if one.hidden:
+        head.append(html.Span("Hidden", className="state"))
+    files: list[Any] = []
+    for item in one.items:
+        address = f"/api/sets/{one.id}/{quote(item.name, safe='')}.csv"
+        files.append(html.A(f"{item.title} ({item.pairs} pairs, CSV)", href=address, download=f"{item.name}.csv"))
+    parts: list[Any] = [html.Div(head, className="job-head"), html.Div(files, className="job-tools")]
+    if not read_only:
+        sure = f"Delete {one.name} with its scores and pairs? Links to it will find nothing."
+        hide = {"data-hide": one.id, "data-hidden": "0" if one.hidden else "1"}
+        tools = [
+            html.Button("Rename", className="mate", **{"data-rename": one.id, "data-name": one.name}),
+            html.Button("Show" if one.hidden else "Hide", className="mate", **hide),
+            html.Button("Delete", className="mate", **{"data-drop": one.id, "data-sure": sure}),
+        ]
+        parts.append(html.Div(tools, className="job-tools"))
+    return html.Li(parts, **{"data-own-set": one.id})

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import pandas as pd
 from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
@@ -34,6 +35,7 @@ from analysis.errors import (
 )
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
+from analysis.jobs.problems import field_of, problem_words
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.head_pairs import HeadPairs
 from analysis.methods.relation_scores import KINDS
@@ -46,6 +48,7 @@ from analysis.prompt.reading import PromptAblation, PromptReading, told
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
+from analysis.results.provenance import Data
 from analysis.results.quantities import quantities, values
 from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces, json_pieces
@@ -55,6 +58,7 @@ from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion
 from dashboard.web.exports import scores_frame
 from dashboard.web.heavy import Heavy
+from dashboard.web.sets import add_sets
 
 Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
@@ -113,6 +117,9 @@ class Chosen(BaseModel):
     fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="the same under its older name"
     )
+    own: Annotated[str, Field(max_length=120)] = Field(
+        "", description="a set of people's own relations, by id or name; the built-in ones alone when left out"
+    )
     item: Annotated[list[str], Field(max_length=100)] = Field(
         [], description="relations, or tasks, by name; all when left out"
     )
@@ -147,7 +154,7 @@ class Chosen(BaseModel):
         if self.method not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
             raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")
-        scores = catalogue.result(card, self.method, self.result or self.fit)
+        scores = catalogue.result(card, self.method, self.result or self.fit, _set_id(catalogue, self.own))
         if scores is None:
             one = methods.method(self.method)
             title = one.title.lower()
@@ -180,12 +187,27 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         """Models that have results, and folders and GGUF files that can be analysed by name."""
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
+    @api.delete("/models/{fingerprint}")
+    def delete_model(request: Request, fingerprint: Annotated[str, PathParameter(pattern="^[0-9a-f]{6,64}$")]) -> Data:
+        """Delete the results of a model, by its fingerprint, and its jobs that are over."""
+        _must_be_analyst(request)
+        for card in catalogue.models():
+            if card.fingerprint.startswith(fingerprint):
+                return {"model": card.to_dict(), "removed": catalogue.delete_model(card)}
+        raise ModelNotFound(f"there is no model with the fingerprint {fingerprint}", "See /api/models.")
+
     _add_results(api, catalogue)
     _add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_prompt(api, catalogue, engine)
     _add_jobs(api, engine)
+    add_sets(api, catalogue, engine, _must_be_analyst)
     return api
+
+
+def _set_id(catalogue: Catalogue, own: str) -> str | None:
+    """The id of a set that was named; none stands for the default."""
+    return catalogue.own_set(own).id if own else None
 
 
 def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
@@ -217,13 +239,15 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         head: Annotated[str, Query(max_length=40, examples=["L23H4"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
     ) -> dict[str, Any]:
         """All that is known of one head."""
+        chosen = _set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
         answer: dict[str, Any] = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
         for method in methods.METHODS:
-            scores = catalogue.result(card, method.name)
+            scores = catalogue.result(card, method.name, own=chosen)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
         results = results_of(catalogue, card)
         answer["findings"] = [finding.to_plain() for finding in findings_of(results, name)]
@@ -306,10 +330,11 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         kind: Annotated[str, Query(max_length=40)] = KINDS[0],
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
         fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
+        own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
     ) -> dict[str, Any]:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
-        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit)
+        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit, own)
         step = question.step(card, catalogue, engine)
         if not engine.knows(step):
             _must_be_analyst(request)
@@ -354,6 +379,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         """Analyse a model; asking twice for the same gives the same job."""
         _must_be_analyst(request)
         _limit(limits, request)
+        engine.look_up(wanted)
         return job_state(engine.submit(wanted))
 
     @api.get("/jobs/{job_id}")
@@ -411,6 +437,8 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, StoreError):
         status = 507
     told = {"error": type(error).__name__, "message": str(error), "hint": getattr(error, "hint", "")}
+    if isinstance(error, HeadAtlasError) and error.field:
+        told["field"] = error.field
     return JSONResponse(told, status)
 
 
@@ -420,7 +448,10 @@ def _invalid(request: Request, error: Exception) -> Response:
         raise error
     problems = []
     for problem in error.errors():
-        problems.append({key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem})
+        told = {key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem}
+        place = problem["loc"][1:]  # without "body" or "query"
+        words = problem_words(problem, request_type(NetworkRequest).model_fields, place)
+        problems.append({**told, "field": field_of(place), "words": words})
     return Response(json.dumps({"detail": problems}, default=str), 422, media_type="application/json")
 
 

@@ -18,6 +18,7 @@ from dashboard.web.api import create_api
 from dashboard.web.dash_requests import DashRequests
 from dashboard.web.guard import Guard, policy
 from dashboard.web.live import Watch, tell
+from dashboard.web.nowhere import add_nowhere
 
 ASSETS = Path(__file__).parent.parent.parent / "assets"
 
@@ -58,6 +59,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     server.include_router(start.routes(catalogue, models, access.read_only, watch.jobs))  # before Dash's own layout
     app = dash_app(catalogue, access, models, server)
     server.state.dash = app
+    add_nowhere(server)
     server.add_middleware(DashRequests, dash=app)
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
     server.add_middleware(Guard, access=access, policy=policy(list(app.csp_hashes())))  # the last is the outermost

@@ -86,7 +86,7 @@ def _figure_json(view: View, dark: bool) -> Iterator[bytes]:
 
 def _page(view: View) -> bytes:
     """One file that opens without a network; the provenance is in it as JSON."""
-    figure = view_picture(view, dark=view.state.theme == "dark")
+    figure = view_picture(view)
     content = figure.to_html(include_plotlyjs=True, full_html=True, config={"displaylogo": False})
     facts = _shown(view).result.provenance.to_json().replace("<", "\\u003c")
     extra = f'<title>{plain(view.title)}</title><script type="application/json" id="provenance">{facts}</script>'
@@ -114,7 +114,7 @@ EXPORTS = (
 
 
 def _without_pins(view: View) -> View:
-    return replace(view, state=replace(view.state, pins=()), notices=())
+    return replace(view, state=view.state.shared, notices=())
 
 
 def routes(catalogue: Catalogue) -> APIRouter:

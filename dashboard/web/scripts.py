@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from analysis.models.card import WRITTEN
 from dashboard import palette
 from dashboard.setting import MAX_PINS
-from dashboard.state import all_settings, view_names
+from dashboard.state import LOOKED_AFTER, all_settings, view_names
 from dashboard.web.guard import MAX_UPLOAD
 
 FOLDER = Path(__file__).parent.parent.parent / "assets" / "atlas"
@@ -47,7 +47,7 @@ def rules() -> dict[str, str]:
     """The tag that tells the scripts the rules: most pins, a head's name, the largest upload, settings and colours."""
     settings = []
     for key, each in all_settings().items():
-        if key != "pin":
+        if key not in LOOKED_AFTER:
             settings.append({"key": key, "default": each.default, "local": each.local})
     told = {
         "pins": MAX_PINS,

@@ -148,10 +148,10 @@ def test_a_moved_threshold_recolours_the_maps(visit):
     page.wait_for_function(f"before => {PICTURE} !== before", arg=before)
 
 
-@pytest.mark.parametrize("part", ["&pin=L3H2", "&theme=dark&gates=preview"])
-def test_no_serious_accessibility_violation(visit, part):
+@pytest.mark.parametrize(("part", "dark"), [("&pin=L3H2", False), ("&gates=preview", True)])
+def test_no_serious_accessibility_violation(visit, part, dark):
     """axe-core on the causal view, light and dark."""
-    page = visit(CAUSAL + part)
+    page = visit(CAUSAL + part, dark=dark)
     page.wait_for_timeout(800)
     found = Axe().run(page).response["violations"]
     serious = [(rule["id"], [node["target"] for node in rule["nodes"]][:3]) for rule in found if rule["impact"] in {"serious", "critical"}]  # fmt: skip  # noqa: E501

@@ -93,7 +93,7 @@ def test_click_pins_and_changes_the_address(visit):
 
 def test_a_deep_link_restores_the_view_and_so_does_reload(visit):
     """Every control, the pins, the colours."""
-    path = "/?how=always&kind=promote&colour=scores&tau=0.3&top=5&transpose=1&palette=paper&theme=dark&pin=L3H2"
+    path = "/?how=always&kind=promote&colour=scores&tau=0.3&top=5&transpose=1&palette=paper&pin=L3H2"
     page = visit(path)
     for _ in range(2):
         expect(page.locator("#how input:checked")).to_have_value("always")
@@ -104,7 +104,6 @@ def test_a_deep_link_restores_the_view_and_so_does_reload(visit):
         expect(page.locator("#top")).to_have_value("5")
         expect(page.locator("#tau [role=slider]")).to_have_attribute("aria-valuenow", "0.3")
         assert pinned(page) == ["L3H2"]
-        expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
         assert query(page)["model"].startswith("smollm2-135m-instruct@")
         before = query(page)
         page.reload()
@@ -324,13 +323,20 @@ def test_markup_is_shown_as_text(visit):
 
 
 def test_dark_follows_the_system_and_the_switch(visit):
-    """No flash: the first paint is already dark; the switch goes into the address."""
+    """No flash: the first paint is already dark; the browser remembers the switch, the address does not."""
     page = visit(dark=True)
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 17, 21)"
     page.locator("#theme").get_by_text("Light").click()
-    wait_for_query(page, "theme", "light")
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "light")
+    assert "theme" not in query(page)
+    page.goto(page.url.split("?")[0] + "?theme=dark")
+    drawn(page)
+    expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "light")
+    expect(page.locator("#theme input:checked")).to_have_value("light")
+    expect(page.locator("#notices")).to_be_empty()
+    page.locator("#theme").get_by_text("System").click()
+    expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
 
 
 def test_embedded(visit):
@@ -375,10 +381,10 @@ def test_zoom_is_common_and_stays(visit):
     assert cell(page, 10, 10, panel=1) == start
 
 
-@pytest.mark.parametrize("path", ["/?pin=L23H4", "/?view=table", "/?theme=dark&colour=scores"])
-def test_no_serious_accessibility_violation(visit, path):
+@pytest.mark.parametrize(("path", "dark"), [("/?pin=L23H4", False), ("/?view=table", False), ("/?colour=scores", True)])
+def test_no_serious_accessibility_violation(visit, path, dark):
     """axe-core on the main views, light and dark."""
-    page = visit(path)
+    page = visit(path, dark=dark)
     page.wait_for_timeout(800)
     found = Axe().run(page).response["violations"]
     serious = [(rule["id"], [node["target"] for node in rule["nodes"]][:3]) for rule in found if rule["impact"] in {"serious", "critical"}]  # fmt: skip  # noqa: E501
@@ -412,19 +418,78 @@ def test_pins_are_named_and_numbered_on_the_map(visit):
     expect(page.locator("#frame > .pinned b:visible")).to_have_text(["1 L23H4", *"1111", "2 L2H7", *"2222"])
 
 
-def test_history_is_models_and_views_only(visit):
-    """Controls and pins replace the entry; a wrong address does not trap the back button."""
+def test_back_undoes_controls_pins_and_views(visit):
+    """Each is one step, a slider that is dragged is one; a wrong address does not trap the back button."""
     page = visit("/?model=nobody")
     start = page.evaluate("history.length")
     page.locator("#how").get_by_text("Always").click()
     wait_for_query(page, "how", "always")
-    page.locator("#how").get_by_text("Any").click()
+    page.locator("#tau [role=slider]").focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    wait_for_query(page, "tau", "0.2")
     click(page, 5, 5)
     expect(page.locator(".head-card")).to_have_count(1)
-    assert page.evaluate("history.length") == start
     page.locator("#view").get_by_text("Table").click()
     wait_for_query(page, "view", "table")
-    assert page.evaluate("history.length") == start + 1
+    assert page.evaluate("history.length") == start + 4
+    page.go_back()
+    wait_for_query(page, "view", None)
+    expect(page.locator(".head-card")).to_have_count(1)
+    page.go_back()
+    expect(page.locator(".head-card")).to_have_count(0)
+    wait_for_query(page, "tau", "0.2")
+    page.go_back()
+    wait_for_query(page, "tau", None)
+    expect(page.locator("#tau [role=slider]")).to_have_attribute("aria-valuenow", "0.15")
+    expect(page.locator("#how input:checked")).to_have_value("always")
+    page.go_back()
+    expect(page.locator("#how input:checked")).to_have_value("any")
+    page.go_forward()
+    expect(page.locator("#how input:checked")).to_have_value("always")
+
+
+def test_the_tables_sort_and_filter_are_in_the_address(visit):
+    """Restored from a link; what a person does to the table is written, and Back undoes it."""
+    page = visit("/?view=table&sort=-layer&filter=name:contains:H4")
+    first = page.locator(".ag-center-cols-container [row-index='0'] [col-id=layer]")
+    expect(first).to_have_text("29")
+    expect(page.locator(".ag-pinned-left-cols-container [row-index='0'] [col-id=name]")).to_have_text("L29H4")
+    page.locator(".ag-header-cell[col-id=layer] .ag-header-cell-label").click()
+    wait_for_query(page, "sort", "layer")
+    expect(first).to_have_text("0")
+    page.go_back()
+    expect(first).to_have_text("29")
+    assert query(page)["filter"] == "name:contains:H4"
+
+
+def test_the_zoom_is_in_the_address(visit):
+    """Restored from a link, kept while other things change, written when it is changed, undone by Back."""
+    page = visit("/?zoom=L0-9.H0-3")
+    zoom = 'import("/assets/atlas/zoom.mjs").then(({ zoomed }) => JSON.stringify(zoomed()))'
+    assert page.evaluate(zoom) == '{"layers":[0,9],"heads":[0,3]}'
+    page.locator("#how").get_by_text("Always").click()
+    wait_for_query(page, "how", "always")
+    assert query(page)["zoom"] == "L0-9.H0-3"
+    page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom({ layers: [3, 5], heads: [1, 2] }))')
+    wait_for_query(page, "zoom", "L3-5.H1-2")
+    page.go_back()
+    page.wait_for_function("""import("/assets/atlas/zoom.mjs").then(({ zoomed }) => zoomed()?.layers[1] === 9)""")
+    page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom(null))')
+    wait_for_query(page, "zoom", None)
+
+
+def test_an_address_that_is_no_page_says_so(visit, address):
+    """404 with a way home for people, JSON for scripts."""
+    page = visit()
+    page.complaints.clear()
+    answer = page.goto(f"{address}/anything")
+    assert answer.status == 404
+    page.get_by_role("link", name="Go to the maps").click()
+    drawn(page)
+    assert page.request.get(f"{address}/anything", headers={"Accept": "application/json"}).json()["error"] == "NotFound"
+    assert page.request.get(f"{address}/api/anything").status == 404
+    page.complaints[:] = [text for text in page.complaints if "404" not in text]
 
 
 def test_a_double_click_leaves_the_pins(visit):

@@ -28,7 +28,10 @@ states = st.builds(
     threshold=st.integers(0, 1000).map(lambda n: n / 1000),
     transpose=st.booleans(),
     palette=st.sampled_from(["okabe-ito", "paper"]),
-    theme=st.sampled_from(["system", "light", "dark"]),
+    zoom=st.sampled_from([None, ((0, 9), (0, 3)), ((5, 5), (63, 63))]),
+    sort=st.sampled_from(["", "-panel_0,layer"]),
+    filter=st.sampled_from(["", "best:contains:a&b;c"]),
+    own=st.sampled_from(["", "mine@0123abcd"]),
     pins=st.lists(heads, max_size=MAX_PINS, unique=True).map(tuple),
     embed=st.booleans(),
 )
@@ -59,7 +62,8 @@ def test_addresses_are_readable():
         ("?tau=nan", "tau"),
         ("?how=sometimes", "how"),
         ("?pin=L1H1.nonsense", "pin"),
-        ("?pin=" + ".".join(f"L{i}H0" for i in range(9)), "pin"),
+        ("?zoom=L9-0.H0-3", "zoom"),
+        ("?zoom=all", "zoom"),
         ("?top=-1", "top"),
         ("?model=", "model"),
         ("?model=%00", "model"),
@@ -91,6 +95,19 @@ def test_no_address_breaks_the_reader(query):
     assert ViewState.from_query(read.state.to_query()).state == read.state
 
 
+def test_of_nine_pins_eight_are_kept_and_that_is_said():
+    """From an address and from the page alike."""
+    names = [f"L{i}H0" for i in range(9)]
+    for read in (ViewState.from_query("?pin=" + ".".join(names)), ViewState().pinned(names)):
+        assert [str(head) for head in read.state.pins] == names[:8]
+        assert read.notices == ("8 heads can be pinned; the first 8 of 9 are.",)
+
+
+def test_a_link_of_before_that_names_a_theme_is_read_in_silence():
+    """The theme is the browser's; the rest of the link holds."""
+    assert ViewState.from_query("?tau=0.3&theme=dark") == ReadState(state(tau=0.3))
+
+
 def test_very_long_addresses_are_cut():
     """A megabyte of address costs nothing."""
     assert "too long" in ViewState.from_query("?pin=" + "L1H1." * 300_000).notices[0]
@@ -113,7 +130,14 @@ def test_a_part_that_is_as_its_default_is_the_same_as_none():
 def test_another_model_keeps_what_means_something_for_every_model():
     """Thresholds stay; a relation, tasks, a seed, a fit and pins go."""
     before = state(
-        tau=0.3, relation="mine", tasks=("chess",), seed="7", fit="0123abcd", threshold=0.7, pins=(HeadId(1, 1),)
+        zoom=((0, 1), (0, 1)),
+        tau=0.3,
+        relation="mine",
+        tasks=("chess",),
+        seed="7",
+        fit="0123abcd",
+        threshold=0.7,
+        pins=(HeadId(1, 1),),
     )
     assert before.of_another_model("org/name") == state(model="org/name", tau=0.3, threshold=0.7)
 

@@ -129,7 +129,7 @@ def test_two_checkpoints_of_the_default_name(catalogue, store):
 
 
 def test_other_settings_do_not_replace_the_published_ones(catalogue, store):
-    """A later run with another k is not what the model's name stands for; own relations of the same k are added."""
+    """A later run with another k is not what the model's name stands for, nor are relations that somebody brought."""
     real = shipped_scores("function")
     settings = {**real.provenance.settings, "k_standard": 5}
     later = replace(real, provenance=replace(real.provenance, settings=settings, date="2999-01-01T00:00:00Z"))
@@ -140,5 +140,7 @@ def test_other_settings_do_not_replace_the_published_ones(catalogue, store):
     store.put("result/own/function/0", own.to_parquet())
     view = open_view(catalogue, "")
     assert view.results["function"].provenance.settings["k_standard"] == 10
-    assert categories(view.results["function"])[-1] == "custom"
-    assert view.panels[-1].key == "custom"
+    assert categories(view.results["function"])[-1] == "translation"
+    with_own = open_view(catalogue, "?own=mine")
+    assert categories(with_own.results["function"])[-1] == "custom"
+    assert with_own.panels[-1].key == "custom"

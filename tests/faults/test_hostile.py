@@ -43,7 +43,8 @@ from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 
 def client_of(store, access=None, folder=None, **options):
-    engine = Engine(store, Place(models=folder))  # at rest: submissions are kept, nothing runs
+    # At rest: submissions are kept, nothing runs. Its workers are elsewhere, so that any model may be theirs.
+    engine = Engine(store, Place("tcp://127.0.0.1:1", models=folder))
     server = create_app(Catalogue(store, engine), engine, access or Access(local=True), folder)
     return TestClient(server, base_url="http://localhost", raise_server_exceptions=False, **options)
 

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosenFields, collected, complaint, parseNumbers } from "../../assets/atlas/form.mjs";
+import { chosenFields, collected, complaints, parseNumbers } from "../../assets/atlas/form.mjs";
 
 /** @typedef {import("../../assets/atlas/form.mjs").Field} Field */
 /** @typedef {import("../../assets/atlas/form.mjs").FieldType} FieldType */
@@ -83,15 +83,20 @@ test("settings of a method count only when it is chosen", () => {
   assert.deepEqual(chosenFields([model, settings]), [model]);
 });
 
-test("a needed field that is empty is said, in its own words", () => {
+test("every needed field that is empty is said, in its own words", () => {
   const missing = "Which model? Type its name.";
-  assert.equal(complaint([field("model", "text", { missing, text: " " })], 100), missing);
-  assert.equal(complaint([field("methods", "choices", { missing })], 100), missing);
-  assert.equal(complaint([field("model", "text", { missing, text: "m" })], 100), "");
+  const wrong = [field("model", "text", { missing, text: " " }), field("methods", "choices", { missing: "Which?" })];
+  assert.deepEqual(complaints(wrong, 100), [
+    { field: "model", words: missing },
+    { field: "methods", words: "Which?" },
+  ]);
+  assert.deepEqual(complaints([field("model", "text", { missing, text: "m" })], 100), []);
 });
 
 test("a file above the limit is named with the limit", () => {
   const large = [file("small.csv", "a"), { name: "large.csv", size: 5_000_001, text: async () => "" }];
-  assert.match(complaint([field("files", "files", { files: large })], 5_000_000), /^large\.csv .*at most 5 MB/);
-  assert.equal(complaint([field("files", "files", { files: large })], 5_000_001), "");
+  const [problem] = complaints([field("files", "files", { files: large })], 5_000_000);
+  assert.equal(problem.field, "files");
+  assert.match(problem.words, /^large\.csv .*at most 5 MB/);
+  assert.deepEqual(complaints([field("files", "files", { files: large })], 5_000_001), []);
 });

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { progressOf, refusalText } from "../../assets/atlas/jobs.mjs";
+import { problemsOf, progressOf, refusalText } from "../../assets/atlas/jobs.mjs";
 
 /**
  * @param {Partial<import("../../assets/atlas/jobs.mjs").Job>} [facts]
@@ -19,14 +19,21 @@ test("the map on the screen is drawn again when a job of its model went on, and 
   assert.equal(progressOf([job()], ""), "");
 });
 
-test("a refusal is told in the server's words, whatever their form", () => {
+test("a refusal is told in the server's words, each with its field", () => {
   const detail = [
-    { loc: ["body", "model"], msg: "too short" },
-    { loc: ["body", "rates", 3], msg: "no number" },
+    { loc: ["body", "model"], msg: "too short", field: "model", words: "Model: it is empty" },
+    { loc: ["body", "rates", 3], msg: "no number", field: "rates", words: "Learning rates: 'abc' is not a number" },
+    { loc: ["body", "rates", 2], msg: "no number", field: "rates", words: "Learning rates: 'abc' is not a number" },
   ];
-  assert.equal(refusalText({ detail }), "model: too short; rates 3: no number");
+  assert.deepEqual(problemsOf({ detail }, 422), [
+    { field: "model", words: "Model: it is empty" },
+    { field: "rates", words: "Learning rates: 'abc' is not a number" },
+  ]);
+  assert.deepEqual(problemsOf({ message: "no such model", hint: "Check it.", field: "model" }, 404), [
+    { field: "model", words: "no such model. Check it." },
+  ]);
+  assert.deepEqual(problemsOf({}, 502), [{ field: "", words: "The server answered 502." }]);
   assert.equal(refusalText({ detail: "there is no such job" }), "there is no such job");
-  assert.equal(refusalText({ message: "two files are alike", hint: "Rename one." }), "two files are alike. Rename one.");
   assert.equal(refusalText({ message: "the disk is full", hint: "" }), "the disk is full");
   assert.equal(refusalText({}), "");
 });

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { addressOf, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
 
 test("a button's question becomes an address, in which everything is escaped", () => {
-  const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", fit: "0a1b", sample: "No", samples: "No\nThe story of" };
+  const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
   const question = questionOf(data);
   assert.deepEqual(question.samples, ["No", "The story of"]);
   const address = new URL(addressOf(question, "org/my@name@0123abcd"), "http://localhost");
@@ -17,6 +17,7 @@ test("a button's question becomes an address, in which everything is escaped", (
     kind: "promote",
     method: "m",
     fit: "0a1b",
+    own: "mine@12",
     sample: "No",
   });
   assert.deepEqual(questionOf({ pairs: "x" }).samples, []);

@@ -40,7 +40,7 @@ class AblationMethod(Method):
             curve=settings.curve,
         )
 
-    def asked(self, settings: AblationSettings) -> Asked:
+    def asked(self, settings: AblationSettings, card: ModelCard | None = None) -> Asked:
         """The items; in words when they are not the default ones."""
         items = settings.chosen_items()
         titles = ", ".join(item.described(0).title for item in items)

@@ -71,7 +71,11 @@ class ContrastPlan:
             return []
         content = readable(store.get(self.fit_name))
         seeds = tuple(range(self.seeds))
-        return [GateStep("contrast", self.fit_name, self.contrast, self.settings, seeds, content=content)]
+        counted = f", update {fit.update if fit else 0} of {self.settings.free_updates}"
+        step = GateStep(
+            "contrast", self.fit_name, self.contrast, self.settings, seeds, content=content, counted=counted
+        )
+        return [step]
 
     def keep(self, step: GateStep, name: str, content: bytes, store: Store) -> None:
         """Store the fit so far."""

@@ -67,7 +67,7 @@ class CausalMethod(Method):
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 
-    def asked(self, settings: CausalSettings) -> Asked:
+    def asked(self, settings: CausalSettings, card: ModelCard | None = None) -> Asked:
         """The tasks or pairs, under the name that their fit will have."""
         contrast, seeds = settings.chosen_contrast(), settings.chosen_seeds()
         chosen = [contrast] if contrast is not None else list(settings.chosen_tasks())

@@ -38,9 +38,18 @@ from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
 MEASURED = "2"  # raise whenever the untouched model or the preview may be measured differently
+PREVIEW_PROMPTS, EFFECT_PROMPTS = 64, 32  # of the validation ones: what the preview and the effects are measured on
 CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
 
 What = Literal["untouched", "preview", "fit", "effect", "contrast"]
+_WORDS: dict[What, str] = {
+    "untouched": "measuring the untouched model",
+    "preview": "preview",
+    "fit": "fitting",
+    "effect": "switching off heads",
+    "contrast": "fitting",
+}
+_BACKWARD = 3  # a pass forward and back takes about three times as long as one forward
 _ORDER: tuple[What, ...] = ("untouched", "preview", "fit", "effect")
 
 
@@ -55,11 +64,23 @@ class GateStep:
     seeds: tuple[int, ...] = ()
     layer: int = 0
     content: bytes = b""  # a fit so far, or the fit whose gates are toggled
+    counted: str = ""  # how far it is: which seed, which layer
+    work: float = 1  # how often a prompt goes through the model
 
     @property
     def words(self) -> str:
         """What is being done to which task."""
-        return f"{self.task.title}: {self.what}"
+        return f"{self.task.title}: {_WORDS[self.what]}"
+
+    @property
+    def doing(self) -> str:
+        """The same, with how far it is."""
+        return f"{self.words}{self.counted}"
+
+    @property
+    def kind(self) -> str:
+        """What is being done, whichever the task."""
+        return self.what
 
     def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
         """One piece; the model that runs under gates stays open for the next."""
@@ -166,7 +187,7 @@ class TaskPlan:
         for what in ("untouched", "preview"):
             name = self.measured_name(task, what)
             if not store.contains(name):
-                steps.append(GateStep(what, name, task, self.settings))
+                steps.append(GateStep(what, name, task, self.settings, work=self._work(task, what)))
         return steps
 
     def _fits(self, task: Task, store: Store) -> list[GateStep]:
@@ -175,7 +196,10 @@ class TaskPlan:
         for seeds in self._groups(task, store):
             name = self.fit_name(task, seeds)
             content = readable(store.get(name))
-            steps.append(GateStep("fit", name, task, self.settings, seeds, content=content))
+            counted = f" {self._seeds(seeds)}{_update(content, self.settings.total)}"
+            work = self._work(task, "fit") * len(seeds)
+            step = GateStep("fit", name, task, self.settings, seeds, content=content, counted=counted, work=work)
+            steps.append(step)
         return steps
 
     def _effects(self, task: Task, store: Store) -> list[GateStep]:
@@ -187,8 +211,45 @@ class TaskPlan:
         for layer in self.card.layers:
             name = self.effect_name(task, layer)
             if not store.contains(name):
-                steps.append(GateStep("effect", name, task, self.settings, layer=layer, content=first))
+                counted = f", layer {self.card.layers.index(layer) + 1} of {len(self.card.layers)}"
+                work = self._work(task, "effect")
+                step = GateStep(
+                    "effect", name, task, self.settings, layer=layer, content=first, counted=counted, work=work
+                )
+                steps.append(step)
         return steps
+
+    def _work(self, task: Task, what: What) -> float:
+        """How often a prompt goes through the model in a step; in a fit for each seed, over both stages alike."""
+        match what:
+            case "untouched":
+                return len(task.validation)
+            case "preview":
+                return _BACKWARD * PREVIEW_PROMPTS
+            case "effect":
+                return 2 * self.card.heads * EFFECT_PROMPTS
+        free, push = self.settings.free_updates, self.settings.push_updates
+        return _BACKWARD * self.settings.batch * CHUNK * (free + 2 * push) / max(free + push, 1)
+
+    def _seeds(self, seeds: Sequence[int]) -> str:
+        """Which seeds of how many."""
+        if len(seeds) == 1:
+            return f"seed {seeds[0] + 1} of {self.seeds}"
+        return f"seeds {seeds[0] + 1} to {seeds[-1] + 1} of {self.seeds}"
+
+    def pending(self, store: Store) -> dict[str, float]:
+        """The work of every kind of step that is left."""
+        work: dict[str, float] = dict.fromkeys(_ORDER, 0.0)
+        for task in self.tasks:
+            for what in ("untouched", "preview"):
+                work[what] += self._work(task, what) * (not store.contains(self.measured_name(task, what)))
+            if self.seeds:
+                absent = [layer for layer in self.card.layers if not store.contains(self.effect_name(task, layer))]
+                work["effect"] += self._work(task, "effect") * len(absent)
+            for seeds in self._groups(task, store):
+                chunks = self._chunks_left(readable(store.get(self.fit_name(task, seeds))))
+                work["fit"] += self._work(task, "fit") * len(seeds) * chunks
+        return work
 
     def _groups(self, task: Task, store: Store) -> list[tuple[int, ...]]:
         """The seeds that are not fitted yet, those that share a batch together."""
@@ -265,6 +326,12 @@ class TaskPlan:
     def _effect(self, task: Task, store: Store) -> Floats | None:  # [layer, head]
         rows = [_json(store.get(self.effect_name(task, layer))) for layer in self.card.layers]
         return None if any(row is None for row in rows) else np.array(rows, dtype=np.float64)
+
+
+def _update(content: bytes, total: int) -> str:
+    """How far a fit is."""
+    done = Fit.from_bytes(content).update if content else 0
+    return f", update {done} of {total}"
 
 
 def pieces(count: int, size: int) -> int:

@@ -22,7 +22,11 @@ class FunctionMethod(RelationMethod):
     at_top = True
     depends_on = ("first_mlp",)
     commands = (
-        Command("map", "score every head for every relation", ("relations", "k", "k_copying", "first_mlp", "layers")),
+        Command(
+            "map",
+            "score every head for every relation",
+            ("relations", "set_name", "k", "k_copying", "first_mlp", "layers"),
+        ),
     )
 
     def plan(self, card: ModelCard, settings: FunctionSettings) -> FunctionPlan:
@@ -34,6 +38,7 @@ class FunctionMethod(RelationMethod):
             k_copying=copying,
             k_standard=standard,
             layers=settings.chosen_layers(card),
+            set_name=settings.set_name.strip(),
             first_mlp=settings.first_mlp,
         )
 

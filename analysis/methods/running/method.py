@@ -24,7 +24,7 @@ class RunningMethod(RelationMethod):
         Command(
             "running",
             "score every head for every relation in the running model",
-            ("relations", "carriers", "sources", "k", "k_copying", "layers"),
+            ("relations", "set_name", "carriers", "sources", "k", "k_copying", "layers"),
         ),
     )
 
@@ -37,9 +37,14 @@ class RunningMethod(RelationMethod):
             k_copying=copying,
             k_standard=standard,
             layers=settings.chosen_layers(card),
+            set_name=settings.set_name.strip(),
             carriers=settings.chosen_carriers(),
             sources=settings.sources,
         )
+
+    def takes_several(self, settings: RunningSettings) -> bool:
+        """When any source is asked for."""
+        return settings.sources == ANY
 
     def report_settings(self, provenance: Provenance) -> str:
         """How many carriers, and which sources."""

@@ -28,6 +28,9 @@ class SalienceStep:
     names: tuple[tuple[int, str], ...]  # each layer and the name under which its tokens are kept
     first_mlp: bool
     words: str = ""
+    doing: str = ""  # which layers of how many
+    kind: str = "layers"
+    work: float = 1  # a layer
 
     @property
     def key(self) -> str:
@@ -106,7 +109,9 @@ class SaliencePlan:
         steps = []
         for start in range(0, len(absent), size):
             names = tuple((layer, self.layer_name(layer)) for layer in absent[start : start + size])
-            steps.append(SalienceStep(names, self.first_mlp))
+            first, last = self.layers.index(names[0][0]) + 1, self.layers.index(names[-1][0]) + 1
+            doing = f"layers {first} to {last} of {len(self.layers)}"
+            steps.append(SalienceStep(names, self.first_mlp, doing=doing))
         return steps
 
     def keep(self, step: Any, name: str, content: bytes, store: Store) -> None:
@@ -125,6 +130,10 @@ class SaliencePlan:
     def remarks(self, store: Store) -> tuple[str, ...]:
         """Nothing can be odd about it."""
         return ()
+
+    def pending(self, store: Store) -> dict[str, float]:
+        """Layers."""
+        return {"layers": float(self.left(store))}
 
     def _absent(self, store: Store) -> list[int]:
         return [layer for layer in self.layers if not store.contains(self.layer_name(layer))]

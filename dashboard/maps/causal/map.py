@@ -14,7 +14,7 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
 from dashboard.maps.causal import card as card_part
-from dashboard.maps.causal import exports, legend, table, words
+from dashboard.maps.causal import exports, legend, table, trial, words
 from dashboard.maps.causal.colours import looks
 from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
 from dashboard.maps.causal.gates import (
@@ -139,6 +139,10 @@ class CausalMap(Map[CausalState]):
     def profile(self, panel: Panel, palette: Colours) -> Profile | None:
         """The share of a layer's heads that facilitate, and that interfere."""
         return layer_shares(panel, palette)
+
+    def warning(self, shown: Shown) -> list[Any]:
+        """That a fit is a trial."""
+        return trial.warning(shown)
 
     def shares(self, shown: Shown, palette: Colours) -> Sequence[ShareTable]:
         """Of each role."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import methods
+from analysis.data.relations import OWN
 from analysis.methods.relation_agreement import Agreement, agreement, is_whole
 from analysis.methods.relation_method import RelationMethod
 from analysis.results.provenance import Provenance
@@ -13,8 +14,6 @@ from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
 Shown = MapView[FunctionState]
-
-OWN = "custom"  # the category of relations that a person brings
 
 
 def bases() -> list[RelationMethod]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from dash import html
 
+from analysis.data.relations import OWN
 from analysis.methods.relation_labels import copy_like
 from analysis.methods.relation_scores import TAU
 from analysis.models.card import HeadId
@@ -154,6 +155,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
         "data-head": str(head),
         "data-kind": kind,
         "data-method": shown.whole.provenance.method,
+        "data-own": shown.state.own if row.item.category == OWN else "",
         "data-fit": shown.state.result,
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),

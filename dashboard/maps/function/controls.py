@@ -77,6 +77,15 @@ def _labels() -> list[Control]:
             segments("labels", FunctionState().labels, all="All", beyond="Beyond copying"),
             conditional=True,
         ),
+        Control(
+            "own",
+            "Own relations",
+            "A set of relations that somebody brought, beside the built-in ones. Bring yours under Models and jobs.",
+            picker("own", "Own relations", 170),
+            is_picker=True,
+            conditional=True,
+            decides_choices=True,
+        ),
         Control("relation", "Relation", "One relation instead of the categories.", _relation_picker(), is_picker=True),
         Control(
             "uncertain",

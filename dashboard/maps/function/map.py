@@ -10,6 +10,7 @@ from dash import html
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Asked
 from analysis.models.card import ModelCard
+from analysis.results.own_sets import OwnSet, own_items, set_id
 from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Column
@@ -17,7 +18,7 @@ from dashboard.maps.control import Control
 from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
 from dashboard.maps.function import card as card_part
-from dashboard.maps.function import exports, legend, table, words
+from dashboard.maps.function import exports, legend, own, table, words
 from dashboard.maps.function.basis import (
     bases,
     basis_of,
@@ -78,6 +79,16 @@ class FunctionMap(Map[FunctionState]):
         """The basis that was asked for, or the one by which the model is shown."""
         return state.basis or default_basis(results)
 
+    def with_own_set(
+        self, state: FunctionState, sets: Sequence[OwnSet], first: OwnSet | None, card: ModelCard
+    ) -> tuple[FunctionState, list[str]]:
+        """A set that the model has; none unless it is asked for."""
+        return own.with_own_set(state, sets, first, card)
+
+    def own_set(self, state: FunctionState) -> str:
+        """The set that the view adds."""
+        return own.set_id(state)
+
     def repaired(
         self, state: FunctionState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
     ) -> tuple[FunctionState, list[str]]:
@@ -120,11 +131,19 @@ class FunctionMap(Map[FunctionState]):
 
     def state_of_result(self, provenance: Provenance) -> FunctionState:
         """Its own basis, whichever the model is shown by, and itself where it has settings of its own."""
-        return FunctionState(basis=provenance.method, result=basis_of(provenance).choice(provenance))
+        mine = own_items(provenance)
+        chosen = set_id((item.name, item.hash) for item in mine) if mine else ""
+        return FunctionState(basis=provenance.method, result=basis_of(provenance).choice(provenance), own=chosen)
 
     def state_of_job(self, asked: Mapping[str, Asked]) -> FunctionState:
-        """The only basis that was asked for; of several the one by which the model is shown."""
-        return FunctionState(basis=next(iter(asked)) if len(asked) == 1 else "")
+        """The only basis that was asked for; of several the one by which the model is shown. One relation alone."""
+        items = {name for of_method in asked.values() for name in of_method.items}
+        return FunctionState(
+            basis=next(iter(asked)) if len(asked) == 1 else "",
+            own=next((each.own for each in asked.values() if each.own), ""),
+            result=next((each.choice for each in asked.values() if each.choice), ""),
+            relation=next(iter(items)) if len(items) == 1 else "",
+        )
 
     def controls(self) -> Sequence[Control]:
         """Basis, carriers, rule, effect, colours, threshold, relation, how many."""
@@ -133,16 +152,26 @@ class FunctionMap(Map[FunctionState]):
     def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
         """The relations of the model, and the carriers that it was run with."""
         whole = shown.whole if shown is not None else None
-        return {"relation": relation_choices(whole), "carriers": carrier_choices(whole)}
+        return {
+            "relation": relation_choices(whole),
+            "carriers": carrier_choices(whole),
+            "own": own.set_choices(shown),
+        }
 
     def control_values(self, shown: Shown | None, state: FunctionState) -> dict[str, Any]:
         """The basis that is shown, chosen or not; an empty field stands for all heads."""
         basis = shown.whole.provenance.method if shown is not None else state.basis or self.name
-        return {**super().control_values(shown, state), "basis": basis, "top": state.top or ""}
+        return {
+            **super().control_values(shown, state),
+            "basis": basis,
+            "own": state.own or own.NONE,
+            "top": state.top or "",
+        }
 
     def needless(self, shown: Shown | None, state: FunctionState) -> set[str]:
-        """Carriers, of a map that has none; copying, where it was not measured."""
+        """Carriers, of a map that has none; copying, where it was not measured; sets, where there is none."""
         keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
+        keys |= set() if len(own.set_choices(shown)) > 1 else {"own"}
         return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
     def idle(self, shown: Shown) -> dict[str, str]:

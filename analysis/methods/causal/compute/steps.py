@@ -17,13 +17,11 @@ from analysis.data.tasks import Contrast, Item, Task
 from analysis.errors import TaskError
 from analysis.methods.causal.compute.fitting import advance, advance_contrast, untouched
 from analysis.methods.causal.fits import Fit, Floats
-from analysis.methods.causal.plan import CHUNK, GateStep
+from analysis.methods.causal.plan import CHUNK, EFFECT_PROMPTS, PREVIEW_PROMPTS, GateStep
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
 
 CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
-PREVIEW_PROMPTS = 64
-EFFECT_PROMPTS = 32
 AT_ONCE = 16_384  # tokens that go through the model at once where no batch is chosen
 _UNUSABLE = "Prompt and target must not share a token: begin the target with a space."
 

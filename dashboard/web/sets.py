@@ -1,0 +1,71 @@
+"""The API of people's own relations: list, rename, hide, download and delete their sets."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from analysis.data.relations import as_csv
+from analysis.errors import RelationError
+from analysis.jobs.engine import Engine
+from analysis.results.catalogue import Catalogue
+from analysis.results.own_sets import LONGEST_NAME, OwnSet
+from dashboard.pairs import own_pairs
+
+MayChange = Callable[[Request], None]  # raises when whoever asks may only look
+
+
+class SetChange(BaseModel):
+    """What is to be different about a set."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: Annotated[str, Field(max_length=LONGEST_NAME)] | None = None
+    hidden: bool | None = None
+
+
+def told_set(one: OwnSet) -> dict[str, Any]:
+    """A set as pages and scripts are told of it."""
+    relations = []
+    for item in one.items:
+        relations.append({"name": item.name, "title": item.title, "pairs": item.pairs, "hash": item.hash})
+    return {
+        "id": one.id,
+        "name": one.name,
+        "hidden": one.hidden,
+        "relations": relations,
+        "models": list(one.models),
+        "computed": one.date,
+    }
+
+
+def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: MayChange) -> None:
+    """The addresses below /api/sets."""
+
+    @api.get("/sets")
+    def list_sets() -> list[dict[str, Any]]:
+        """Every set of relations that somebody brought, the oldest first."""
+        return [told_set(one) for one in catalogue.sets()]
+
+    @api.patch("/sets/{set_id}")
+    def change(request: Request, set_id: str, wanted: SetChange) -> dict[str, Any]:
+        """Rename a set, hide it, or show it again; links to it stay."""
+        may_change(request)
+        return told_set(catalogue.change_set(catalogue.own_set(set_id), wanted.name, wanted.hidden))
+
+    @api.delete("/sets/{set_id}")
+    def delete(request: Request, set_id: str) -> dict[str, Any]:
+        """Delete a set with its scores, pairs and jobs."""
+        may_change(request)
+        one = catalogue.own_set(set_id)
+        return {**told_set(one), "results": catalogue.delete_set(one)}
+
+    @api.get("/sets/{set_id}/{relation}.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})
+    def pairs(set_id: str, relation: str) -> Response:
+        """The pairs of one relation of a set, as a file that can be brought again."""
+        one = catalogue.own_set(set_id)
+        for item in one.items:
+            if item.name == relation:
+                return Response(as_csv(own_pairs(catalogue, engine, item)), media_type="text/csv; charset=utf-8")
+        names = ", ".join(item.name for item in one.items)
+        raise RelationError(f"{one.name} has no relation {relation[:80]!r}", f"There are: {names}.")

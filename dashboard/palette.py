@@ -47,7 +47,7 @@ _MISSING = {
 }
 _INK = {False: "#1f2933", True: "#e4e7eb"}  # text
 _FAINT = {False: "#5f6b7a", True: "#9aa5b1"}  # text of less weight
-_PIN = "#d6336c"  # outline of a pinned head, as in assets/4-maps.css
+_PIN = "#d6336c"  # a pinned head among points
 _ACCENT = {False: "#3b5bdb", True: "#748ffc"}
 _STRONGER = {False: "darker", True: "brighter"}  # what a tint becomes that comes nearer to its colour
 

@@ -1,6 +1,7 @@
 // @ts-check
 // What the page's buttons and links do when they are clicked.
 import { copyLink, openView, withPins } from "./address.mjs";
+import { lower } from "./drawer.mjs";
 import { submitForm } from "./form.mjs";
 import { cancelJob, retryJob } from "./jobs.mjs";
 import { dash, near, PARTS } from "./page.mjs";
@@ -23,6 +24,8 @@ const ACTIONS = {
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
   cancel: (_, id) => cancelJob(id),
   retry: (_, id) => retryJob(id),
+  fold: (button) => button.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") !== "true")),
+  lower,
 };
 
 /**

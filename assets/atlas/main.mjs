@@ -4,6 +4,7 @@ import { goneBack, writeAddress } from "./address.mjs";
 import { clickedButton } from "./buttons.mjs";
 import { writeCards } from "./cards.mjs";
 import { leave } from "./cursor.mjs";
+import { cardsCame } from "./drawer.mjs";
 import { fit, show } from "./drawing.mjs";
 import { answered, arrived, changedLocally, currentQuery, settled } from "./following.mjs";
 import { unpack } from "./heads.mjs";
@@ -13,23 +14,61 @@ import { drawPins } from "./outlines.mjs";
 import { byId, dash, PARTS } from "./page.mjs";
 import { listen } from "./pointer.mjs";
 import { listenToPoints, markPoints } from "./points.mjs";
-import { chooseTheme, watchScreen } from "./screen.mjs";
+import { chooseTheme, told, watchScreen } from "./screen.mjs";
+import { startHooks } from "./start.mjs";
 import { state } from "./state.mjs";
 import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
 
 /** @typedef {import("./heads.mjs").Packed} Packed */
+
+/** @typedef {import("./elements.mjs").Piece} Piece */
+
+/** @type {{heads: Packed | null, cards: Piece[] | null}} */
+const early = { heads: null, cards: null }; // what was drawn before Dash's first callbacks, which bring the same again
+
+/**
+ * Draw the first view, as soon as there is a place for it.
+ * @param {Record<string, any>} stores
+ */
+function start({ heads, pins, cards, screen }) {
+  told(screen);
+  state.pins = pins || [];
+  listenToJobs();
+  draw(heads);
+  writeCards(cards);
+  [early.heads, early.cards] = [heads, cards];
+}
 
 /**
  * Draw the maps of a view.
  * @param {Packed | null} packed
  */
 function draw(packed) {
-  if (!packed) return;
-  if (!state.heads) listenToJobs();
+  if (!packed || isAgain("heads")) return;
   const heads = unpack(packed);
   show(heads);
   arrived(heads);
   listen();
+}
+
+/**
+ * Whether something was drawn already; asked once.
+ * @param {keyof typeof early} part
+ */
+function isAgain(part) {
+  const isThere = early[part] !== null;
+  early[part] = null;
+  return isThere;
+}
+
+/**
+ * Show the cards of the pinned heads.
+ * @param {Piece[] | null} pieces
+ */
+function cards(pieces) {
+  if (isAgain("cards")) return;
+  writeCards(pieces);
+  cardsCame();
 }
 
 /**
@@ -62,12 +101,11 @@ function number(value) {
 }
 
 dash().atlas = {
-  open: () => location.search,
   theme: chooseTheme,
   write,
   draw,
   pin,
-  cards: writeCards,
+  cards,
   local: changedLocally,
   settled,
   number,
@@ -78,6 +116,9 @@ dash().atlas = {
   points: listenToPoints,
   help: () => true,
 };
+
+/** What Dash calls as it starts. */
+export const hooks = startHooks(start);
 
 watchScreen(fit);
 addEventListener("popstate", goneBack);

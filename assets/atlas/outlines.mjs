@@ -11,7 +11,8 @@ import { state } from "./state.mjs";
 /** @typedef {import("./geometry.mjs").Box} Box */
 /** @typedef {{box: Box, badge: string, flips: boolean}} Mark an outline, what stands at its corner, and at which side */
 
-const NAMED = 60; // pixels of a badge with a name
+const [LETTER, AROUND, HIGH] = [6.5, 10, 15]; // pixels of a badge: of a letter, around them, its height
+const SMALL = 12; // pixels of a square: a smaller one has a thinner outline
 
 /**
  * A layer above the maps, made when it is first needed.
@@ -34,15 +35,40 @@ export function drawCursor() {
   placeMarks(overlay("cursor"), marks);
 }
 
-/** Outline the pinned heads; each has its number in every panel, and its name in the first. */
+/** Outline the pinned heads; each has its name in the first panel, and one of several its number in every panel. */
 export function drawPins() {
   const { heads } = state;
+  /** @type {Mark[]} */
   const marks = [];
   for (const [i, name] of state.pins.entries()) {
     const cell = heads && cellNamed(heads, name, rules().head);
-    if (cell) marks.push(...marksOf(cell, (map) => (map ? String(i + 1) : `${i + 1} ${name}`)));
+    const number = state.pins.length > 1 ? String(i + 1) : "";
+    if (!cell) continue;
+    const mine = marksOf(cell, (map) => (map ? number : `${number} ${name}`.trim()));
+    for (const mark of mine) if (marks.some((other) => isOver(badgeOf(mark), badgeOf(other)))) mark.badge = number;
+    marks.push(...mine);
   }
   placeMarks(overlay("pinned"), marks);
+}
+
+/**
+ * Where the badge of a mark is.
+ * @param {Mark} mark
+ * @returns {Box}
+ */
+export function badgeOf({ box, badge, flips }) {
+  const width = LETTER * badge.length + AROUND;
+  return { left: flips ? box.left - width : box.left + box.width, top: box.top - HIGH, width, height: HIGH };
+}
+
+/**
+ * Whether two boxes cover each other.
+ * @param {Box} one
+ * @param {Box} other
+ */
+export function isOver(one, other) {
+  const isBeside = one.left >= other.left + other.width || other.left >= one.left + one.width;
+  return !isBeside && one.top < other.top + other.height && other.top < one.top + one.height;
 }
 
 /**
@@ -57,7 +83,10 @@ function marksOf(cell, badge) {
   const marks = [];
   for (const [map, box] of boxes.entries()) {
     const square = boxOf(box, sight, cell, heads);
-    if (square) marks.push({ box: square, badge: badge(map), flips: square.left + NAMED > box.left + box.width });
+    if (!square) continue;
+    const mark = { box: square, badge: badge(map), flips: false };
+    const { left, width } = badgeOf(mark);
+    marks.push({ ...mark, flips: left + width > box.left + box.width });
   }
   return marks;
 }
@@ -79,6 +108,7 @@ function placeMarks(holder, marks) {
     style.transform = `translate(${Math.round(box.left + right - 2)}px, ${Math.round(box.top + down - 2)}px)`;
     style.width = `${Math.round(box.width + 3)}px`;
     style.height = `${Math.round(box.height + 3)}px`;
+    part.classList.toggle("small", box.width < SMALL);
     writeBadge(/** @type {HTMLElement} */ (part), badge, flips);
   }
 }
@@ -90,7 +120,8 @@ function placeMarks(holder, marks) {
  */
 function writeBadge(mark, text, flips) {
   if (!text && !mark.firstChild) return;
-  const badge = mark.firstChild || mark.appendChild(element("b"));
+  const badge = /** @type {HTMLElement} */ (mark.firstChild || mark.appendChild(element("b")));
   if (badge.textContent !== text) badge.textContent = text;
+  badge.hidden = !text;
   mark.classList.toggle("flipped", flips);
 }

@@ -7,6 +7,7 @@ export const PARTS = Object.freeze({
   asked: "asked",
   copy: "copy",
   counts: "counts",
+  drawer: "drawer",
   followed: "followed",
   form: "new-form",
   frame: "frame",

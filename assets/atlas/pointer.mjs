@@ -1,6 +1,7 @@
 // @ts-check
 // The pointer over the maps: hovering shows a head, a click or tap pins it, dragging zooms, a double click shows all again.
 import { leave, moveCursor } from "./cursor.mjs";
+import { wantCard } from "./drawer.mjs";
 import { element } from "./elements.mjs";
 import { headAt, mapAt, spotAt } from "./geometry.mjs";
 import { nameOf } from "./heads.mjs";
@@ -159,8 +160,10 @@ function clicked(event) {
   const isSecond = event.detail > 1 && isDouble(); // a double click shows all heads again
   if (!hit || !state.heads || mouse.hasDragged || isSecond) return;
   mouse.pins = state.pins;
+  wantCard();
   pin(nameOf(state.heads, hit.cell), event.shiftKey);
   byId(PARTS.frame).focus({ preventScroll: true });
+  if (event instanceof PointerEvent && event.pointerType === "touch") leave(); // the card says all that a tooltip would
 }
 
 /** The first click of the two has pinned a head: the pins are put back. */

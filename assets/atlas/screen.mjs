@@ -5,8 +5,17 @@ import { dash, PARTS, setStore } from "./page.mjs";
 
 /** @typedef {{width: number, dark: boolean}} Screen */
 
-/** @type {{theme: string, told: string, resized: ReturnType<typeof setTimeout> | undefined, fitted: number}} */
-const page = { theme: "system", told: "", resized: undefined, fitted: 0 };
+/**
+ * @typedef {object} Watched
+ * @property {string} theme
+ * @property {string} told the screen as the server knows it
+ * @property {ReturnType<typeof setTimeout> | undefined} resized
+ * @property {number} fitted the frame in which the maps are fitted
+ * @property {{width: number, height: number} | null} room for the maps
+ */
+
+/** @type {Watched} */
+const page = { theme: "system", told: "", resized: undefined, fitted: 0, room: null };
 
 const ABOVE = 240; // pixels of what stands above the maps
 const LEAST = 420; // pixels that the maps may always have
@@ -18,6 +27,7 @@ const LEAST = 420; // pixels that the maps may always have
 export function watchScreen(fit) {
   page.theme = valueOf(location.search, "theme") || "system";
   addEventListener("resize", () => {
+    page.room = null; // measured when the window has changed, not for every change of colours
     cancelAnimationFrame(page.fitted);
     page.fitted = requestAnimationFrame(fit);
     clearTimeout(page.resized);
@@ -30,12 +40,20 @@ export function watchScreen(fit) {
 }
 
 /**
+ * The server knows a screen already, by the first view.
+ * @param {Screen} screen
+ */
+export function told(screen) {
+  page.told = JSON.stringify(screen);
+}
+
+/**
  * The theme was chosen: what the server and the page are told.
  * @param {string} theme
  * @returns {[screen: Screen, scheme: string]}
  */
 export function chooseTheme(theme) {
-  if (page.told) page.theme = theme; // the first call carries the default, not the address's wish
+  page.theme = theme;
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   const now = measured();
   page.told = JSON.stringify(now);
@@ -85,7 +103,8 @@ function inside() {
  * @returns {{width: number, height: number}}
  */
 export function room() {
-  return { width: inside() - 2, height: Math.max(LEAST, innerHeight - ABOVE) };
+  page.room ??= { width: inside() - 2, height: Math.max(LEAST, innerHeight - ABOVE) };
+  return page.room;
 }
 
 function tellScreen() {

@@ -9,12 +9,13 @@ import plotly.graph_objects as go
 from analysis.models.card import HeadId, ModelCard
 from dashboard.figures.head_map import INSIDE
 from dashboard.figures.numbers import plain
+from dashboard.maps.look import SUPPRESS
 from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel
 from dashboard.maps.swatch import Swatch
-from dashboard.palette import Colours
 
 _ABOVE, _BELOW = 64, 52  # pixels for title and legend, and for the provenance
+_PIN = "#14171c"  # around a pinned head, with white, as in assets/4-maps.css
 _PAPER = {False: "#ffffff", True: "#14171c"}
 
 
@@ -34,7 +35,6 @@ def picture(
     lies: Orientation,
     pins: Sequence[HeadId],
     caption: Caption,
-    palette: Colours,
     dark: bool,
 ) -> go.Figure:
     """The same maps on paper of their own."""
@@ -58,7 +58,7 @@ def picture(
     for trace, panel in zip(maps, panels, strict=True):
         _add_hover(trace, panel, card, lies)
     for head in pins:
-        _add_pin(figure, head, len(panels), card, lies, palette, _PAPER[dark])
+        _add_pin(figure, head, len(panels), card, lies)
     figure.add_traces([_swatch(each) for each in caption.swatches])
     for text, y, anchor, size in (
         (caption.heading, 1 + 34 / height, "bottom", 15),
@@ -82,26 +82,28 @@ def _add_hover(trace: go.Heatmap, panel: Panel, card: ModelCard, lies: Orientati
     trace.update(text=names, customdata=stacked, hoverinfo=None, hovertemplate=f"%{{text}}: {told}<extra></extra>")
 
 
-def _add_pin(
-    figure: go.Figure, head: HeadId, panels: int, card: ModelCard, lies: Orientation, palette: Colours, paper: str
-) -> None:
+def _add_pin(figure: go.Figure, head: HeadId, panels: int, card: ModelCard, lies: Orientation) -> None:
     """A pinned head is outlined in every map and named in the first."""
     layer = card.layers.index(head.layer)
     x, y = (head.head, layer) if lies.across else (layer, head.head)
     corners = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
     for mark in ("", *(str(number) for number in range(2, panels + 1))):
-        figure.add_shape(xref=f"x{mark}", yref=f"y{mark}", line={"color": palette.pin, "width": 2}, **corners)
+        for colour, width in (("#ffffff", 5), (_PIN, 2)):  # seen on every colour
+            figure.add_shape(xref=f"x{mark}", yref=f"y{mark}", line={"color": colour, "width": width}, **corners)
     left = x > figure.layout.xaxis.range[1] / 2  # the name stands where the map has more room
     figure.add_annotation(
         text=str(head), xref="x", yref="y", x=x - 0.6 if left else x + 0.6, y=y,
         xanchor="right" if left else "left", yanchor="middle", showarrow=False,
-        bgcolor=paper, bordercolor=palette.pin, borderpad=1, opacity=0.9, font={"size": 9},
+        bgcolor=_PIN, bordercolor="#ffffff", borderpad=1, font={"size": 9, "color": "#ffffff"},
     )  # fmt: skip
 
 
 def _swatch(swatch: Swatch) -> go.Scatter:
     """A legend entry; it draws nothing."""
-    line = {"color": swatch.colour, "width": 2} if swatch.inside else {"color": "#868e96", "width": 0.5}
-    marker = {"color": swatch.inside or swatch.colour, "symbol": "square", "size": 11, "line": line}
+    if swatch.mark & SUPPRESS:
+        marker = {"color": swatch.colour, "symbol": "triangle-sw", "size": 11}
+    else:
+        line = {"color": swatch.colour, "width": 2} if swatch.inside else {"color": "#868e96", "width": 0.5}
+        marker = {"color": swatch.inside or swatch.colour, "symbol": "square", "size": 11, "line": line}
     words = plain(swatch.words)
     return go.Scatter(x=[None], y=[None], mode="markers", name=words, marker=marker, xaxis="x", yaxis="y")

@@ -36,7 +36,7 @@ def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> 
     figure = go.Figure(view_figure(view, width, dark))
     palette = colours(view.state.palette, dark)
     caption = Caption(_heading(view), _source(view), _swatches(view, palette))
-    return picture(figure, view.panels, view.card, view.orientation, view.state.pins, caption, palette, dark)
+    return picture(figure, view.panels, view.card, view.orientation, view.state.pins, caption, dark)
 
 
 def _heading(view: View) -> str:

@@ -116,10 +116,11 @@ def listing() -> Values:
 
 def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool) -> None:
     """Connect the page's parts."""
-    app.callback(**painting())(lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values))
-    app.callback(**describing())(lambda **values: describe(catalogue, **values))
-    app.callback(**inspecting())(lambda **values: inspect(catalogue, **values))
-    app.callback(**listing())(lambda **values: list_jobs(catalogue, models, read_only, **values))
+    later = {"prevent_initial_call": True}  # the page comes with what they would give (`dashboard.page.start`)
+    app.callback(**painting(), **later)(lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values))
+    app.callback(**describing(), **later)(lambda **values: describe(catalogue, **values))
+    app.callback(**inspecting(), **later)(lambda **values: inspect(catalogue, **values))
+    app.callback(**listing(), **later)(lambda **values: list_jobs(catalogue, models, read_only, **values))
     _register_scripts(app)
 
 
@@ -315,16 +316,17 @@ def _register_scripts(app: Dash) -> None:
     def script(name: str, *parts: Any, **options: Any) -> None:
         app.clientside_callback(ClientsideFunction("atlas", name), *parts, **options)
 
-    script("open", Output(ids.ADDRESS, "data"), Input(ids.PROVIDER, "id"))
     script(
         "theme",
         Output(ids.SCREEN, "data"),
         Output(ids.PROVIDER, "forceColorScheme"),
         Input(ids.THEME, "value"),
+        prevent_initial_call=True,
     )
     for control in all_controls():
         if control.has_number:
-            script("number", Output(ids.number(control.key), "children"), Input(control.key, control.prop))
+            shown = Output(ids.number(control.key), "children")
+            script("number", shown, Input(control.key, control.prop), prevent_initial_call=True)
     for section in all_sections():
         if section.has_heads:
             script("points", Input(section.key, "figure"))

@@ -54,6 +54,7 @@ LEGEND = "legend"  # (scripts)
 SENT = "sent"  # what the sections were drawn from, so that an unchanged one is not drawn again
 EMPTY = "empty"  # instead of a map that the model does not have
 INSPECTOR = "inspector"  # (scripts)
+DRAWER = "drawer"  # around it: a sheet above the page on a phone (scripts)
 CARDS = "cards"  # the inspector's cards as data
 TABLE = "table"
 TABLE_FRAME = "table-frame"

@@ -114,12 +114,13 @@ def _atlas() -> list[Any]:
     return [
         html.Div(id=ids.WARNING, className="notice", role="note", hidden=True),
         html.Div(id=ids.SENTENCE, className="sentence"),
+        html.Button("Settings", className="button fold", **{"data-fold": "controls", "aria-expanded": "false"}),
         controls(),
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),
         html.Div(id=ids.LEGEND, className="legend"),
         _maps(),
         html.Div(table(), id=ids.TABLE_FRAME, hidden=True, **{"data-follows": "all"}),
-        html.Div(id=ids.INSPECTOR, className="inspector"),
+        _drawer(),
         *sections(),
     ]
 
@@ -128,6 +129,12 @@ def _maps() -> html.Div:
     label = "Maps of heads. Arrow keys move, Enter pins. The table view lists the same numbers."
     maps = html.Div(id=ids.MAPS, className="sheet")
     return html.Div(maps, id=ids.FRAME, className="frame", tabIndex=0, role="application", **{"aria-label": label})
+
+
+def _drawer() -> html.Div:
+    """The cards of pinned heads; on a phone they come up from below when a head is tapped."""
+    close = html.Button("Close", className="button lower", **{"data-lower": ids.DRAWER})
+    return html.Div([close, html.Div(id=ids.INSPECTOR, className="inspector")], id=ids.DRAWER)
 
 
 def _help() -> dmc.Modal:

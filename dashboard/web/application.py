@@ -13,7 +13,7 @@ from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.page import callbacks
 from dashboard.page.layout import page
-from dashboard.web import exports, numbers, scripts
+from dashboard.web import exports, numbers, scripts, start
 from dashboard.web.api import create_api
 from dashboard.web.guard import Guard, policy
 from dashboard.web.live import Watch, tell
@@ -28,6 +28,7 @@ _INDEX = f"""<!DOCTYPE html>
 <title>Head Atlas</title>
 <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">
 <script src="/assets/before/theme.js"></script>
+<script src="/assets/before/start.js"></script>
 {{%css%}}
 {scripts.preloads()}
 </head>
@@ -52,6 +53,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
 
     server.add_api_websocket_route("/live/jobs", live)
     server.mount(scripts.URL, scripts.Modules())  # before Dash's own assets
+    server.include_router(start.routes(catalogue, models, access.read_only, watch.jobs))  # before Dash's own layout
     app = dash_app(catalogue, access, models, server)
     server.state.dash = app
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves

@@ -19,7 +19,7 @@ URL = "/assets/atlas"
 IGNORED = "^atlas$"  # Dash would load every module once more, under another address
 
 # Dash starts when the functions that its callbacks name are there.
-RENDERER = f"import('{URL}/main.mjs').then(() => {{ window.renderer = new DashRenderer(); }});"
+RENDERER = f"import('{URL}/main.mjs').then(({{ hooks }}) => {{ window.renderer = new DashRenderer(hooks); }});"
 
 
 class Modules(StaticFiles):

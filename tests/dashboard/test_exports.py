@@ -86,7 +86,7 @@ def test_pinned_heads_are_outlined_and_named_in_the_picture(client, wanted, head
     """In every map of both kinds; each name once."""
     layout = client.get(f"/export/figure.json?pin=L23H4.L2H8{wanted}").json()["layout"]
     outlines = [shape for shape in layout["shapes"] if "fillcolor" not in shape]
-    assert len(outlines) == 2 * panels
+    assert len(outlines) == 2 * 2 * panels  # dark on white
     middle = (outlines[0]["x0"] + 0.5, outlines[0]["y0"] + 0.5)
     assert middle == ((4, 23) if heads_across else (23, 4))
     assert [note["text"] for note in layout["annotations"]].count("L23H4") == 1

@@ -1,0 +1,44 @@
+"""The first answer behind the page: its layout with the view of the page's own address in it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dash._utils import to_json
+from fastapi import APIRouter, Request, Response
+
+from analysis.errors import StoreError
+from analysis.results.catalogue import Catalogue
+from dashboard.page.start import started
+from dashboard.state import MAX_QUERY
+
+URL = "/_dash-layout"  # where Dash's renderer looks for it; assets/before/start.js adds address and screen
+
+
+def routes(
+    catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Callable[[], list[dict[str, Any]]]
+) -> APIRouter:
+    """The layout, made for each page that is opened."""
+    router = APIRouter(include_in_schema=False)
+
+    def layout(request: Request) -> Response:
+        asked = request.query_params
+        screen = {"width": _width(asked.get("width", "")), "dark": asked.get("dark") == "1"}
+        address = asked.get("address", "")[: MAX_QUERY + 1]  # one more than is read, so that it is said
+        whole = started(catalogue, models, read_only, address, screen, _told(jobs))
+        return Response(to_json(whole), media_type="application/json", headers={"Cache-Control": "no-store"})
+
+    router.add_api_route(URL, layout, methods=["GET"])
+    return router
+
+
+def _width(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else None
+
+
+def _told(jobs: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The jobs, or none while their store cannot be read: the page asks again."""
+    try:
+        return jobs()
+    except StoreError:
+        return []

@@ -1,0 +1,48 @@
+"""The first screen: it comes whole, and nothing on it moves."""
+
+import pytest
+from playwright.sync_api import expect
+
+from dashboard.page import ids
+from tests.browser.harness import maps
+from tests.synthetic import BIG
+
+_SHIFTS = """() => new Promise((resolve) => {
+    const shifts = [];
+    const observer = new PerformanceObserver((list) => shifts.push(...list.getEntries()));
+    observer.observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => resolve(shifts.map(({ value, sources }) =>
+        [value, sources.map(({ node }) => node?.id || node?.className || node?.nodeName).join()])), 100);
+})"""
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+@pytest.mark.parametrize(
+    "path", ["/", "/?pin=L23H4&theme=dark", "/?view=causal", "/?view=table", "/?view=models", f"/?model={BIG}"]
+)
+def test_nothing_moves_while_the_page_opens(visit, path, size):
+    """The layout shift of every view is below 0.05."""
+    page = visit(path, width=size[0], height=size[1])
+    page.wait_for_timeout(1500)
+    shifts = page.evaluate(_SHIFTS)
+    assert sum(value for value, _ in shifts) <= 0.05, shifts
+
+
+def test_the_first_view_needs_no_question(visit):
+    """Maps, controls, texts and cards come with the layout: no callback asks the server for any of them."""
+    asked = []
+    page = visit()
+    page.on("request", lambda request: asked.append(request.post_data or ""))
+    page.goto(page.url + "?how=always&tau=0.3&pin=L23H4")
+    expect(page.locator(".head-card h2")).to_have_text("L23H4")
+    expect(page.locator("#how input:checked")).to_have_value("always")
+    expect(page.locator("#tau-shown")).to_have_text("0.30")
+    assert maps(page) == 5
+    page.wait_for_timeout(500)
+    assert [body for body in asked if "output" in body and f"{ids.JOB_LIST}.children" not in body] == []
+
+
+def test_an_address_that_is_too_long_opens_a_page(visit):
+    """And is said to be."""
+    page = visit("/?tau=0.3&relation=" + "x" * 5000)
+    expect(page.locator(".notice").first).to_contain_text("too long")

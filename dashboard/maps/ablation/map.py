@@ -47,8 +47,8 @@ class AblationMap(Map[AblationState]):
     title = AblationMethod.title
     part = AblationState
     help = (
-        "In the ablation map one head at a time is switched off, its output set to zero or to its mean, while the model "
-        "does a task. What changes is the log-probability of the right answer."
+        "In the ablation map one head at a time is switched off, its output set to zero or to its mean, while the "
+        "model does a task. What changes is the log-probability of the right answer."
     )
 
     def controls(self) -> Sequence[Control]:
@@ -67,8 +67,8 @@ class AblationMap(Map[AblationState]):
     def said(self, shown: Shown) -> list[Said]:
         """How to read it."""
         return [
-            f"Each square is one attention head of {shown.card.id}; its colour is how much the log-probability of the right "
-            "answer changes when the head alone is switched off: what it loses, the task needs."
+            f"Each square is one attention head of {shown.card.id}; its colour is how much the log-probability of the "
+            "right answer changes when the head alone is switched off: what it loses, the task needs."
         ]
 
     def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
@@ -80,7 +80,7 @@ class AblationMap(Map[AblationState]):
     def sections(self) -> Sequence[Section]:
         """The curves of the relations."""
         hint = (
-            "Accuracy as a relation's heads go off one after another, in the order of three maps' scores and at random: the "
+            "Accuracy as a relation's heads go off one after another, in the order of maps' scores and at random: the "
             "sooner it falls, the better the order names the heads that do it."
         )
         return (Section(_CURVES, "Heads off one after another", hint, height=HEIGHT, is_figure=True),)

@@ -45,8 +45,8 @@ class BehaviourMap(Map[BehaviourState]):
     title = BehaviourMethod.title
     part = BehaviourState
     help = (
-        "The behaviour map says where a head looks. Previous token, duplicate token and induction are measured on random "
-        "tokens that come twice, the first token, entropy and distance on text."
+        "The behaviour map says where a head looks. Previous token, duplicate token and induction are measured on "
+        "random tokens that come twice, the first token, entropy and distance on text."
     )
 
     def controls(self) -> Sequence[Control]:
@@ -63,8 +63,8 @@ class BehaviourMap(Map[BehaviourState]):
     def said(self, shown: Shown) -> list[Said]:
         """How to read it."""
         return [
-            f"Each square is one attention head of {shown.card.id}; the stronger its colour, the more of its attention goes "
-            "where the panel's title says. Entropy and distance are shares of the largest that is possible."
+            f"Each square is one attention head of {shown.card.id}; the stronger its colour, the more of its attention "
+            "goes where the panel's title says. Entropy and distance are shares of the largest that is possible."
         ]
 
     def legend(self, shown: Shown, palette: Colours) -> list[Entry]:

@@ -237,6 +237,6 @@ def test_reproduce_names_the_command(catalogue, tmp_path):
 def test_function_results_are_never_taken_for_gates(catalogue):
     """A model's two maps are kept apart."""
     methods = [result.scores.provenance.method for result in shipped()]
-    assert methods == [*["function"] * 3, *["running"] * 3, *["salience"] * 3, "causal"]
+    assert methods == [*["function"] * 3, *["running"] * 3, *["salience"] * 3, "causal", *["ablation"] * 2]
     assert catalogue.result(catalogue.card(default_model.ID), "function").provenance.method == "function"
     assert catalogue.result(odd_scores().provenance.model, "causal").provenance.method == "causal"

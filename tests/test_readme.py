@@ -8,6 +8,8 @@ import pytest
 
 from analysis.cli import _parser, main
 from analysis.data.relations import CATEGORIES, builtin
+from analysis.methods.ablation.report import curve_lines
+from analysis.methods.ablation.result import record_of
 from analysis.methods.causal.report import causal_data
 from analysis.models.vocabulary import Vocabulary
 from analysis.results.shipped import shipped_scores
@@ -81,6 +83,14 @@ def causal_claims():
 def test_numbers_of_the_causal_map_are_those_of_the_shipped_gates(claim):
     """Accuracy, shares, evidence, effects, correlations: however the text is broken into lines."""
     assert " ".join(claim.split()) in " ".join(README.split())
+
+
+@pytest.mark.parametrize("model", ["smollm2-135m-instruct", "gemma-3-270m"])
+def test_the_curves_of_ablation_are_those_that_ship(model):
+    """The table of country → capital as the command prints it."""
+    curve = record_of(shipped_scores("ablation", model), "country_capital").curve
+    table = [line for line in curve_lines(curve) if line.startswith("|")]
+    assert "\n".join(table) in README
 
 
 @pytest.mark.parametrize("command", re.findall(r"^python -m analysis (.*)$", README, re.MULTILINE))

@@ -243,7 +243,8 @@ def test_reproduce_names_the_command(catalogue, tmp_path):
 def test_function_results_are_never_taken_for_gates(catalogue):
     """A model's two maps are kept apart."""
     methods = [result.scores.provenance.method for result in shipped()]
-    assert list(dict.fromkeys(methods)) == ["function", "running", "context", "salience", "behaviour", "causal"]
+    names = list(dict.fromkeys(methods))
+    assert names == ["function", "running", "context", "salience", "behaviour", "causal", "ablation"]
     assert [methods.count(name) for name in ("function", "running", "behaviour", "causal")] == [3, 3, 3, 1]
     assert catalogue.result(catalogue.card(default_model.ID), "function").provenance.method == "function"
     assert catalogue.result(odd_scores().provenance.model, "causal").provenance.method == "causal"

@@ -42,7 +42,7 @@ def ablation_text(scores: Scores) -> str:
             words = [f"{one['head']} {one['log_prob']:+.3f} ({one['accuracy']:+.3f})" for one in found]
             lines.append(f"  {kind:<5} {'  '.join(words)}")
         if record.curve:
-            lines += ["", *_curve_lines(record.curve)]
+            lines += ["", *curve_lines(record.curve)]
     lines += ["", "change of the target's log-probability, and of accuracy, when the head is off"]
     return "\n".join(lines)
 
@@ -56,7 +56,7 @@ def mean_of_draws(curve: Sequence[Order]) -> tuple[Floats, Floats, Floats] | Non
     return values.mean(0), values.min(0), values.max(0)
 
 
-def _curve_lines(curve: Sequence[Order]) -> list[str]:
+def curve_lines(curve: Sequence[Order]) -> list[str]:
     """Accuracy by heads off, one column per order; a table in Markdown too."""
     named = [order for order in curve if not order.name.startswith(_RANDOM)]
     random = mean_of_draws(curve)

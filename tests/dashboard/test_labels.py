@@ -164,7 +164,7 @@ def test_whatever_names_the_view_names_the_filter(catalogue, client):
 def painted_counts(catalogue, query):
     """The text of the table of counts."""
     shown = open_view(catalogue, query).of(map_of("function"))
-    return str(shown.map.contents(shown, 1240, False)["counts"].draw())
+    return shown.map.counts(shown, colours("okabe-ito", False)).caption
 
 
 def test_uncertain_labels_are_pale_on_request():

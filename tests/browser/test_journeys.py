@@ -126,7 +126,7 @@ def test_controls_change_map_counts_and_address(visit):
     expect(page.locator("#sentence")).to_contain_text("country → capital")
 
 
-PICTURE = "document.querySelector('#maps canvas').toDataURL()"
+PICTURE = "[...document.querySelectorAll('#maps canvas')].map((canvas) => canvas.toDataURL()).join()"
 
 
 def test_a_moved_threshold_recolours_the_maps(visit):

@@ -124,6 +124,7 @@ watchScreen(fit);
 addEventListener("popstate", goneBack);
 document.addEventListener("keydown", keyed);
 document.addEventListener("click", clickedButton);
+document.addEventListener("toggle", settled, true); // a section was unfolded
 document.addEventListener("mouseover", overRow);
 document.addEventListener("mouseout", outOfRow);
 document.addEventListener("focusout", (event) => {

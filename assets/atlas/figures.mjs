@@ -64,12 +64,30 @@ export function pointsOf(one, other, heads) {
 export function recolour(palette) {
   for (const part of document.querySelectorAll(".sections .js-plotly-plot")) {
     const graph = /** @type {Graph} */ (part);
-    for (const [i, trace] of /** @type {any[]} */ (graph.data || []).entries()) {
-      if (trace.meta?.tone === undefined) continue;
-      const colour = toneOf(palette, trace.meta.tone);
-      const name = trace.mode === "markers" ? "marker.color" : "line.color";
-      const now = trace.mode === "markers" ? trace.marker?.color : trace.line?.color;
-      if (now !== colour) plotly().restyle(graph, { [name]: colour }, [i]);
+    if (graph.offsetParent === null || !graph.data) continue; // folded away: when it is opened
+    for (const kind of ["marker", "line"]) {
+      const { colours, traces } = wrongColours(graph.data, kind, palette);
+      if (traces.length) plotly().restyle(graph, { [`${kind}.color`]: colours }, traces);
     }
   }
+}
+
+/**
+ * The traces whose colour is another palette's, and the colours that they are to have.
+ * @param {any[]} data
+ * @param {string} kind
+ * @param {Palette} palette
+ */
+export function wrongColours(data, kind, palette) {
+  /** @type {{colours: string[], traces: number[]}} */
+  const found = { colours: [], traces: [] };
+  for (const [i, trace] of data.entries()) {
+    const isMine = (trace.mode === "markers") === (kind === "marker");
+    if (!isMine || trace.meta?.tone === undefined) continue;
+    const colour = toneOf(palette, trace.meta.tone);
+    if (trace[kind]?.color === colour) continue;
+    found.colours.push(colour);
+    found.traces.push(i);
+  }
+  return found;
 }

@@ -31,12 +31,13 @@ const REST = 500; // milliseconds without a change before the server is asked fo
  * @property {number} frame that is asked for; below 0 when the numbers are waited for
  * @property {number} applied when the last change was drawn, in milliseconds
  * @property {ReturnType<typeof setTimeout> | undefined} rest
+ * @property {unknown} tones the palette whose colours have their names
  * @property {number} asked questions to the server
  * @property {ReturnType<typeof setTimeout> | undefined} figures
  */
 
 /** @type {Followed} */
-const page = { values: null, numbers: "", follow: null, query: "", frame: 0, applied: 0, rest: undefined, asked: 0, figures: undefined };
+const page = { values: null, numbers: "", follow: null, query: "", frame: 0, applied: 0, rest: undefined, tones: null, asked: 0, figures: undefined };
 
 /**
  * A view has come from the server. What a person has changed since it was asked for stays changed.
@@ -209,6 +210,8 @@ function paintTones() {
   const { values } = page;
   if (!values) return;
   const palette = rules().palettes[String(values.palette)][isDark() ? "dark" : "light"];
+  if (palette === page.tones) return;
+  page.tones = palette;
   const roles = { facilitation: palette.inks[0], interference: palette.inks[1], irrelevance: palette.faint };
   const { style } = document.documentElement;
   for (const [name, colour] of Object.entries({ ...palette.category, ...roles })) style.setProperty(`--tone-${name}`, colour);

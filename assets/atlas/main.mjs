@@ -129,6 +129,7 @@ document.addEventListener("input", typing);
 document.addEventListener("keydown", keyed);
 document.addEventListener("click", clickedButton);
 document.addEventListener("click", hideSuggestions);
+document.addEventListener("toggle", settled, true); // a section was unfolded
 document.addEventListener("mouseover", overRow);
 document.addEventListener("mouseout", outOfRow);
 document.addEventListener("focusout", (event) => {

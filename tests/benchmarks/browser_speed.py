@@ -22,6 +22,7 @@ from tests.synthetic import BIG, fill
 
 Controls = tuple[tuple[str, str, str, list[Any]], ...]
 
+_ANSWERS = ("_dash-layout", "_dash-update-component", "/view/numbers/")
 _QUESTIONS = {
     "fetch",
     "xhr",
@@ -109,7 +110,7 @@ def payload(browser: Browser, address: str) -> int:
         "response",
         lambda answer: (
             sizes.append(len(gzip.compress(answer.body())))
-            if ("_dash-update-component" in answer.url or "/view/numbers/" in answer.url) and answer.status == 200
+            if any(part in answer.url for part in _ANSWERS) and answer.status == 200
             else None
         ),
     )

@@ -25,7 +25,7 @@ def test_colours_are_the_sum_of_two_lights():
     """Published: green, red, yellow for both, black for neither; below the threshold a light is dimmed."""
     figure = make(state(view="causal", palette="paper", threshold=0.7, seed="0"))
     assert shown(figure, "math seed 0", 0, 0) == "#00ea00"  # F 0.9 of L0H0 in 13 levels
-    assert shown(figure, "math seed 0", 0, 1) == "#d40000"  # N 0.8 of L0H1
+    assert shown(figure, "math seed 0", 1, 0) == "#d50000"  # N 0.8 of L0H1
     assert shown(figure, "math seed 0", 1, 1) == "#000000"
     both = make(state(view="causal", palette="paper", threshold=0.2))
     red, green = (int(shown(both, "math any", 0, 0)[at : at + 2], 16) for at in (1, 3))
@@ -66,7 +66,7 @@ def test_the_preview_has_one_scale_around_zero():
     """No gradient has the empty colour; its sign decides the hue; it lies on no dark ground."""
     figure = make(state(view="causal", gates="preview"))
     palette = colours("okabe-ito", False)
-    assert shown(figure, "math mean", 1, 0) == palette.empty
+    assert shown(figure, "math mean", 0, 1) == palette.empty
     assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
     assert "first-order" in figure["layout"]["annotations"][0]["text"]
     assert colours("paper", False).ground not in json.dumps(figure)

@@ -169,7 +169,7 @@ def test_the_browser_gets_roles_and_ranks_without_asking_again(catalogue):
     """Four panels with F, N and R of every head, in less than 300 kB for 80 × 64 heads."""
     heads = painted(catalogue, causal(BIG))["heads"]
     assert [measure["name"] for measure in heads["panels"][0]["measures"]] == ["F", "N", "R"]
-    assert (heads["across"], heads["upward"]) == (True, True)
+    assert (heads["across"], heads["layersUpward"]) == (False, True)
     assert len(json.dumps(heads)) < 450_000  # before compression
 
 

@@ -164,7 +164,7 @@ def test_whatever_names_the_view_names_the_filter(catalogue, client):
 def painted_counts(catalogue, query):
     """The text of the table of counts."""
     shown = open_view(catalogue, query).of(map_of("function"))
-    return str(shown.map.contents(shown, 1240, False)["counts"].draw())
+    return shown.map.counts(shown, colours("okabe-ito", False)).caption
 
 
 def test_uncertain_labels_are_pale_on_request():
@@ -281,7 +281,7 @@ def test_the_card_shows_a_second_label_too():
     shown = replace(scores, provenance=described)
     low, high = wilson(12, 40)
     both = text(inspector(view_of(shown, state(pins=(HeadId(0, 0),))), False))
-    for expected in (f"suppresses {low:.2f}–{high:.2f}", r'\\"verb\\": \\"suppresses\\", \\"score\\": 0.3', "0.23"):
+    for expected in (f"suppresses {low:.2f}–{high:.2f}", "data-effects", "0.23"):
         assert expected in both
     other = text(inspector(view_of(shown, state(pins=(HeadId(0, 0),), tau=0.4)), False))
     assert other == both  # the scripts say what is a label at τ

@@ -103,7 +103,7 @@ def test_a_new_map_is_painted_and_described(toys):
     assert found["controls"]["evenness"] == 0.5
     assert [name for name, hidden in found["hidden_groups"].items() if not hidden] == ["parity"]
     around = callbacks.describe(toys, found["query"], SCREEN, None)
-    assert "Parity map" in around["title"]
+    assert "Parity map" in found["heads"]["title"]
     assert not around["hidden"][ids.FRAME]
 
 
@@ -151,11 +151,12 @@ def test_a_new_map_can_be_taken_away(client):
 def test_a_map_needs_only_a_name_a_title_and_panels(client, toys, view):
     """Every hook of the base class has an answer that the page, the exports and the API can live with."""
     query = f"?model={ODD}&view={view}"
-    assert painted(toys, query)["heads"]["panels"]
+    heads = painted(toys, query)["heads"]
+    assert heads["panels"]
+    assert (heads["legend"], heads["numbers"], heads["idle"]) == ([], "", {})
+    assert ODD in text(heads["sentence"])
     around = callbacks.describe(toys, query, SCREEN, None)
     assert all(content is callbacks.no_update for content in around["sections"].values())
-    assert around["legend"] == []
-    assert ODD in text(around["sentence"])
     assert callbacks.inspect(toys, ["L1H0"], query, SCREEN)
     for name in ("view.csv", "scores.csv", "view.parquet", "page.html", "reproduce.py", "figure.json"):
         assert client.get(f"/export/{name}{query}").status_code == 200

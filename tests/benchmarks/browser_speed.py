@@ -86,7 +86,7 @@ def changes(page: Page, control: str, prop: str, values: list[object]) -> tuple[
     page.on("request", lambda request: asked.append(request.url) if request.resource_type in _QUESTIONS else None)
     for value in values:
         times.append(page.evaluate(_CHANGE, [control, {prop: value}]))
-        page.wait_for_timeout(450)  # a field of numbers waits a moment before it tells
+        page.wait_for_timeout(250)
     page.wait_for_timeout(1000)
     return times, len(asked)
 

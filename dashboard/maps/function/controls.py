@@ -108,7 +108,7 @@ def _relation_picker() -> dmc.Select:
 def _only_the_best() -> dmc.NumberInput:
     return dmc.NumberInput(
         id="top", value="", placeholder="all", min=0, max=999, allowDecimal=False, allowNegative=False,
-        size="xs", w=70, debounce=300, **{"aria-label": "Only the best heads"},
+        size="xs", w=70, **{"aria-label": "Only the best heads"},
     )  # fmt: skip
 
 

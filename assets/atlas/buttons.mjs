@@ -24,7 +24,7 @@ const ACTIONS = {
   export: (link) => link.setAttribute("href", withPins(ofThisView(link.getAttribute("href") || ""), state.pins)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
-  forget: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
+  erase: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
   rename: (button, id) => renameSet(id, button.dataset.name || ""),
   hide: (button, id) => changeSet(id, { hidden: button.dataset.hidden === "1" }),
   drop: (button, id) => confirm(button.dataset.sure) && deleteSet(id),

@@ -74,7 +74,7 @@ class Cluster:
 
         Dask cannot stop a step that runs. A worker that has not ended it after some seconds is replaced.
         """
-        if self._client is None or not futures:
+        if self._client is None or self._client.status != "running" or not futures:
             return []
         try:
             keys = {future.key for future in futures}

@@ -103,6 +103,7 @@ function evenly({ count, width, beside }) {
 function onAPhone(task) {
   const most = Math.max(1, Math.min(task.count, Math.floor(task.width / NARROWEST)));
   const smaller = { ...task, largest: Math.min(task.largest, LARGEST_ON_PHONE) };
+  /** @type {Arrangement[]} */
   const options = [];
   for (let beside = 1; beside <= most; beside++) options.push(inRows(smaller, beside, null));
   return lowest(options.filter((option) => option.cell >= Math.min(9, options[0].cell)));

@@ -22,6 +22,7 @@ const ACTIONS = {
   instead: (_, names) => exchange(names.split(" ")[0], names.split(" ")[1]),
   picture: (button, format) => downloadPicture(ofThisView(button.dataset.figure || ""), format),
   export: (link) => link.setAttribute("href", withPins(ofThisView(link.getAttribute("href") || ""), state.pins)),
+  page: (link, key) => link.setAttribute("href", pageOfModel(link.getAttribute("href") || "", key)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
   erase: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
@@ -42,6 +43,16 @@ const ACTIONS = {
  */
 function ofThisView(address) {
   return state.heads ? address.split("?")[0] + state.heads.named : address;
+}
+
+/**
+ * A page beside this one, about the model on this one.
+ * @param {string} address
+ * @param {string} key of the model in the page's address
+ */
+function pageOfModel(address, key) {
+  const path = address.split("?")[0];
+  return state.heads ? `${path}?${new URLSearchParams({ [key]: state.heads.model })}` : path;
 }
 
 const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();

@@ -10,14 +10,20 @@ export function channels(colour) {
   return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 }
 
+/** @type {Map<string, number>} */
+const known = new Map(); // colours as numbers: a map asks for the same few thousands of times
+
 /**
  * A colour as a number; 0, which nothing of is seen, for none.
  * @param {string} colour
  */
 export function inked(colour) {
-  if (!colour) return 0;
-  const [red, green, blue] = channels(colour);
-  return (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0;
+  const found = known.get(colour);
+  if (found !== undefined) return found;
+  const [red, green, blue] = colour ? channels(colour) : [0, 0, 0];
+  const number = colour ? (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0 : 0;
+  known.set(colour, number);
+  return number;
 }
 
 /**

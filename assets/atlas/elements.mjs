@@ -5,7 +5,7 @@
 
 /** The tags that a piece of the page may have; any other becomes a span. */
 export const TAGS = new Set([
-  ..."section header h2 h3 div span p bdi i b small code button details summary".split(" "),
+  ..."section header h2 h3 div span p bdi i b small code button details summary a".split(" "),
   ..."table thead tbody tr th td".split(" "),
 ]);
 
@@ -63,5 +63,6 @@ function setProperty(made, name, value) {
   if (name === "className") made.className = value;
   else if (name === "style") Object.assign(made.style, value);
   else if (name === "disabled") made.toggleAttribute("disabled", Boolean(value));
+  else if (name === "href" && String(value).startsWith("/")) made.setAttribute(name, value); // of this site
   else if (ATTRIBUTE.test(name)) made.setAttribute(name, value);
 }

@@ -18,6 +18,7 @@ import { state } from "./state.mjs";
 /** @typedef {import("./maps/index.mjs").Follow} Follow */
 /** @typedef {Record<string, unknown>} Values by the keys of the settings */
 
+const FRAME = 16; // milliseconds
 const PAUSE = 150; // milliseconds without a change before the figures below the maps are drawn again
 const REST = 500; // milliseconds without a change before the server is asked for what it draws below the maps
 
@@ -27,14 +28,15 @@ const REST = 500; // milliseconds without a change before the server is asked fo
  * @property {string} numbers the address of the map's numbers; empty of one that the server draws
  * @property {Follow | null} follow
  * @property {string} query that the server last answered
- * @property {number} frame that is asked for
+ * @property {number} frame that is asked for; below 0 when the numbers are waited for
+ * @property {number} applied when the last change was drawn, in milliseconds
  * @property {ReturnType<typeof setTimeout> | undefined} rest
  * @property {number} asked questions to the server
  * @property {ReturnType<typeof setTimeout> | undefined} figures
  */
 
 /** @type {Followed} */
-const page = { values: null, numbers: "", follow: null, query: "", frame: 0, rest: undefined, asked: 0, figures: undefined };
+const page = { values: null, numbers: "", follow: null, query: "", frame: 0, applied: 0, rest: undefined, asked: 0, figures: undefined };
 
 /**
  * A view has come from the server. What a person has changed since it was asked for stays changed.
@@ -106,7 +108,8 @@ export function changedLocally() {
 function follow(changed) {
   if (!page.numbers) return setStore(PARTS.asked, ++page.asked);
   if (!page.follow) page.frame = -1; // when the numbers are here
-  else if (page.frame <= 0) page.frame = requestAnimationFrame(apply);
+  else if (performance.now() - page.applied > FRAME) apply();
+  else if (page.frame <= 0) page.frame = requestAnimationFrame(apply); // one of several changes in a frame is enough
   clearTimeout(page.rest);
   if (dependsOn(changed)) page.rest = setTimeout(askBelow, REST);
 }
@@ -114,6 +117,7 @@ function follow(changed) {
 /** Draw the view of the present values. */
 function apply() {
   page.frame = 0;
+  page.applied = performance.now();
   const { values, follow: made } = page;
   const heads = state.heads;
   if (!values || !made || !heads) return;

@@ -17,6 +17,7 @@ import { listenToPoints, markPoints } from "./points.mjs";
 import { chooseTheme, told, watchScreen } from "./screen.mjs";
 import { startHooks } from "./start.mjs";
 import { state } from "./state.mjs";
+import { choosing, hideSuggestions, typing } from "./suggestions.mjs";
 import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
 
 /** @typedef {import("./heads.mjs").Packed} Packed */
@@ -123,8 +124,11 @@ export const hooks = startHooks(start);
 
 watchScreen(fit);
 addEventListener("popstate", goneBack);
+document.addEventListener("keydown", choosing, true);
+document.addEventListener("input", typing);
 document.addEventListener("keydown", keyed);
 document.addEventListener("click", clickedButton);
+document.addEventListener("click", hideSuggestions);
 document.addEventListener("mouseover", overRow);
 document.addEventListener("mouseout", outOfRow);
 document.addEventListener("focusout", (event) => {

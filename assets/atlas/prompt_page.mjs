@@ -18,7 +18,7 @@ import { printable } from "./pairs.mjs";
  * @property {NextToken[]} next
  * @property {number[]} layers
  * @property {{heads: number[][], about: string}} direct
- * @property {{heads: number[][], about: string} | null} ablation
+ * @property {{heads: number[][], about: string} | null} without
  * @property {Pattern[]} patterns
  */
 
@@ -70,7 +70,7 @@ async function read() {
     if (asked !== page.asked) return;
     if (typeof told === "string") return say(told);
     show(told, text);
-    say(told.ablation ? "" : "Switching heads off, one after the other …");
+    say(told.without ? "" : "Switching heads off, one after the other …");
   }
 }
 
@@ -131,9 +131,9 @@ function showEffects(reading) {
   holder.replaceChildren();
   page.maps = [];
   addEffects(holder, reading, reading.direct.heads, `direct effect on the logit of ${first}`, reading.direct.about);
-  if (reading.ablation) {
+  if (reading.without) {
     const title = `change of log P(${first}) without the head, at the last token`;
-    addEffects(holder, reading, reading.ablation.heads, title, reading.ablation.about);
+    addEffects(holder, reading, reading.without.heads, title, reading.without.about);
   }
 }
 

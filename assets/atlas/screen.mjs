@@ -4,8 +4,17 @@ import { dash, PARTS, setStore } from "./page.mjs";
 
 /** @typedef {{width: number, dark: boolean}} Screen */
 
-/** @type {{theme: string, told: string, resized: ReturnType<typeof setTimeout> | undefined, fitted: number}} */
-const page = { theme: "system", told: "", resized: undefined, fitted: 0 };
+/**
+ * @typedef {object} Watched
+ * @property {string} theme
+ * @property {string} told the screen as the server knows it
+ * @property {ReturnType<typeof setTimeout> | undefined} resized
+ * @property {number} fitted the frame in which the maps are fitted
+ * @property {{width: number, height: number} | null} room for the maps
+ */
+
+/** @type {Watched} */
+const page = { theme: "system", told: "", resized: undefined, fitted: 0, room: null };
 
 const ABOVE = 240; // pixels of what stands above the maps
 const LEAST = 420; // pixels that the maps may always have
@@ -18,6 +27,7 @@ const THEME = "theme"; // in the browser's storage, from which assets/before/the
 export function watchScreen(fit) {
   page.theme = rememberedTheme();
   addEventListener("resize", () => {
+    page.room = null; // measured when the window has changed, not for every change of colours
     cancelAnimationFrame(page.fitted);
     page.fitted = requestAnimationFrame(fit);
     clearTimeout(page.resized);
@@ -113,7 +123,8 @@ function inside() {
  * @returns {{width: number, height: number}}
  */
 export function room() {
-  return { width: inside() - 2, height: Math.max(LEAST, innerHeight - ABOVE) };
+  page.room ??= { width: inside() - 2, height: Math.max(LEAST, innerHeight - ABOVE) };
+  return page.room;
 }
 
 function tellScreen() {

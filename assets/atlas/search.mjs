@@ -1,5 +1,5 @@
 // @ts-check
-// The search field: a head's name pins the head and brings the keyboard to it.
+// The search field: a head's name pins the head and brings the keyboard to it; other words lead to the heads they are about.
 import { focusHead } from "./cursor.mjs";
 import { cellNamed, nameOf, parseName } from "./heads.mjs";
 import { notify } from "./notes.mjs";
@@ -7,6 +7,7 @@ import { byId, PARTS } from "./page.mjs";
 import { setPins } from "./pins.mjs";
 import { rules } from "./rules.mjs";
 import { state } from "./state.mjs";
+import { answersOf, hideSuggestions } from "./suggestions.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
 
@@ -30,7 +31,9 @@ export function search(text) {
   const heads = state.heads;
   if (!heads) return;
   const cell = cellNamed(heads, text, rules().head);
+  if (!cell && !parseName(text, rules().head) && text.trim()) return location.assign(answersOf(text, heads.model));
   if (!cell) return notify(refusal(heads, text, rules().head));
+  hideSuggestions();
   setPins([nameOf(heads, cell)]);
   byId(PARTS.frame).focus();
   focusHead(cell);

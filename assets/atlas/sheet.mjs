@@ -2,7 +2,7 @@
 // The maps as elements: for each panel a title, a canvas of squares, axes, and its layer profile.
 import { LEFT, RIGHT } from "./arrange.mjs";
 import { axesOf } from "./axes.mjs";
-import { barsOf, baseOf } from "./bars.mjs";
+import { barsOf, baseOf, pathsOf, wordsAt } from "./bars.mjs";
 import { element } from "./elements.mjs";
 import { writeSquares } from "./squares.mjs";
 
@@ -24,6 +24,7 @@ import { writeSquares } from "./squares.mjs";
  * @property {ImageData | null} image
  * @property {SVGElement} axes
  * @property {SVGElement | null} profile
+ * @property {(point: {x: number, y: number}) => string} said what the profile says at a point of it
  */
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -84,8 +85,17 @@ function pieceIn(box, side, wide) {
   const axes = drawn("svg", { class: "panel-axes", "aria-hidden": "true" });
   place(axes, box);
   const profile = side && drawn("svg", { class: "panel-profile", "aria-hidden": "true" });
-  if (profile && side) place(profile, side);
-  return { box, side, title, note, canvas, image: null, axes, profile };
+  /** @type {Piece} */
+  const piece = { box, side, title, note, canvas, image: null, axes, profile, said: () => "" };
+  if (profile && side) {
+    place(profile, side);
+    profile.addEventListener("mousemove", (event) => {
+      const words = piece.said({ x: event.offsetX, y: event.offsetY });
+      const spoken = profile.querySelector("title");
+      if (spoken && spoken.textContent !== words) spoken.textContent = words;
+    });
+  }
+  return piece;
 }
 
 /**
@@ -161,16 +171,12 @@ export function writeAxes({ box, axes }, heads, sight) {
 export function drawProfile(piece, profile, heads, sight, most) {
   const { side } = piece;
   if (!piece.profile || !side) return;
-  const parts = [];
-  if (profile) {
-    for (const { words, colour, ...bar } of barsOf(profile, side, sight, heads, most)) {
-      const shape = drawn("rect", { ...bar, fill: colour });
-      shape.append(drawn("title", {}, words));
-      parts.push(shape);
-    }
-    parts.push(...scaleOf(profile, side, heads.across, most));
-  }
-  piece.profile.replaceChildren(...parts);
+  if (!profile) return piece.profile.replaceChildren();
+  const bars = barsOf(profile, side, sight, heads, most);
+  const parts = [drawn("title", {}), drawn("rect", { width: side.width, height: side.height, fill: "transparent" })];
+  for (const [i, d] of pathsOf(bars, profile.names.length).entries()) parts.push(drawn("path", { d, fill: profile.colours[i] }));
+  piece.profile.replaceChildren(...parts, ...scaleOf(profile, side, heads.across, most));
+  piece.said = (point) => wordsAt(profile, side, sight, heads, point);
 }
 
 /**

@@ -2,7 +2,6 @@
 // The squares of a map as pixels. A line of squares is written once and copied down, so that five maps of 80 × 64 heads take
 // a few milliseconds; the few that are marked are written over.
 import { halfway, inked } from "./colours.mjs";
-import { cellOf } from "./geometry.mjs";
 
 /** @typedef {import("./geometry.mjs").Grid} Grid */
 /** @typedef {import("./geometry.mjs").Sight} Sight */
@@ -42,14 +41,24 @@ export function writeSquares(canvas, look, grid, sight) {
   const line = new Uint32Array(width);
   pixels.fill(ground);
   for (const { at: row, from: top, to: bottom } of rows) {
-    line.fill(ground);
+    const [first, step] = indicesOf(row, grid);
     for (const { at: column, from, to } of columns) {
-      const cell = cellOf(column, row, grid);
-      if (cell) line.fill(shades[look.codes[cell[0] * grid.heads + cell[1]]], from, Math.max(from + 1, to - gap));
+      line.fill(shades[look.codes[first + step * column]], from, Math.max(from + 1, to - gap));
     }
     for (let y = top; y < Math.max(top + 1, bottom - gap); y++) pixels.set(line, y * width);
   }
   if (look.marks) writeMarks(canvas, look, look.marks, grid, columns, rows, gap);
+}
+
+/**
+ * Where the heads of a row are in the arrays: the first, and from one to the next.
+ * @param {number} row
+ * @param {Grid} grid
+ * @returns {[first: number, step: number]}
+ */
+function indicesOf(row, { layers, heads, across, upward }) {
+  const counted = upward ? (across ? layers.length : heads) - 1 - row : row;
+  return across ? [counted * heads, 1] : [counted, heads];
 }
 
 /**
@@ -86,45 +95,61 @@ function gapOf(cell) {
  * @param {number} gap
  */
 function writeMarks(canvas, look, marks, grid, columns, rows, gap) {
+  const shades = Uint32Array.from(look.shades, inked);
+  const lighter = Uint32Array.from(look.shades, (shade) => inked(halfway(shade, look.empty)));
+  const empty = inked(look.empty);
   for (const { at: row, from: y, to: bottom } of rows) {
+    const [first, step] = indicesOf(row, grid);
     for (const { at: column, from: x, to: right } of columns) {
-      const cell = cellOf(column, row, grid);
-      const index = cell ? cell[0] * grid.heads + cell[1] : 0;
-      if (!cell || !marks[index]) continue;
+      const index = first + step * column;
+      const flags = marks[index];
+      if (!flags) continue;
+      const code = look.codes[index];
+      const inside = flags & HOLLOW ? empty : flags & PALE ? lighter[code] : shades[code];
       const square = { x, y, width: right - x - gap, height: bottom - y - gap };
-      writeMark(canvas, square, marks[index], look.shades[look.codes[index]], look.empty);
+      if (flags & SUPPRESS) writeHalf(canvas, square, shades[code], inside, empty);
+      else writeInside(canvas, square, inside);
     }
   }
 }
 
 /**
- * A marked square: an outline or a lighter inside, of the whole square or of its lower left half.
+ * Pixels of an outline around a square.
+ * @param {Square} square
+ */
+function outlineOf({ width }) {
+  return Math.min(Math.max(Math.round(width / 8), 1), 4);
+}
+
+/**
+ * Another colour inside a square, of which an outline remains.
  * @param {Canvas} canvas
  * @param {Square} square
- * @param {number} flags
- * @param {string} shade
- * @param {string} empty
+ * @param {number} inside
  */
-function writeMark({ pixels, width }, square, flags, shade, empty) {
-  const outline = Math.min(Math.max(Math.round(square.width / 8), 1), 4);
-  const [around, inside, rest] = [shade, insideOf(flags, shade, empty), empty].map(inked);
-  for (let down = 0; down < square.height; down++) {
-    const start = (square.y + down) * width + square.x;
-    const long = flags & SUPPRESS ? Math.ceil((square.width * (down + 1)) / square.height) : square.width;
-    pixels.fill(around, start, start + long);
-    pixels.fill(rest, start + long, start + square.width);
-    const isEdge = down >= square.height - outline || (!(flags & SUPPRESS) && down < outline);
-    const end = long - (flags & SUPPRESS ? 2 * outline : outline);
-    if (!isEdge && end > outline) pixels.fill(inside, start + outline, start + end);
+function writeInside({ pixels, width }, square, inside) {
+  const outline = outlineOf(square);
+  const [left, right] = [square.x + outline, square.x + square.width - outline];
+  for (let y = square.y + outline; y < square.y + square.height - outline; y++) {
+    for (let x = left; x < right; x++) pixels[y * width + x] = inside;
   }
 }
 
 /**
- * @param {number} flags
- * @param {string} shade
- * @param {string} empty
+ * Only the lower left half of a square, with another colour inside if it has one.
+ * @param {Canvas} canvas
+ * @param {Square} square
+ * @param {number} shade
+ * @param {number} inside
+ * @param {number} empty
  */
-function insideOf(flags, shade, empty) {
-  if (flags & HOLLOW) return empty;
-  return flags & PALE ? halfway(shade, empty) : shade;
+function writeHalf({ pixels, width }, square, shade, inside, empty) {
+  const outline = outlineOf(square);
+  for (let down = 0; down < square.height; down++) {
+    const start = (square.y + down) * width + square.x;
+    const long = Math.ceil((square.width * (down + 1)) / square.height);
+    for (let x = start + long; x < start + square.width; x++) pixels[x] = empty;
+    if (inside === shade || down >= square.height - outline) continue;
+    for (let x = start + outline; x < start + long - 2 * outline; x++) pixels[x] = inside;
+  }
 }

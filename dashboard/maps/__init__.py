@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from dashboard.maps.ablation.map import AblationMap
+from dashboard.maps.behaviour.map import BehaviourMap
 from dashboard.maps.causal.map import CausalMap
 from dashboard.maps.function.map import FunctionMap
 from dashboard.maps.map import Map
@@ -44,5 +46,5 @@ def map_of(name: str) -> Map[Any] | None:
     return None
 
 
-for _map in (FunctionMap(), CausalMap(), SalienceMap()):
+for _map in (FunctionMap(), CausalMap(), BehaviourMap(), AblationMap(), SalienceMap()):
     register(_map)

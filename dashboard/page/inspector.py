@@ -7,6 +7,7 @@ from dash import html
 from analysis.models.card import HeadId, ModelCard
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.page.head_page import head_address
 from dashboard.palette import Colours, colours
 from dashboard.view import View
 
@@ -37,6 +38,7 @@ def _card(view: View, head: HeadId, palette: Colours) -> html.Section:
     header = [
         html.H2(str(head)),
         html.Span(className="roles"),  # the scripts write what the maps on the page call it
+        html.A("Page", href=head_address(view, head), className="step", title=f"All of {head} on a page of its own"),
         _neighbours(),
         html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
     ]

@@ -22,7 +22,7 @@ _SHORTCUTS = (
     ("← ↑ → ↓", "move over the heads of a focused map"),
     ("Enter", "pin the head"),
     ("Esc", "clear pins"),
-    ("/", "search a head: 10.7 or L10H7"),
+    ("/", "search heads: 10.7, capital, Paris, needed for math"),
     ("t", "transpose"),
     ("c", "copy the link to this view"),
     ("?", "this help"),
@@ -71,11 +71,12 @@ def _header() -> html.Header:
         [
             html.A(name, href="/", className="brand", **{"aria-label": "Head Atlas, start"}),
             _model(),
-            _segments(ids.VIEW, "View", view_titles()),
+            _segments(ids.VIEW, "View", _short(view_titles())),
             html.Div(className="spring"),
             _search(),
             html.Button("Copy link", id=ids.COPY, className="button"),
             html.Details([html.Summary("Download", className="button"), html.Div(id=ids.DOWNLOADS)], className="menu"),
+            html.Details([html.Summary("More", className="button"), html.Div(_pages())], className="menu"),
             _segments(ids.THEME, "Theme", THEMES),
             html.Button("?", id=ids.HELP_OPEN, className="button round", **{"aria-label": "Help"}),
         ],
@@ -83,16 +84,28 @@ def _header() -> html.Header:
     )
 
 
+def _short(titles: Mapping[str, str]) -> dict[str, str]:
+    """The views as the picker calls them: that they are maps, one sees."""
+    return {name: title.removesuffix(" map") for name, title in titles.items()}
+
+
+def _pages() -> list[html.A]:
+    """The pages beside this one; scripts add the model to their addresses."""
+    compare = html.A("Compare numbers and models", href="/compare", **{"data-page": "a"})
+    prompt = html.A("On my prompt", href="/prompt", **{"data-page": "model"})
+    return [compare, prompt, html.A("API", href="/api/docs")]
+
+
 def _model() -> dmc.Select:
     return dmc.Select(
         id=ids.MODEL, data=[], searchable=True, clearSearchOnFocus=True, allowDeselect=False,
-        nothingFoundMessage="No model of that name", size="xs", w=205, **{"aria-label": "Model"},
+        nothingFoundMessage="No model of that name", size="xs", w=190, **{"aria-label": "Model"},
     )  # fmt: skip
 
 
 def _search() -> dmc.TextInput:
-    label = {"aria-label": "Find a head by its name"}
-    return dmc.TextInput(id=ids.SEARCH, placeholder="Find a head: 10.7", size="xs", w=125, **label)
+    label = {"aria-label": "Find heads by name, relation, token or task"}
+    return dmc.TextInput(id=ids.SEARCH, placeholder="10.7, capital, Paris", size="xs", w=140, **label)
 
 
 def _segments(part: str, label: str, choices: Mapping[str, str]) -> dmc.SegmentedControl:

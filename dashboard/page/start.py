@@ -8,10 +8,12 @@ from dash import no_update
 from dash.development.base_component import Component
 
 from analysis.results.catalogue import Catalogue
+from dashboard.maps.legend import legend
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import all_controls
 from dashboard.page.layout import THEMES, page
 from dashboard.state import MODELS, ViewState
+from dashboard.view import View, open_view
 
 Values = dict[str, Any]
 
@@ -34,6 +36,7 @@ def started(
     for control in all_controls():
         if control.has_number:
             parts[ids.number(control.key)].children = f"{float(getattr(parts[control.key], control.prop)):.2f}"
+    _fill_texts(parts, open_view(catalogue, address), screen["dark"])
     parts[ids.ADDRESS].data = address
     parts[ids.SCREEN].data = screen
     if theme in THEMES:
@@ -55,6 +58,13 @@ def _calls(
     yield callbacks.inspecting(), callbacks.inspect(catalogue, painted["pins"], query, screen)
     if ViewState.from_query(address).state.view == MODELS:
         yield callbacks.listing(), callbacks.list_jobs(catalogue, models, read_only, jobs)
+
+
+def _fill_texts(parts: Mapping[str, Component], view: View, dark: bool) -> None:
+    """What the scripts write as soon as they run, so that nothing moves then."""
+    if view.shown is not None:
+        parts[ids.SENTENCE].children = view.map.sentence(view.shown)
+        parts[ids.LEGEND].children = legend(view.shown, dark)
 
 
 def _blank(inputs: Mapping[str, Any]) -> Values:

@@ -1,18 +1,31 @@
 """How fast the page feels, in a real browser: both maps of 80 × 64 heads, and the first screen.
 
-Times are taken inside the page: hovering until everything is laid out, a control until the frame after painting.
+Times are taken inside the page: hovering until everything is laid out, a control until the frame after painting. Beside
+each control stands what `Plotly.react` takes for the same maps as figures, until the same frame.
 """
 
 import gzip
+import json
 import time
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
+from plotly.utils import PlotlyJSONEncoder
 
+from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
+from dashboard.figures.view_figure import view_figure
+from dashboard.view import open_view
 from tests.browser.harness import cell, drawn, open_browser, open_page, serve
 from tests.synthetic import BIG, fill
+
+Controls = tuple[tuple[str, str, str, list[Any]], ...]
+
+_QUESTIONS = {
+    "fetch",
+    "xhr",
+}  # what a page asks by itself, unlike its icon
 
 _HOVER = """async (points) => {
     const times = [];
@@ -27,12 +40,31 @@ _HOVER = """async (points) => {
     return times;
 }"""
 
-_CHANGE = """([id, props]) => new Promise((resolve) => {
+_CHANGE = """([id, props]) => new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error(`nothing was painted after ${id}`)), 10000);
     const start = performance.now();
     const done = () => requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start), 0));
     document.addEventListener("atlas-painted", done, { once: true });
     window.dash_clientside.set_props(id, props);
 })"""
+
+
+_REACT = """async ([figures, count]) => {
+    const graph = document.createElement("div");
+    document.querySelector("main").prepend(graph);
+    await window.Plotly.newPlot(graph, figures[0].data, figures[0].layout);
+    const times = [];
+    for (let i = 1; i <= count; i++) {
+        const { data, layout } = structuredClone(figures[i % 2]);
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const start = performance.now();
+        await window.Plotly.react(graph, data, layout);
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
+        times.push(performance.now() - start);
+    }
+    graph.remove();
+    return times;
+}"""
 
 
 def percentile(times: list[float], share: float = 0.95) -> float:
@@ -47,24 +79,37 @@ def hover(page: Page, across: int, down: int, panels: int) -> list[float]:
     return times
 
 
-def changes(page: Page, control: str, values: list[object]) -> list[float]:
-    """From setting a control to the new colours on the screen, one after the other."""
-    times = []
+def changes(page: Page, control: str, prop: str, values: list[object]) -> tuple[list[float], int]:
+    """From setting a control to the new colours on the screen, and how often the server was asked."""
+    times, asked = [], []
+    page.on("request", lambda request: asked.append(request.url) if request.resource_type in _QUESTIONS else None)
     for value in values:
-        times.append(page.evaluate(_CHANGE, [control, {"value": value}]))
-        page.wait_for_timeout(600)
+        times.append(page.evaluate(_CHANGE, [control, {prop: value}]))
+        page.wait_for_timeout(450)  # a field of numbers waits a moment before it tells
+    page.wait_for_timeout(1000)
+    return times, len(asked)
+
+
+def react(page: Page, store: Path, query: str, change: str) -> list[float]:
+    """The same maps as figures: what `Plotly.react` takes from one to the other."""
+    opened = Store(store)
+    views = [open_view(Catalogue(opened), query + more) for more in ("", change)]
+    figures = [json.loads(PlotlyJSONEncoder().encode(view_figure(view, 1240, dark=False))) for view in views]
+    opened.close()
+    page.wait_for_function("window.Plotly")
+    times: list[float] = page.evaluate(_REACT, [figures, 12])
     return times
 
 
 def payload(browser: Browser, address: str) -> int:
-    """Compressed bytes of the answer that carries all figures of the page."""
-    sizes = []
+    """Compressed bytes of the answers that carry all maps and numbers of the page."""
+    sizes: list[int] = []
     page = browser.new_page()
     page.on(
         "response",
         lambda answer: (
             sizes.append(len(gzip.compress(answer.body())))
-            if "_dash-update-component" in answer.url and answer.status == 200
+            if ("_dash-update-component" in answer.url or "/view/numbers/" in answer.url) and answer.status == 200
             else None
         ),
     )
@@ -87,19 +132,31 @@ def first_map(browser: Browser, address: str) -> float:
     return seconds
 
 
+FUNCTION = (
+    ("τ", "tau", "value", [0.05 + 0.02 * i for i in range(25)]),
+    ("Any / Always", "how", "value", ["always", "any"] * 12),
+    ("effect", "kind", "value", ["promote", "suppress", "both"] * 8),
+    ("colour by", "colour", "value", ["scores", "categories"] * 12),
+    ("only the best", "top", "value", [5, 40] * 12),
+    ("palette", "palette", "value", ["paper", "okabe-ito"] * 12),
+    ("transpose", "transpose", "checked", [True, False] * 12),
+)
+CAUSAL = (
+    ("θ", "role", "value", [0.3 + 0.02 * i for i in range(25)]),
+    ("one score", "gates", "value", ["facilitation", "interference", "preview", "both"] * 6),
+    ("palette", "palette", "value", ["paper", "okabe-ito"] * 12),
+    ("transpose", "transpose", "checked", [True, False] * 12),
+)
+
+
 def table(scratch: Path) -> str:
-    """One line a promise."""
+    """One line per promise."""
     store = Store(scratch / "store")
     fill(store)
     store.close()
     with serve(scratch) as address, open_browser() as browser:
-        there = f"{address}/?model={BIG}"
-        tau = ("τ changed", "tau", [0.05 + 0.02 * i for i in range(25)])
-        rule = ("Any / Always", "how", ["always", "any"] * 12)
-        theta = ("θ changed", "role", [0.3 + 0.02 * i for i in range(25)])
-        role = ("F / N alone", "gates", ["facilitation", "interference"] * 12)
-        rows = _map(browser, there, "function map", (80, 64, 5), tau, rule)
-        rows += _map(browser, f"{there}&view=causal", "causal map", (80, 64, 4), theta, role)
+        rows = _map(browser, address, scratch, "function map", f"?model={BIG}", "&tau=0.3", 5, FUNCTION)
+        rows += _map(browser, address, scratch, "causal map", f"?model={BIG}&view=causal", "&role=0.3", 4, CAUSAL)
         starts = sorted(first_map(browser, address) for _ in range(5))
     rows.append(("first map of the default model, warm", f"{starts[len(starts) // 2]:.2f} s", "2 s"))
     lines = [f"| {what} | {value} | {bar} |" for what, value, bar in rows]
@@ -107,14 +164,20 @@ def table(scratch: Path) -> str:
 
 
 def _map(
-    browser: Browser, address: str, title: str, cells: tuple[int, int, int], *controls: tuple[str, str, list[Any]]
+    browser: Browser, address: str, scratch: Path, title: str, query: str, change: str, panels: int, controls: Controls
 ) -> list[tuple[str, str, str]]:
-    """Hovering over panels of so many cells across and down, some controls (words, id, values), and the bytes."""
-    page = open_page(browser, address, height=1400)
-    hovering = percentile(hover(page, *cells))
-    rows = [(f"{title}, {cells[2]} panels: outline and tooltip on hover", f"{hovering:.1f} ms p95", "16 ms")]
-    for words, control, values in controls:
-        rows.append((f"{words}, on screen", f"{percentile(changes(page, control, values)):.0f} ms p95", "150 ms"))
+    """Hovering over so many panels, changing controls (words, id, property, values), and the bytes."""
+    page = open_page(browser, f"{address}/{query}", height=1400)
+    page.wait_for_timeout(2000)
+    hovering = percentile(hover(page, 80, 64, panels))
+    rows = [(f"{title}, {panels} panels: outline and tooltip on hover", f"{hovering:.1f} ms p95", "16 ms")]
+    slow, questions, worst = percentile(react(page, scratch / "store", query, change)), 0, 0.0
+    for words, control, prop, values in controls:
+        times, asked = changes(page, control, prop, values)
+        worst, questions = max(worst, percentile(times)), questions + asked
+        rows.append((f"{words} changed, on screen", f"{percentile(times):.0f} ms p95", "50 ms"))
+    rows.append(("`Plotly.react` with the same figures", f"{slow:.0f} ms p95, {slow / worst:.1f}× the slowest", "5×"))
+    rows.append(("questions to the server for all these changes", str(questions), "0"))
     page.context.close()
-    size = payload(browser, address)
-    return [*rows, ("its figures and numbers, compressed", f"{size / 1e3:.0f} kB", "300 kB")]
+    size = payload(browser, f"{address}/{query}")
+    return [*rows, ("its maps and numbers, compressed", f"{size / 1e3:.0f} kB", "300 kB")]

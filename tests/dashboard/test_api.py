@@ -116,7 +116,8 @@ def test_one_of_several_results_is_asked_for_by_its_name(store):
 def test_a_head_is_told_by_every_map(client):
     """Relations, mates, salient tokens and gates, whichever the model has."""
     found = client.get("/api/head?head=L23H4").json()
-    names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal", "ablation"}
+    names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal", "ablation", "behaviour"}
+    names |= {"findings", "alike"}
     assert names | {method.name for method in relation_methods()} == set(found)
     assert (found["head"], found["heads"]) == ("L23H4", 270)
     assert found["salient"]

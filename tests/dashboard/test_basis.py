@@ -190,7 +190,7 @@ def test_a_map_that_does_not_hold_says_so(both):
 
 def test_a_model_without_a_running_map_says_how_to_get_one(both):
     """A quiet sentence with the command; and a whole notice for those who switch to it."""
-    assert f"python -m analysis running {ODD}" in text(callbacks.describe(both, f"?model={ODD}", SCREEN, None))
+    assert f"python -m analysis running {ODD}" in text(painted(both, f"?model={ODD}")["heads"]["sentence"])
     found = callbacks.describe(both, f"?model={ODD}&basis=running", SCREEN, None)
     assert f"No function map of {ODD} yet: running model" in text(found["empty"])
     assert f"python -m analysis running {ODD}" in text(found["empty"])
@@ -200,11 +200,11 @@ def test_a_model_without_a_running_map_says_how_to_get_one(both):
 
 def test_sentence_title_and_provenance_follow_the_basis(both, running_scores):
     """Whatever names the map names the one that is shown."""
-    found = callbacks.describe(both, "?basis=running&carriers=every", SCREEN, None)
+    found = painted(both, "?basis=running&carriers=every")["heads"]
     assert "on the residual stream of the running model" in text(found["sentence"])
     assert "after every one of" in text(found["sentence"])
     assert "Running model" in found["title"]
-    assert "read from its weights alone" in text(callbacks.describe(both, "", SCREEN, None)["sentence"])
+    assert "read from its weights alone" in text(painted(both)["heads"]["sentence"])
     card = text(callbacks.inspect(both, ["L23H4"], "?basis=running", SCREEN))
     assert "function map, running model, version" in card
     assert running_scores.samples[1] in card

@@ -34,6 +34,7 @@ OPENED = {f"{ids.ADDRESS}.data"}
 def painted(catalogue, query="", changed=OPENED, controls=None, page=""):
     controls = dict.fromkeys(control_props()) | (controls or {})
     values = {"address": query, "screen": SCREEN, "controls": controls, "page": page, "pins": [], "fresh": None}
+    values["asked"] = None
     return callbacks.paint(catalogue, set(changed), **values)
 
 
@@ -62,7 +63,9 @@ def test_moving_a_control_leaves_the_others_alone(catalogue):
 def test_before_the_browser_has_spoken_nothing_is_drawn(catalogue):
     """The first call of a page comes before its width is known."""
     with pytest.raises(PreventUpdate):
-        callbacks.paint(catalogue, set(), address=None, screen=None, controls={}, page="", pins=None, fresh=None)
+        callbacks.paint(
+            catalogue, set(), address=None, screen=None, controls={}, page="", pins=None, fresh=None, asked=None
+        )
 
 
 def test_the_table_shows_one_map_and_all_rows(catalogue):
@@ -82,7 +85,7 @@ def test_the_inspector_shows_pinned_heads_side_by_side(catalogue):
     cards = callbacks.inspect(catalogue, ["L23H4", "L24H5"], "", SCREEN)
     assert len(cards) == 2
     content = text(cards[0])
-    for expected in ("26 / 40", "Salient tokens", "L23H3", "Provenance", "rank of 270", "L22H4"):
+    for expected in ("26 / 40", "Salient tokens", "L23H3", "Provenance", "rank of 270", "data-effects"):
         assert expected in content
 
 
@@ -173,7 +176,7 @@ def test_one_change_makes_one_view(catalogue, monkeypatch):
     monkeypatch.setattr(type(MAPS[0]), "repaired", lambda self, *asked: opened.append(1) or repaired(self, *asked))
     for number, tau in enumerate((0.123, 0.124), start=1):
         controls = {"model": ODD, "tau": tau}
-        values = {"address": "", "screen": SCREEN, "page": "", "fresh": None, "pins": ["L1H0"]}
+        values = {"address": "", "screen": SCREEN, "page": "", "fresh": None, "asked": None, "pins": ["L1H0"]}
         all_controls = dict.fromkeys(control_props()) | controls
         query = callbacks.paint(catalogue, {"tau.value"}, controls=all_controls, **values)["query"]
         callbacks.describe(catalogue, query, SCREEN, None)
@@ -182,18 +185,30 @@ def test_one_change_makes_one_view(catalogue, monkeypatch):
 
 
 def test_an_unchanged_section_is_not_sent_again(catalogue):
-    """Layer profile, counts and relations that are not applicable depend on other things; what the page says of
-    them may be anything.
-    """
+    """What the scripts draw is never sent; what the page says of the rest may be anything."""
     first = callbacks.describe(catalogue, "", SCREEN, None)
     again = callbacks.describe(catalogue, "?palette=okabe-ito", SCREEN, None, first["sent"])
     sent = {key for key, content in again["sections"].items() if content is not callbacks.no_update}
-    assert sent <= {"agreement"}  # whose links name the view
+    assert sent == set()
     moved = callbacks.describe(catalogue, "?tau=0.5", SCREEN, None, first["sent"])
     sent = {key for key, content in moved["sections"].items() if content is not callbacks.no_update}
-    assert sent - {"scatter", "agreement"} == {"profile", "counts"}
-    for nonsense in (7, "x", [None, 3], {"profile": [1]}, {}):
-        assert callbacks.describe(catalogue, "", SCREEN, None, nonsense)["sections"]["profile"]["data"]
+    assert sent <= {"scatter"}
+    absent = first["sections"]["absent"]
+    for nonsense in (7, "x", [None, 3], {"absent": [1]}, {}):
+        found = callbacks.describe(catalogue, "", SCREEN, None, nonsense)["sections"]
+        assert text(found["absent"]) == text(absent)
+        assert found["profile"] is found["counts"] is callbacks.no_update
+
+
+def test_what_is_drawn_below_follows_the_page(catalogue):
+    """The page may have come to another view by itself; what it says of another page, or nonsense, is passed over."""
+    query = painted(catalogue, "?view=table")["query"]
+    for followed, best in (([query, f"{query}&kind=suppress"], "suppress"), (["?x=1", "?kind=suppress"], "promote")):
+        found = callbacks.describe(catalogue, query, SCREEN, None, None, followed)
+        assert {row["best_kind"] for row in found["rows"]} - {""} >= {best}
+        assert ({row["best_kind"] for row in found["rows"]} == {"suppress", ""}) == (best == "suppress")
+    for nonsense in (7, "x", [query], [None, None, None]):
+        assert callbacks.describe(catalogue, query, SCREEN, None, None, nonsense)["rows"]
 
 
 def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):
@@ -288,9 +303,9 @@ def test_every_script_is_a_module_that_the_page_loads_once(registered):
     """Each is preloaded under the one address by which the others import it; Dash adds none a second time."""
     _, client = registered
     html = client.get("/").text
-    modules = sorted(path.name for path in scripts.FOLDER.glob("*.mjs"))
+    modules = sorted(path.relative_to(scripts.FOLDER).as_posix() for path in scripts.FOLDER.rglob("*.mjs"))
     assert len(modules) >= 15
-    assert re.findall(r"/assets/atlas/([\w.?=]+)", html) == [*modules, "main.mjs"]
+    assert re.findall(r"/assets/atlas/([\w.?=/]+)", html) == [*modules, "main.mjs"]
     for name in modules:
         answer = client.get(f"/assets/atlas/{name}")
         assert answer.headers["content-type"].split(";")[0] in {"text/javascript", "application/javascript"}

@@ -18,6 +18,8 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped_scores
 from dashboard.page import callbacks
+from dashboard.page.hover import packed
+from dashboard.view import open_view
 from tests.computing import asked, computed, function_plan, function_scores, salience
 from tests.synthetic import ODD, odd_scores
 from tests.test_plan import RELATION
@@ -102,7 +104,7 @@ def test_what_a_job_has_not_computed_says_why(stopped, store, state, reason):
     found = callbacks.describe(catalogue, query, screen, None)
     assert {row["item_0"] for row in found["rows"] if row["layer"]} == {reason.words}
     assert reason.words in json.dumps(callbacks.inspect(catalogue, ["L1H0"], query, screen))
-    legend = json.dumps(found["legend"], default=lambda part: part.to_plotly_json())
+    legend = json.dumps(packed(open_view(catalogue, query), dark=False)["legend"])
     assert ("failed: the disk is full. Make room" in legend) == (state == "failed")
     assert reason.words in legend
 

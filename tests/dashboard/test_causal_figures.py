@@ -24,22 +24,24 @@ def make(wanted=None, scores=None, dark=False):
 def test_colours_are_the_sum_of_two_lights():
     """Published: green, red, yellow for both, black for neither; below the threshold a light is dimmed."""
     figure = make(state(view="causal", palette="paper", threshold=0.7, seed="0"))
-    assert shown(figure, "math seed 0", 0, 0) == "#00ea00"  # F 0.9 of L0H0 in 13 steps
+    assert shown(figure, "math seed 0", 0, 0) == "#00ea00"  # F 0.9 of L0H0 in 13 levels
     assert shown(figure, "math seed 0", 0, 1) == "#d40000"  # N 0.8 of L0H1
     assert shown(figure, "math seed 0", 1, 1) == "#000000"
     both = make(state(view="causal", palette="paper", threshold=0.2))
     red, green = (int(shown(both, "math any", 0, 0)[at : at + 2], 16) for at in (1, 3))
     assert min(red, green) > 150
     assert colours("paper", False).light(1, 1) == "#ffff00"
-    assert colours("okabe-ito", False).light(1, 1) == "#ffffff"
 
 
-def test_the_safe_pair_differs_in_brightness_from_black_and_from_both():
-    """Told apart without seeing hue."""
-    palette = colours("okabe-ito", False)
-    for light in (palette.light(1, 0), palette.light(0, 1)):
-        assert contrast(light, palette.light(0, 0)) > 4.5
+@pytest.mark.parametrize("dark", [False, True])
+def test_both_is_a_colour_of_its_own(dark):
+    """Neither role is the page's own empty colour; both differs from each in brightness, so that hue is not needed."""
+    palette = colours("okabe-ito", dark)
+    assert palette.light(0, 0) == palette.empty
+    for light in (palette.light(1, 0), palette.light(0, 1), palette.light(0, 0)):
         assert contrast(light, palette.light(1, 1)) > 2
+    for light in (palette.light(1, 0), palette.light(0, 1)):
+        assert contrast(light, palette.light(0, 0)) > 2
 
 
 def test_it_lies_as_the_function_map_does_unless_transposed():
@@ -67,7 +69,7 @@ def test_the_preview_has_one_scale_around_zero():
     assert shown(figure, "math mean", 1, 0) == palette.empty
     assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
     assert "first-order" in figure["layout"]["annotations"][0]["text"]
-    assert palette.ground not in json.dumps(figure)
+    assert colours("paper", False).ground not in json.dumps(figure)
 
 
 @pytest.mark.parametrize("gates", ["both", "facilitation", "interference", "irrelevance", "preview"])

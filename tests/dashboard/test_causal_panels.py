@@ -77,7 +77,7 @@ def test_a_head_with_both_roles_has_them_in_different_seeds():
     """L0H0 is needed in seed 0 and hurts in seed 1."""
     found = panels_of(state(view="causal"))
     assert found["math any"].label.codes.tolist() == [[BOTH, INTERFERING], [IRRELEVANT, FACILITATING]]
-    both = "facilitating in 1 of 2 seeds, interfering in 1 of 2 seeds"
+    both = "needs it (F) in 1 of 2 seeds, hurts it (N) in 1 of 2 seeds"
     assert head_gates(small(), HeadId(0, 0), 0.5)[0].role == both
     seed = panels_of(state(view="causal", seed="0"))["math seed 0"]
     assert seed.label.codes.tolist() == [[FACILITATING, INTERFERING], [IRRELEVANT, IRRELEVANT]]
@@ -87,7 +87,7 @@ def test_the_threshold_decides_what_counts_and_reaches_it_counts_too():
     """F of 0.8 and 0.9: two of four heads at 0.8, one above."""
     assert shares(small(), "math", "any", 0.8)["facilitation"] == 0.5
     assert shares(small(), "math", "any", 0.81)["facilitation"] == 0.25
-    assert panels_of(state(view="causal", threshold=0.81))["math any"].remark == "F 25 % · N 25 %"
+    assert panels_of(state(view="causal", threshold=0.81))["math any"].remark == "needs it 25 % · hurts it 25 %"
 
 
 def test_a_task_without_a_seed_says_why_and_one_with_some_shows_them():
@@ -97,10 +97,10 @@ def test_a_task_without_a_seed_says_why_and_one_with_some_shows_them():
         scores, missing=scores.missing.where(scores.missing != Missing.NOT_COMPUTED, int(Missing.RUNNING))
     )
     found = panels_of(state(view="causal"), running)
-    assert found["math always"].value.tolist() == [[0.9, 0.8], [0.1, 0.0]]
-    assert np.isnan(found["syntax any"].value).all()
-    assert (found["syntax any"].reason == Missing.RUNNING).all()
-    assert found["syntax any"].note == "running"
+    assert found["math seed 0"].value.tolist() == [[0.9, 0.8], [0.1, 0.0]]
+    assert np.isnan(found["syntax seed 0"].value).all()
+    assert (found["syntax seed 0"].reason == Missing.RUNNING).all()
+    assert found["syntax seed 0"].note == "running"
 
 
 def test_the_first_seeds_are_the_map_that_fitting_only_them_would_have_given():
@@ -137,7 +137,7 @@ def test_the_preview_is_a_mean_or_what_holds_for_every_or_any_prompt():
     some = panels_of(wanted.changed(columns="any"), scores)["math any"]
     assert some.value.tolist() == [[-0.3, 0.3], [0, 0]]
     assert some.label.codes.tolist() == [[FACILITATING, BOTH], [NO_ROLE, NO_ROLE]]  # −0.1 and 0.3 by prompts
-    assert some.remark == "first-order · F 50 % · N 25 %"
+    assert some.remark == "first-order · needs it 50 % · hurts it 25 %"
     assert panels_of(wanted, scores)["syntax mean"].note == "not computed"
 
 
@@ -166,16 +166,16 @@ def test_contrasted_pairs_have_one_gate_and_no_interference():
     pairs = TaskResult(Item("pairs", "Pairs", CONTRAST.name), roles, record)
     settings = {name: value for name, value in asdict(GateSettings()).items() if not name.startswith("push_")}
     scores = causal_scores(CARD, [pairs], {**settings, "seeds": 1}, "cpu")
-    panel = panels_of(state(view="causal", columns="any"), scores)["pairs any"]
-    assert (panel.categories, panel.remark) == (("facilitation",), "F 25 %")
+    panel = panels_of(state(view="causal", columns="any"), scores)["pairs seed 0"]
+    assert (panel.categories, panel.remark) == (("facilitation",), "needs it 25 %")
     assert list(measures(panel)) == ["F", "R"]
     assert panel.label.codes.tolist() == [[FACILITATING, IRRELEVANT], [IRRELEVANT, IRRELEVANT]]
-    unknown = panels_of(state(view="causal", gates="interference"), scores)["pairs always"]
+    unknown = panels_of(state(view="causal", gates="interference"), scores)["pairs seed 0"]
     assert unknown.note == "not applicable"
     assert shares(scores, "pairs", "any", 0.5) == {"facilitation": 0.25, "irrelevance": 0.75}
     (card,) = head_gates(scores, HeadId(0, 0), 0.5)
     assert (card.shut, card.open, card.ranks) == ([0.1], [], {"facilitation": 1, "irrelevance": 4})
-    assert card.role == "facilitating what is to be forgotten"
+    assert card.role == "what is to be forgotten needs it (F)"
     (told,) = report_gates(scores, HeadId(0, 0))
     assert (told["facilitation"], told["interference"]) == ([0.9], None)
     text = causal_text(scores)
@@ -193,7 +193,7 @@ def test_the_card_of_a_head_has_its_gates_and_places():
     assert (math.shut, math.open) == ([0.0, 0.0], pytest.approx([0.2, 0.1]))
     assert (math.preview, math.effect, math.effect_rank) == (0.1, 0.5, 2)
     assert math.ranks == {"facilitation": 4, "interference": 1, "irrelevance": 4}
-    assert math.role == "interfering"
+    assert math.role == "hurts it (N)"
     assert (syntax.seeds, syntax.effect, syntax.missing) == ([], None, "not computed")
 
 

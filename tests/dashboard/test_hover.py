@@ -51,7 +51,7 @@ def test_two_bytes_are_enough_for_gates(catalogue):
             value = packed_measure["low"] + packed_measure["step"] * steps
             assert np.allclose(value, measure.value, atol=1e-4)
     assert [panel["label"] for panel in found["panels"]] == [0, 1, 2, 3]
-    assert found["labels"][0]["words"][1] == "facilitating"
+    assert found["labels"][0]["words"][1] == "needs it (F)"
     assert found["best"]["count"] == 3
 
 

@@ -1,20 +1,26 @@
-import plotly.graph_objects as go
+import numpy as np
 
 from dashboard.maps.function.profile import profile
 from dashboard.palette import colours
-from dashboard.state import ViewState
-from tests.dashboard.made import map_view
-from tests.dashboard.test_function_figures import unpacked
+from tests.dashboard.made import map_view, state
 from tests.test_scores import HITS, make_scores
+
+PALETTE = colours("okabe-ito", False)
 
 
 def test_bars_are_shares_of_each_layers_heads():
-    """One stack a layer, one colour a category; plotly knows every property."""
+    """One stack a layer, one colour a category."""
     all_, algorithmic, _ = map_view(make_scores(HITS)).panels
-    figure = profile(all_, ViewState(), (0, 1, 2))
-    assert [bar["name"] for bar in figure["data"]] == ["algorithmic", "knowledge"]
-    assert unpacked(figure["data"][0]["y"])[:2].tolist() == [0.5, 0.5]
-    assert figure["data"][1]["marker"]["color"] == colours("okabe-ito", False).category["knowledge"]
-    (bar,) = profile(algorithmic, ViewState(), (0, 1, 2))["data"]
-    assert unpacked(bar["y"])[:2].tolist() == [0.5, 0.5]
-    go.Figure(figure)
+    found = profile(all_, PALETTE)
+    assert found.names == ("Algorithmic", "Knowledge")
+    assert found.colours[1] == PALETTE.category["knowledge"]
+    assert found.shares[0][:2].tolist() == [0.5, 0.5]
+    assert profile(algorithmic, PALETTE).shares[0][:2].tolist() == [0.5, 0.5]
+
+
+def test_a_head_of_two_categories_counts_once():
+    """As such: no stack is higher than all heads of its layer."""
+    all_, *_ = map_view(make_scores(HITS), state(tau=0)).panels
+    found = profile(all_, PALETTE)
+    assert found.names[-1] == "2 categories"
+    assert np.sum(found.shares, axis=0).max() <= 1

@@ -12,6 +12,7 @@ from analysis.results.shipped import shipped_scores
 from dashboard.figures.view_figure import view_figure, view_picture
 from dashboard.maps.function.state import FunctionState
 from dashboard.page import callbacks
+from dashboard.page.hover import packed
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_of_controls
 from dashboard.web.exports import view_frame
@@ -109,8 +110,8 @@ def test_a_model_that_no_relation_applies_to(store):
     assert (panel.reason == Missing.NOT_APPLICABLE).all()
     screen = {"width": 1240}
     for query in (view.query, f"{view.query}&colour=scores", f"{view.query}&view=table"):
-        (entry,) = callbacks.describe(catalogue, query, screen, None)["legend"]
-        assert entry.children[1] == "not applicable"
+        (entry,) = packed(open_view(catalogue, query), dark=False)["legend"]
+        assert entry["words"] == "not applicable"
     assert view_figure(view, 1240, False)["data"]
     assert callbacks.inspect(catalogue, ["L1H0"], view.query, screen)
     assert len(view_frame(view)) == 16

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { axesOf } from "../../assets/atlas/axes.mjs";
-import { barsOf, mostOf } from "../../assets/atlas/bars.mjs";
+import { barsOf, mostOf, pathsOf, wordsAt } from "../../assets/atlas/bars.mjs";
 import { wholeOf } from "../../assets/atlas/geometry.mjs";
 
 const GRID = { layers: [1, 3, 5, 8], heads: 2, across: false, upward: false };
@@ -47,8 +47,16 @@ const ROLES = {
 
 test("bars of two roles go two ways from the middle, each as long as its share", () => {
   const bars = barsOf(ROLES, BOX, wholeOf(GRID), GRID, 0.5);
-  const found = bars.map(({ x, y, width, height, words }) => [x, y, width, height].map(Math.round).join() + ` ${words}`);
-  assert.deepEqual(found, ["3,0,24,30 layer 1: F 50 %", "93,15,24,15 layer 8: F 25 %", "93,30,24,30 layer 8: N 50 %"]);
+  const found = bars.map(({ x, y, width, height, layer, name }) => [...[x, y, width, height].map(Math.round), layer, name]);
+  assert.deepEqual(found, [[3, 0, 24, 30, 0, 0], [93, 15, 24, 15, 3, 0], [93, 30, 24, 30, 3, 1]]);
+  assert.equal(pathsOf(bars, 2)[1], "M93.0 30.0h24.0v30.0h-24.0z");
+});
+
+test("a profile says what its bars stand for at a layer", () => {
+  assert.equal(wordsAt(ROLES, BOX, wholeOf(GRID), GRID, { x: 100, y: 3 }), "layer 8: F 25 %, N 50 %");
+  assert.equal(wordsAt(ROLES, BOX, wholeOf(GRID), GRID, { x: 130, y: 3 }), "");
+  const turned = { ...GRID, across: true, upward: true };
+  assert.equal(wordsAt(ROLES, BOX, wholeOf(turned), turned, { x: 3, y: 1 }), "layer 8: F 25 %, N 50 %");
 });
 
 test("bars that go one way stand on each other", () => {
@@ -56,7 +64,7 @@ test("bars that go one way stand on each other", () => {
   assert.equal(mostOf([stacked, null]), 0.75);
   assert.equal(mostOf([ROLES]), 0.5);
   assert.equal(mostOf([]), 1);
-  const last = barsOf(stacked, BOX, wholeOf(GRID), GRID, 0.75).filter(({ words }) => words.startsWith("layer 8"));
+  const last = barsOf(stacked, BOX, wholeOf(GRID), GRID, 0.75).filter(({ layer }) => layer === 3);
   assert.deepEqual(last.map(({ y, height }) => [y, height]), [[40, 20], [0, 40]]);
 });
 

@@ -1,6 +1,6 @@
 // @ts-check
 // From gates and state to what each panel of the causal map shows (dashboard/maps/causal/panels.py).
-import { glow, level, light, slope, toneOf } from "./palette.mjs";
+import { glow, level, light, once, slope, toneOf } from "./palette.mjs";
 import { missingPanel, sharesOf } from "./panels.mjs";
 import { number, percent } from "./text.mjs";
 
@@ -112,10 +112,10 @@ function fittedPanel(facts, arrays, place, state, palette) {
     return { ...empty, look: { ...empty.look, ground: palette.ground } };
   }
   const threshold = thresholdStep(state.role);
-  const flags = roles.map((steps) => Uint8Array.from(steps, (step) => (step !== NO_STEP && step >= threshold ? 1 : 0)));
-  const isMissing = (/** @type {number} */ head) => shown.some((role) => roles[role][head] === NO_STEP);
-  const reason = Uint8Array.from(why, (code, head) => (isMissing(head) ? code : 0));
+  const flags = roles.map((steps) => flagsOf(steps, threshold));
   const strengths = shown.map((role) => roles[role]);
+  const reason = new Uint8Array(size);
+  for (const steps of strengths) for (let head = 0; head < size; head++) if (steps[head] === NO_STEP) reason[head] = why[head];
   return {
     ...namedOf(facts, place),
     note: shown.map((role) => `${SHORT_WORDS[role]} ${percent(meanOf(flags[role]))}`).join(" · "),
@@ -125,6 +125,17 @@ function fittedPanel(facts, arrays, place, state, palette) {
     look: fittedLook(strengths, shown, threshold, reason, palette),
     profile: profileOf(shown, flags, reason, facts, palette),
   };
+}
+
+/**
+ * Which scores reach the threshold.
+ * @param {Uint16Array} steps
+ * @param {number} threshold
+ */
+function flagsOf(steps, threshold) {
+  const flags = new Uint8Array(steps.length);
+  for (let head = 0; head < flags.length; head++) if (steps[head] !== NO_STEP && steps[head] >= threshold) flags[head] = 1;
+  return flags;
 }
 
 /**
@@ -153,11 +164,13 @@ function meanOf(flags) {
  * @param {Uint8Array} idle
  */
 function roleCodes(helps, hurts, idle) {
-  return Uint16Array.from(helps, (is, head) => {
-    if (is) return hurts[head] ? BOTH : FACILITATING;
-    if (hurts[head]) return INTERFERING;
-    return idle[head] ? IRRELEVANT : NO_ROLE;
-  });
+  const codes = new Uint16Array(helps.length);
+  for (let head = 0; head < codes.length; head++) {
+    if (helps[head]) codes[head] = hurts[head] ? BOTH : FACILITATING;
+    else if (hurts[head]) codes[head] = INTERFERING;
+    else codes[head] = idle[head] ? IRRELEVANT : NO_ROLE;
+  }
+  return codes;
 }
 
 /**
@@ -172,17 +185,28 @@ function roleCodes(helps, hurts, idle) {
 function fittedLook(strengths, shown, threshold, reason, palette) {
   const first = palette.missing.length;
   const levels = shown.length > 1 ? LEVELS : FINE;
-  const coded = strengths.map((steps) => Uint8Array.from(steps, (step) => level(lightOf(step, threshold), levels)));
+  const coded = strengths.map((steps) => levelsOf(steps, threshold, levels));
   const alone = ROLES[shown[0]];
   const shades =
     shown.length > 1
       ? mixtures(palette, LEVELS)
-      : Array.from({ length: FINE }, (_, i) => glow(palette, alone, i / (FINE - 1)));
+      : once(palette, alone, () => Array.from({ length: FINE }, (_, i) => glow(palette, alone, i / (FINE - 1))));
   const codes = reason.map((why, head) => {
     if (why) return why;
     return first + (coded.length > 1 ? coded[0][head] * LEVELS + coded[1][head] : coded[0][head]);
   });
   return { shades: [...palette.missing, ...shades], codes, marks: null, empty: palette.empty, ground: palette.ground };
+}
+
+/**
+ * @param {Uint16Array} steps
+ * @param {number} threshold
+ * @param {number} levels
+ */
+function levelsOf(steps, threshold, levels) {
+  const found = new Uint8Array(steps.length);
+  for (let head = 0; head < found.length; head++) found[head] = level(lightOf(steps[head], threshold), levels);
+  return found;
 }
 
 /**
@@ -201,6 +225,14 @@ function lightOf(step, threshold) {
  * @param {number} levels
  */
 export function mixtures(palette, levels) {
+  return once(palette, `mixtures ${levels}`, () => mixed(palette, levels));
+}
+
+/**
+ * @param {Palette} palette
+ * @param {number} levels
+ */
+function mixed(palette, levels) {
   const shades = [];
   for (let helps = 0; helps < levels; helps++) {
     for (let hurts = 0; hurts < levels; hurts++) {
@@ -217,7 +249,8 @@ export function mixtures(palette, levels) {
  */
 export function slopes(palette, levels) {
   const half = (levels - 1) / 2;
-  return Array.from({ length: levels }, (_, i) => slope(palette, (i - half) / half));
+  const make = () => Array.from({ length: levels }, (_, i) => slope(palette, (i - half) / half));
+  return once(palette, `slopes ${levels}`, make);
 }
 
 /**

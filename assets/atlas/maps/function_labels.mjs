@@ -30,8 +30,10 @@
  * @property {Float64Array} control the score with shuffled targets
  * @property {Uint8Array | null} missing
  * @property {Map<string, Int32Array>} known deciding labels by what they depend on
+ * @property {Map<string, Reduced>} reduced
  */
 
+/** @typedef {{value: Float64Array, reason: Uint8Array}} Reduced numbers that decide, and why there are none */
 /** @typedef {{items: number[], kinds: number[]}} Chosen relations and kinds by their places */
 
 /**
@@ -60,7 +62,8 @@ export function labelsOf({ facts, arrays }) {
   const low = (/** @type {number} */ label) => arrays.table[row[label] + 1];
   const high = (/** @type {number} */ label) => arrays.table[row[label] + 2];
   const missing = arrays.missing || null;
-  return { size, kinds: facts.kinds, items: facts.items, score, low, high, copies, control, missing, known: new Map() };
+  const kept = { known: new Map(), reduced: new Map() };
+  return { size, kinds: facts.kinds, items: facts.items, score, low, high, copies, control, missing, ...kept };
 }
 
 /**
@@ -226,6 +229,26 @@ export function reducedAt(labels, { items, kinds }, head, how) {
     if (Number.isNaN(found)) found = best;
     else found = how === "always" ? Math.min(found, best) : Math.max(found, best);
   }
+  return found;
+}
+
+/**
+ * The numbers that decide for all heads, and why there are none; they do not depend on τ, so they are found once.
+ * @param {Labels} labels
+ * @param {Chosen} chosen
+ * @param {FunctionState["how"]} how
+ * @returns {Reduced}
+ */
+export function reducedOf(labels, chosen, how) {
+  const key = `${chosen.items} ${chosen.kinds} ${how}`;
+  const known = labels.reduced.get(key);
+  if (known) return known;
+  const found = { value: new Float64Array(labels.size), reason: new Uint8Array(labels.size) };
+  for (let head = 0; head < labels.size; head++) {
+    found.value[head] = reducedAt(labels, chosen, head, how);
+    if (Number.isNaN(found.value[head])) found.reason[head] = worstReason(labels, chosen.items, head);
+  }
+  labels.reduced.set(key, found);
   return found;
 }
 

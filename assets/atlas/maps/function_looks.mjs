@@ -1,7 +1,7 @@
 // @ts-check
 // The colours of the function map: a code for every cell, a colour for every code (dashboard/maps/function/colours.py).
 import { HOLLOW, PALE, SUPPRESS } from "../squares.mjs";
-import { level, LEVELS, scale, tint, TINTS, toneOf } from "./palette.mjs";
+import { level, LEVELS, once, scale, tint, TINTS, toneOf } from "./palette.mjs";
 
 /** @typedef {import("../squares.mjs").Look} Look */
 /** @typedef {import("./function_labels.mjs").FunctionState} FunctionState */
@@ -30,8 +30,10 @@ export function lookOf(panel, state, palette) {
  */
 function scoresOf({ value, tone }, palette) {
   const first = palette.missing.length;
-  const shades = [...palette.missing, ...scale(palette.empty, toneOf(palette, tone))];
-  return { shades, codes: Uint8Array.from(value, (score) => first + level(score || 0, LEVELS)) };
+  const shades = [...palette.missing, ...once(palette, `scale ${tone}`, () => scale(palette.empty, toneOf(palette, tone)))];
+  const codes = new Uint8Array(value.length);
+  for (let head = 0; head < codes.length; head++) codes[head] = first + level(value[head] || 0, LEVELS);
+  return { shades, codes };
 }
 
 /**
@@ -42,12 +44,19 @@ function scoresOf({ value, tone }, palette) {
 function categoriesOf(panel, tau, palette) {
   const shades = [...palette.missing, ...palette.several];
   for (const tone of "single" in panel ? panel.single.map((one) => one.tone) : [panel.tone]) {
-    for (let step = 0; step < TINTS; step++) shades.push(tint(palette, tone, step));
-    shades.push(toneOf(palette, tone));
+    shades.push(...once(palette, `tints ${tone}`, () => tintsOf(palette, tone)), toneOf(palette, tone));
   }
   const special = palette.missing.length + palette.several.length;
   if ("single" in panel) return { shades, codes: severalCodes(panel, tau, special) };
   return { shades, codes: panel.member.map((is, head) => special + stepOf(panel.value[head], is, tau)) };
+}
+
+/**
+ * @param {Palette} palette
+ * @param {string} tone
+ */
+function tintsOf(palette, tone) {
+  return Array.from({ length: TINTS }, (_, step) => tint(palette, tone, step));
 }
 
 /**

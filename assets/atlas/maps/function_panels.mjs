@@ -1,7 +1,7 @@
 // @ts-check
 // From scores and state to what each panel of the function map shows (dashboard/maps/function/panels.py).
 import {
-  CERTAIN, COUNTS, counting, GOOD, isSuppressing, kindsOf, reducedAt, worstReason, worthOf,
+  CERTAIN, COUNTS, counting, GOOD, isSuppressing, kindsOf, reducedOf, worthOf,
 } from "./function_labels.mjs";
 
 /** @typedef {import("./function_labels.mjs").Labels} Labels */
@@ -61,12 +61,10 @@ function panelOf(labels, named, items, state, isMeasured) {
   const chosen = { items, kinds: kindsOf(labels, state) };
   const worth = worthOf(labels, chosen, state);
   const label = counting(labels, chosen, state, worth);
+  const { value: reduced, reason } = reducedOf(labels, chosen, state.how);
   const value = new Float64Array(size);
-  const reason = new Uint8Array(size);
   for (let head = 0; head < size; head++) {
-    const reduced = reducedAt(labels, chosen, head, state.how);
-    if (Number.isNaN(reduced)) reason[head] = worstReason(labels, items, head);
-    value[head] = worth[head] & COUNTS ? labels.score[label[head]] : reduced;
+    value[head] = worth[head] & COUNTS ? labels.score[label[head]] : reduced[head];
   }
   const member = membersOf(value, worth, state);
   const hollow = isMeasured ? member.map((is, head) => (is && !(worth[head] & GOOD) ? 1 : 0)) : null;

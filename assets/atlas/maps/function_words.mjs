@@ -134,16 +134,19 @@ function insides({ hollow, pale }, palette) {
  * @param {Plain[]} single
  */
 export function labelsOfHeads(single) {
-  const digits = single.map(({ member, hollow, suppresses }) =>
-    member.map((is, head) => 2 * is - (hollow?.[head] || 0) + 2 * suppresses[head]),
-  );
-  const combined = Array.from(single[0].member, (_, head) =>
-    digits.reduce((sum, of, place) => sum + of[head] * HOW.length ** place, 0),
-  );
+  const combined = new Uint32Array(single[0].member.length);
+  for (const [place, { member, hollow, suppresses }] of single.entries()) {
+    const weight = HOW.length ** place;
+    for (let head = 0; head < combined.length; head++) {
+      combined[head] += (2 * member[head] - (hollow ? hollow[head] : 0) + 2 * suppresses[head]) * weight;
+    }
+  }
   const distinct = [...new Set(combined)].sort((one, other) => one - other);
   const places = new Map(distinct.map((combination, place) => [combination, place]));
   const words = distinct.map((combination) => wordsOf(single, combination));
-  return { words, codes: Uint16Array.from(combined, (combination) => places.get(combination) || 0) };
+  const codes = new Uint16Array(combined.length);
+  for (let head = 0; head < codes.length; head++) codes[head] = places.get(combined[head]) || 0;
+  return { words, codes };
 }
 
 /**

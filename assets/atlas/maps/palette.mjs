@@ -106,6 +106,22 @@ export function slope({ empty, inks }, share) {
   return blend(empty, inks[share > 0 ? 1 : 0], Math.abs(share));
 }
 
+/** @type {WeakMap<Palette, Map<string, string[]>>} */
+const made = new WeakMap();
+
+/**
+ * Shades that are made once for each palette: mixing some hundred colours takes as long as all the rest.
+ * @param {Palette} palette
+ * @param {string} name
+ * @param {() => string[]} make
+ */
+export function once(palette, name, make) {
+  const known = made.get(palette) || new Map();
+  made.set(palette, known);
+  if (!known.has(name)) known.set(name, make());
+  return known.get(name) || [];
+}
+
 /**
  * The nearest of so many levels, for a share from 0 to 1.
  * @param {number} share

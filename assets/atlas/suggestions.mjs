@@ -1,0 +1,138 @@
+// @ts-check
+// Below the search field: the heads that the words are about, the strongest first. Arrows choose, Enter opens.
+import { element } from "./elements.mjs";
+import { byId, PARTS } from "./page.mjs";
+import { state } from "./state.mjs";
+
+/** @typedef {{head: string, findings: {text: string}[]}} Answer */
+
+const REST = 180; // milliseconds after the last key before the server is asked
+const MOST = 8;
+const LEAST = 2; // letters
+
+/** @type {{asked: number, timer: ReturnType<typeof setTimeout> | undefined, chosen: number}} */
+const typed = { asked: 0, timer: undefined, chosen: -1 };
+
+/**
+ * The model of the page as the API takes it.
+ * @param {string} model its id and fingerprint
+ */
+export function modelQuery(model) {
+  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
+  return { model: id, fingerprint };
+}
+
+/**
+ * Where a head's page is.
+ * @param {string} head
+ * @param {string} model its id and fingerprint
+ */
+export function pageOf(head, model) {
+  return `/head/${head}?model=${encodeURIComponent(model).replace("%40", "@")}`;
+}
+
+/**
+ * Where all answers to a question are.
+ * @param {string} text
+ * @param {string} model its id and fingerprint
+ */
+export function answersOf(text, model) {
+  return `/search?${new URLSearchParams({ model, q: text })}`;
+}
+
+/** The model on the page. */
+function model() {
+  return state.heads ? state.heads.model : "";
+}
+
+/** The list below the field, made when it is first needed. */
+function list() {
+  const there = document.getElementById("suggestions");
+  if (there) return there;
+  const made = element("div", "suggestions");
+  made.id = "suggestions";
+  made.setAttribute("role", "listbox");
+  made.setAttribute("aria-label", "Heads");
+  document.body.append(made);
+  return made;
+}
+
+/** Take the list away. */
+export function hideSuggestions() {
+  typed.asked += 1;
+  typed.chosen = -1;
+  list().replaceChildren();
+}
+
+/**
+ * Ask what the words are about, when they have rested.
+ * @param {Event} event
+ */
+export function typing(event) {
+  const field = event.target;
+  if (!(field instanceof HTMLInputElement) || field.id !== PARTS.search) return;
+  clearTimeout(typed.timer);
+  const text = field.value.trim();
+  if (text.length < LEAST) return hideSuggestions();
+  typed.timer = setTimeout(() => suggest(text), REST);
+}
+
+/** @param {string} text */
+async function suggest(text) {
+  const asked = ++typed.asked;
+  const answer = await fetch(`/api/search?${new URLSearchParams({ q: text, ...modelQuery(model()) })}`).catch(() => null);
+  const told = answer && answer.ok ? await answer.json() : { answers: [] };
+  if (asked === typed.asked) show(told.answers.slice(0, MOST), text);
+}
+
+/**
+ * @param {Answer[]} answers
+ * @param {string} text
+ */
+function show(answers, text) {
+  typed.chosen = -1;
+  const links = answers.map(({ head, findings }) => {
+    const link = element("a");
+    link.href = pageOf(head, model());
+    link.setAttribute("role", "option");
+    link.append(element("b", "", head), ` ${findings.length ? findings[0].text : ""}`);
+    return link;
+  });
+  const all = element("a", "all", answers.length ? "All answers" : "Nothing is known for these words");
+  all.href = answersOf(text, model());
+  all.setAttribute("role", "option");
+  list().replaceChildren(...links, all);
+  place();
+}
+
+function place() {
+  const box = byId(PARTS.search).getBoundingClientRect();
+  const { style } = list();
+  style.top = `${box.bottom + 4}px`;
+  style.right = `${Math.max(8, innerWidth - box.right)}px`;
+}
+
+/**
+ * Arrows choose one of the list, Enter opens it, Escape takes the list away.
+ * @param {KeyboardEvent} event
+ */
+export function choosing(event) {
+  const links = /** @type {HTMLAnchorElement[]} */ ([...list().children]);
+  if (!(event.target instanceof HTMLInputElement) || event.target.id !== PARTS.search || !links.length) return;
+  if (event.key === "ArrowDown" || event.key === "ArrowUp") choose(links, event.key === "ArrowDown" ? 1 : -1);
+  else if (event.key === "Enter" && typed.chosen >= 0) location.assign(links[typed.chosen].href);
+  else if (event.key === "Escape") hideSuggestions();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/**
+ * @param {HTMLAnchorElement[]} links
+ * @param {number} step
+ */
+function choose(links, step) {
+  typed.chosen = (typed.chosen + step + links.length) % links.length;
+  for (const [i, link] of links.entries()) link.setAttribute("aria-selected", String(i === typed.chosen));
+  links[typed.chosen].scrollIntoView({ block: "nearest" });
+}

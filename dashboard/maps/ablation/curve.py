@@ -1,0 +1,69 @@
+"""Accuracy as the heads of a relation go off one after another: a line for each order."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analysis.methods.ablation.result import Order, record_of
+from analysis.results.provenance import Item
+from analysis.results.scores import Scores
+from dashboard.figures.numbers import FONT, Figure, Properties, plain
+from dashboard.palette import Colours
+
+HEIGHT = 260  # pixels
+_RANDOM = "random"  # how the names of random orders begin
+_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+
+
+def curves(scores: Scores, items: Sequence[Item], palette: Colours) -> Figure:
+    """A small figure per relation, side by side."""
+    traces: list[Properties] = []
+    layout: Properties = _layout(palette)
+    for place, item in enumerate(items):
+        mark = "" if not place else str(place + 1)
+        traces += _lines(record_of(scores, item.name).curve, mark, palette)
+        start, end = place / len(items), (place + 0.86) / len(items)
+        axis = {"zeroline": False, "gridcolor": palette.empty}
+        layout[f"xaxis{mark}"] = {**axis, "domain": [start, end], "title": {"text": f"{plain(item.title)}: heads off"}}
+        layout[f"yaxis{mark}"] = {**axis, "anchor": f"x{mark}", "tickformat": ".0%", "rangemode": "tozero"}
+    return {"data": traces, "layout": layout}
+
+
+def _lines(orders: Sequence[Order], mark: str, palette: Colours) -> list[Properties]:
+    """Each order by a map's scores; of the random ones their mean and all of them faintly."""
+    random = [order for order in orders if order.name.startswith(_RANDOM)]
+    lines = []
+    for number, order in enumerate(order for order in orders if order not in random):
+        lines.append(_line(order.title, order.accuracy, mark, _LINES[number % len(_LINES)], 2))
+    if random:
+        shortest = min(len(order.accuracy) for order in random)
+        mean = np.mean([order.accuracy[:shortest] for order in random], axis=0)
+        lines.append(_line(f"random heads, mean of {len(random)}", mean.tolist(), mark, palette.faint, 2))
+    return lines
+
+
+def _line(title: str, values: Sequence[float], mark: str, colour: str, width: int) -> Properties:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": list(range(len(values))),
+        "y": list(values),
+        "name": plain(title),
+        "legendgroup": title,
+        "showlegend": not mark,
+        "line": {"color": colour, "width": width},
+        "xaxis": f"x{mark}",
+        "yaxis": f"y{mark}",
+        "hovertemplate": f"%{{x}} heads off: %{{y:.0%}}<extra>{plain(title)}</extra>",
+    }
+
+
+def _layout(palette: Colours) -> Properties:
+    return {
+        "height": HEIGHT,
+        "margin": {"l": 44, "r": 8, "t": 24, "b": 40},
+        "font": {"family": FONT, "size": 11, "color": palette.ink},
+        "legend": {"orientation": "h", "y": 1.12, "x": 0},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    }

@@ -1,0 +1,176 @@
+"""The ablation map: what a task or a relation loses, or gains, when a head is switched off."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from dash import html
+
+from analysis.methods.ablation.method import AblationMethod
+from analysis.methods.ablation.result import ACCURACY, ERROR, part_name, record_of
+from analysis.results.provenance import Item
+from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores, ranks
+from dashboard.maps.ablation.curve import HEIGHT, curves
+from dashboard.maps.columns import NUMBER, SIGNED, Column, numbers
+from dashboard.maps.control import Control, segments
+from dashboard.maps.entry import Entry
+from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.look import Look, level
+from dashboard.maps.map import Map, MapView
+from dashboard.maps.panel import Measure, Panel
+from dashboard.maps.said import Said
+from dashboard.maps.section import Content, Section
+from dashboard.palette import Colours
+from dashboard.setting import Part, setting
+
+Off = Literal["zero", "mean"]
+_LEVELS = 65
+_SURE = 2.0  # standard errors from which a change is told from none
+_CURVES = "ablation-curves"
+
+
+@dataclass(frozen=True)
+class AblationState(Part):
+    """What stands in the place of a head's output."""
+
+    off: Off = setting("zero", Off)
+
+
+Shown = MapView[AblationState]
+
+
+class AblationMap(Map[AblationState]):
+    """A panel per task or relation."""
+
+    name = AblationMethod.name
+    title = AblationMethod.title
+    part = AblationState
+    help = (
+        "In the ablation map one head at a time is switched off, its output set to zero or to its mean, while the "
+        "model does a task. What changes is the log-probability of the right answer."
+    )
+
+    def controls(self) -> Sequence[Control]:
+        """Zero or mean."""
+        words = "What stands in the place of a head's output: zero, or its mean over the prompts."
+        return [Control("off", "Switched off to", words, segments("off", "zero", zero="Zero", mean="Mean"))]
+
+    def panels(self, shown: Shown) -> tuple[Panel, ...]:
+        """One per item; heads belong whose change is told from none."""
+        return tuple(_panel(shown, item) for item in shown.result.provenance.items)
+
+    def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
+        """Around zero: heads that help on one side, heads that hurt on the other."""
+        return [_look(panel, palette) for panel in shown.panels]
+
+    def said(self, shown: Shown) -> list[Said]:
+        """How to read it."""
+        return [
+            f"Each square is one attention head of {shown.card.id}; its colour is how much the log-probability of the "
+            "right answer changes when the head alone is switched off: what it loses, the task needs."
+        ]
+
+    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
+        """A colour bar from needed to harmful."""
+        shades = tuple(palette.slope(share) for share in np.linspace(-1, 1, 9).tolist())
+        words = "change of log P without the head; full colour at each panel's largest change"
+        return [Entry(words, kind="ramp", shades=shades, ends=("loses", "gains"))]
+
+    def sections(self) -> Sequence[Section]:
+        """The curves of the relations."""
+        hint = (
+            "Accuracy as a relation's heads go off one after another, in the order of maps' scores and at random: the "
+            "sooner it falls, the better the order names the heads that do it."
+        )
+        return (Section(_CURVES, "Heads off one after another", hint, height=HEIGHT, is_figure=True),)
+
+    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+        """Where there are any."""
+        there = [item for item in shown.result.provenance.items if record_of(shown.result, item.name).curve]
+        if not there:
+            return {}
+        depends = f"{shown.card.fingerprint} {[item.name for item in there]} {shown.common.palette} {dark}"
+        return {_CURVES: Content(depends, lambda: curves(shown.result, there, shown.palette(dark)))}
+
+    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+        """What every item loses without the head."""
+        if shown is None:
+            return None
+        rows = [_row(shown, item, asked) for item in shown.result.provenance.items]
+        names = ("Without it", "log P", "right answers", f"rank of {shown.total:,}")
+        header = html.Tr(
+            [html.Th(name, scope="col", className="" if i == 0 else "num") for i, name in enumerate(names)]
+        )
+        table = html.Table([html.Thead(header), html.Tbody(rows)])
+        return HeadPart([html.Div([html.H3(self.title), table])])
+
+    def columns(self, shown: Shown) -> list[Column]:
+        """One per item."""
+        columns = []
+        for item in shown.result.provenance.items:
+            columns.append({"field": _field(item), "headerName": f"{item.title} without it", **NUMBER, **SIGNED})
+        return columns
+
+    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+        """The changes of log-probability."""
+        cells: dict[str, list[Any]] = {}
+        for item, panel in zip(shown.result.provenance.items, shown.panels, strict=True):
+            cells[_field(item)] = list(numbers(panel.value.ravel(), panel.reason.ravel()))
+        return cells
+
+
+def _field(item: Item) -> str:
+    return f"ablation_{item.name}"
+
+
+def _values(scores: Scores, item: Item, off: str) -> Floats:  # [layer, head]
+    chosen = scores.score.sel(item=item.name, kind=off, sample=ONLY_SAMPLE)
+    return np.asarray(chosen.values, dtype=np.float64)
+
+
+def _panel(shown: Shown, item: Item) -> Panel:
+    value = _values(shown.result, item, shown.state.off)
+    missing = shown.result.missing.sel(item=item.name, kind=shown.state.off, sample=ONLY_SAMPLE).values
+    error = shown.result.part(part_name(ERROR, shown.state.off), item.name)
+    with np.errstate(invalid="ignore"):
+        member = np.zeros(value.shape, bool) if error is None else np.abs(value) > _SURE * error
+    record = record_of(shown.result, item.name)
+    right = "" if record.accuracy is None else f"untouched {record.accuracy:.0%} right"
+    filled = np.nan_to_num(value)
+    return Panel(
+        key=item.name,
+        title=item.title,
+        value=value,
+        member=member,
+        reason=np.where(np.isnan(value), missing, Missing.PRESENT).astype(np.int8),
+        measures=(Measure("", value, digits=3, ranked=False),),
+        remark=right,
+        steepest=float(np.abs(filled).max()) or 1.0,
+    )
+
+
+def _look(panel: Panel, palette: Colours) -> Look:
+    half = (_LEVELS - 1) / 2
+    shades = [palette.slope((step - half) / half) for step in range(_LEVELS)]
+    codes = level((np.nan_to_num(panel.value) / panel.steepest + 1) / 2, _LEVELS) + len(palette.missing)
+    codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
+    return Look(codes, (*palette.missing, *shades), palette.empty)
+
+
+def _row(shown: Shown, item: Item, asked: AskedHead) -> html.Tr:
+    cell = (shown.card.layers.index(asked.head.layer), asked.head.head)
+    value = _values(shown.result, item, shown.state.off)
+    error = shown.result.part(part_name(ERROR, shown.state.off), item.name)
+    accuracy = shown.result.part(part_name(ACCURACY, shown.state.off), item.name)
+    sure = "" if error is None or np.isnan(error[cell]) else f" ± {error[cell]:.3f}"
+    right = "" if accuracy is None or np.isnan(accuracy[cell]) else f"{100 * accuracy[cell]:+.1f} %"
+    rank = int(ranks(-value)[cell])
+    return html.Tr(
+        [
+            html.Th(item.title, scope="row"),
+            html.Td("" if np.isnan(value[cell]) else f"{value[cell]:+.3f}{sure}", className="num"),
+            html.Td(right, className="num"),
+            html.Td(str(rank), className="num"),
+        ]
+    )

@@ -1,0 +1,71 @@
+"""The first answer: a layout in which nothing is left to fill in."""
+
+import json
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from dashboard.page import ids
+
+
+def parts(layout):
+    """The properties of every named component, by its name."""
+    found = {}
+    open_ = [layout]
+    while open_:
+        piece = open_.pop()
+        if isinstance(piece, list):
+            open_ += piece
+        elif isinstance(piece, dict) and "props" in piece:
+            props = piece["props"]
+            found[str(props.get("id"))] = props
+            open_.append(props.get("children"))
+    return found
+
+
+@pytest.fixture
+def client(server):
+    return TestClient(server, base_url="http://127.0.0.1")
+
+
+def layout_of(client, address, more=""):
+    answer = client.get(f"/_dash-layout?address={quote(address)}{more}")
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+    return parts(answer.json())
+
+
+def test_the_layout_has_the_view_of_its_address(client):
+    """Control values, maps, cards, hidden parts and theme, without a callback."""
+    found = layout_of(client, "?view=causal&role=0.7&pin=L23H4", "&width=800&dark=1")
+    assert found["view"]["value"] == "causal"
+    assert (found["role"]["value"], found["role-shown"]["children"]) == (0.7, "0.70")
+    assert found[ids.HEADS]["data"]["panels"][0]["key"] == "math always"
+    assert found[ids.PINS]["data"] == ["L23H4"]
+    assert "L23H4" in json.dumps(found[ids.CARDS]["data"])
+    assert found[ids.group("function")]["hidden"]
+    assert not found[ids.group("causal")]["hidden"]
+    assert found[ids.PROVIDER]["forceColorScheme"] == "dark"
+    assert found[ids.SCREEN]["data"] == {"width": 800, "dark": True}
+
+
+def test_the_table_and_the_lists_come_with_their_views(client):
+    """Rows of all heads; models with results."""
+    assert len(layout_of(client, "?view=table")[ids.TABLE]["rowData"]) == 270
+    found = layout_of(client, "?view=models")
+    assert found[ids.MODEL_LIST]["children"]
+    assert found[ids.ATLAS]["hidden"]
+
+
+HOSTILE_ADDRESSES = ("x" * 5000, "?" + "a=b&" * 900, "?tau=<script>", "?pin=L999H9.x", "\x00?%zz")
+HOSTILE_SCREENS = ("", "&width=-5", "&width=1e9", "&width=٣٠٠", "&dark=maybe&width=99999999999")
+
+
+def test_hostile_addresses_and_screens_are_harmless(client):
+    """The default view, and a notice of what could not be read."""
+    for address, more in zip(HOSTILE_ADDRESSES, HOSTILE_SCREENS, strict=True):
+        found = layout_of(client, address, more)
+        assert len(found[ids.HEADS]["data"]["panels"]) == 5
+        assert found[ids.NOTICES]["children"]
+        assert found[ids.SCREEN]["data"] == {"width": None, "dark": False}

@@ -24,6 +24,9 @@ const visited = {
   isTaking: false, // the zoom of an address is being taken over
 };
 
+/** @type {(() => void)[]} */
+const arrivals = [];
+
 onZoom((zoom) => {
   if (!state.heads || visited.isTaking) return;
   state.zoom = zoom ? zoomText(zoom, state.heads.layers) : "";
@@ -131,10 +134,20 @@ export function writeAddress(query) {
   else if (isAnother) state.zoom = "";
   const next = shownQuery(query, ownValues(query), state.heads ? state.heads.named : "");
   if (visited.hasArrived && isOneOf(visited.passed, next)) return;
+  const hasArrived = visited.hasArrived;
   writeHistory(location.search, next, isAnother);
   visited.model = model;
   visited.hasArrived = false;
   visited.passed = [];
+  if (hasArrived) for (const listener of arrivals) listener();
+}
+
+/**
+ * Be told when the view of an address has come: opened, or gone back to.
+ * @param {() => void} listener
+ */
+export function onArrival(listener) {
+  arrivals.push(listener);
 }
 
 /**

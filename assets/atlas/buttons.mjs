@@ -25,7 +25,7 @@ const ACTIONS = {
   page: (link, key) => link.setAttribute("href", pageOfModel(link.getAttribute("href") || "", key)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
-  forget: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
+  erase: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
   rename: (button, id) => renameSet(id, button.dataset.name || ""),
   hide: (button, id) => changeSet(id, { hidden: button.dataset.hidden === "1" }),
   drop: (button, id) => confirm(button.dataset.sure) && deleteSet(id),

@@ -1,7 +1,7 @@
 // @ts-check
 // The table: a row under the pointer is outlined on the map, pinned rows are selected and scrolled to. Its sort and filter
 // are in the address.
-import { rewriteAddress, valueOf } from "./address.mjs";
+import { onArrival, rewriteAddress, valueOf } from "./address.mjs";
 import { leave, moveCursor } from "./cursor.mjs";
 import { cellNamed } from "./heads.mjs";
 import { dash, near, PARTS } from "./page.mjs";
@@ -20,6 +20,7 @@ const followed = { grid: null, isFollowing: false }; // the grid that is listene
 
 /** Sort and filter the table as the address says, and write into the address what a person does to it. */
 async function followAddress() {
+  if (valueOf(state.query, "view") !== "table") return;
   const grid = await gridOf(PARTS.table);
   if (!grid) return;
   if (grid !== followed.grid) {
@@ -31,6 +32,8 @@ async function followAddress() {
   if (filterText(grid.getFilterModel()) !== state.filter) grid.setFilterModel(filterOf(state.filter, grid));
   setTimeout(() => (followed.isFollowing = false)); // the grid tells of it in a moment
 }
+
+onArrival(followAddress);
 
 function sortedOrFiltered() {
   if (!followed.grid || followed.isFollowing) return;

@@ -1,5 +1,6 @@
 """The maps as a picture that stands alone: title, legend and provenance are in it."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,9 @@ from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel
 from dashboard.maps.swatch import Swatch
 
-_ABOVE, _BELOW = 64, 52  # pixels for title and legend, and for the provenance
+_HEADING, _ROW, _BELOW = 34, 18, 30  # pixels for the title, a row of the legend, and the provenance
+_SIDE, _SQUARE, _NARROWEST = 10, 11, 480  # pixels beside the maps, of a colour in the legend, of the paper at least
+_LETTER = 0.54  # the width of a letter by its height, on average
 _PIN = "#14171c"  # around a pinned head, with white, as in assets/4-maps.css
 _PAPER = {False: "#ffffff", True: "#14171c"}
 
@@ -37,38 +40,97 @@ def picture(
     caption: Caption,
     dark: bool,
 ) -> go.Figure:
-    """The same maps on paper of their own."""
-    height = figure.layout.height
-    figure.update_layout(
-        height=height + _ABOVE + _BELOW,
-        margin={"l": 8, "r": 8, "t": _ABOVE, "b": _BELOW, "autoexpand": False},
-        width=figure.layout.width + 16,
-        paper_bgcolor=_PAPER[dark],
-        showlegend=True,
-        legend={
-            "orientation": "h",
-            "x": 0,
-            "y": 1 + 2 / height,
-            "yanchor": "bottom",
-            "itemclick": False,
-            "bgcolor": "rgba(0,0,0,0)",
-        },
-    )
+    """The same maps on paper of their own, which is no wider than they and their words need."""
+    entries = _legend(caption.swatches, _cropped(figure, caption))
+    height, above = figure.layout.height, _HEADING + _ROW * (1 + max((entry.row for entry in entries), default=0))
     maps = [trace for trace in figure.data if trace.type == "heatmap" and trace.legendgroup != INSIDE]
     for trace, panel in zip(maps, panels, strict=True):
         _add_hover(trace, panel, card, lies)
     for head in pins:
         _add_pin(figure, head, len(panels), card, lies)
-    figure.add_traces([_swatch(each) for each in caption.swatches])
-    for text, y, anchor, size in (
-        (caption.heading, 1 + 34 / height, "bottom", 15),
-        (caption.source, -12 / height, "top", 10),
-    ):
-        figure.add_annotation(
-            text=text, x=0, y=y, xref="paper", yref="paper", xanchor="left", yanchor=anchor, showarrow=False,
-            font={"size": size}, align="left",
-        )  # fmt: skip
+    for entry in entries:
+        _add_entry(figure, entry, (above - _HEADING - _ROW * entry.row) / height)
+    _add_text(figure, caption.heading, 1 + (above - 8) / height, "top", 15)
+    _add_text(figure, caption.source, -4 / height, "top", 10)
+    figure.update_layout(
+        height=height + above + _BELOW,
+        margin={"l": _SIDE, "r": _SIDE, "t": above, "b": _BELOW, "autoexpand": False},
+        width=figure.layout.width + 2 * _SIDE,
+        paper_bgcolor=_PAPER[dark],
+        showlegend=False,
+    )
     return figure
+
+
+def _cropped(figure: go.Figure, caption: Caption) -> float:
+    """Take away the paper to the right of the last map; gives the width that is left, in pixels."""
+    axes = [axis for axis in figure.layout.to_plotly_json() if axis.startswith("xaxis")]
+    before = figure.layout.width
+    right = max(figure.layout[axis].domain[1] for axis in axes) * before + _SIDE
+    words = max(_width(caption.heading, 15), _width(caption.source, 10))
+    after = min(before, max(right, words, _NARROWEST))
+    for axis in axes:
+        start, end = figure.layout[axis].domain
+        figure.layout[axis].domain = [start * before / after, min(1, end * before / after)]
+    for note in figure.layout.annotations:
+        if note.xref == "paper":
+            note.x *= before / after
+    figure.layout.width = after
+    return float(after)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A colour of the legend and where it stands, in pixels from the left and in rows from the top."""
+
+    swatch: Swatch
+    left: float
+    row: int
+    share: float  # of the paper's width that a pixel is
+
+
+def _legend(swatches: Sequence[Swatch], width: float) -> list[_Entry]:
+    """All entries, in as many rows as they need."""
+    entries: list[_Entry] = []
+    left, row = 0.0, 0
+    for swatch in swatches:
+        wide = _SQUARE + 6 + _width(swatch.words, 11) + 16
+        if left and left + wide > width:
+            left, row = 0.0, row + 1
+        entries.append(_Entry(swatch, left, row, 1 / width))
+        left += wide
+    return entries
+
+
+def _width(text: str, size: int) -> float:
+    """About how wide a text is; markup in it has no width."""
+    return len(re.sub(r"<[^>]*>|&[a-z]+;", "", text)) * size * _LETTER
+
+
+def _add_entry(figure: go.Figure, entry: _Entry, y: float) -> None:
+    """A square in its colour, half of one for what suppresses, and its words beside it; `y` is above the maps."""
+    swatch, height = entry.swatch, figure.layout.height
+    left, right = entry.left * entry.share, (entry.left + _SQUARE) * entry.share
+    top, bottom = 1 + y, 1 + y - _SQUARE / height
+    where = {"xref": "paper", "yref": "paper", "layer": "above"}
+    line = {"color": swatch.colour, "width": 2} if swatch.inside else {"color": "#868e96", "width": 0.5}
+    if swatch.mark & SUPPRESS:
+        corners = f"M {left} {top} L {right} {bottom} L {left} {bottom} Z"
+        figure.add_shape(type="path", path=corners, fillcolor=swatch.colour, line={"width": 0}, **where)
+    else:
+        fill = swatch.inside or swatch.colour
+        figure.add_shape(type="rect", x0=left, x1=right, y0=bottom, y1=top, fillcolor=fill, line=line, **where)
+    figure.add_annotation(
+        text=plain(swatch.words), x=right + 6 * entry.share, y=(top + bottom) / 2, xref="paper", yref="paper",
+        xanchor="left", yanchor="middle", showarrow=False, font={"size": 11},
+    )  # fmt: skip
+
+
+def _add_text(figure: go.Figure, text: str, y: float, anchor: str, size: int) -> None:
+    figure.add_annotation(
+        text=text, x=0, y=y, xref="paper", yref="paper", xanchor="left", yanchor=anchor, showarrow=False,
+        font={"size": size}, align="left",
+    )  # fmt: skip
 
 
 def _add_hover(trace: go.Heatmap, panel: Panel, card: ModelCard, lies: Orientation) -> None:
@@ -96,14 +158,3 @@ def _add_pin(figure: go.Figure, head: HeadId, panels: int, card: ModelCard, lies
         xanchor="right" if left else "left", yanchor="middle", showarrow=False,
         bgcolor=_PIN, bordercolor="#ffffff", borderpad=1, font={"size": 9, "color": "#ffffff"},
     )  # fmt: skip
-
-
-def _swatch(swatch: Swatch) -> go.Scatter:
-    """A legend entry; it draws nothing."""
-    if swatch.mark & SUPPRESS:
-        marker = {"color": swatch.colour, "symbol": "triangle-sw", "size": 11}
-    else:
-        line = {"color": swatch.colour, "width": 2} if swatch.inside else {"color": "#868e96", "width": 0.5}
-        marker = {"color": swatch.inside or swatch.colour, "symbol": "square", "size": 11, "line": line}
-    words = plain(swatch.words)
-    return go.Scatter(x=[None], y=[None], mode="markers", name=words, marker=marker, xaxis="x", yaxis="y")

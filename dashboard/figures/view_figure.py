@@ -2,7 +2,7 @@
 
 import plotly.graph_objects as go
 
-from dashboard.arrange import HIGH, LARGEST, arrange
+from dashboard.arrange import HIGH, LARGEST, Arrangement, arrange
 from dashboard.drawn import drawn_maps, grid_of
 from dashboard.figures.head_map import Sheet, head_maps
 from dashboard.figures.numbers import Figure, plain
@@ -14,6 +14,8 @@ from dashboard.palette import Colours, colours
 from dashboard.view import View
 
 PICTURE_WIDTH = 1240
+_LOWER = (420, 300)  # pixels of panels that would leave most of the paper empty if they stood below each other
+_ENOUGH = 0.35  # the share of the paper that shows heads
 
 
 def view_figure(view: View, width: int, dark: bool) -> Figure:
@@ -21,7 +23,10 @@ def view_figure(view: View, width: int, dark: bool) -> Figure:
     drawn = drawn_maps(view, dark)
     grid = grid_of(view.panels, drawn.profiles, view.orientation)
     cells = view.orientation.cells(view.card)
-    place = arrange(len(view.panels), cells, width, HIGH, LARGEST, grid.profile, grid.columns)
+    places = [
+        arrange(len(view.panels), cells, width, high, LARGEST, grid.profile, grid.columns) for high in (HIGH, *_LOWER)
+    ]
+    place = places[0] if _filled(places[0]) >= _ENOUGH else max(places, key=_filled)
     sheet = Sheet(view.card.layers, view.orientation, place, drawn.palette)
     figure = head_maps(view.panels, drawn.looks, sheet)
     if place.sides:
@@ -29,6 +34,11 @@ def view_figure(view: View, width: int, dark: bool) -> Figure:
         figure["data"] += traces
         figure["layout"] |= axes
     return figure
+
+
+def _filled(place: Arrangement) -> float:
+    """The share of the paper that shows heads."""
+    return place.area / (place.width * place.height)
 
 
 def view_picture(view: View, width: int = PICTURE_WIDTH, dark: bool = False) -> go.Figure:

@@ -351,7 +351,13 @@ def with_model(frame: pd.DataFrame, result: Scores) -> pd.DataFrame:
     frame.insert(0, "model", facts.model.id)
     frame.insert(1, "revision", facts.model.revision)
     frame.insert(2, "method", facts.method)
+    frame.insert(list(frame.columns).index("head") + 1, "name", head_names(frame))
     return frame
+
+
+def head_names(frame: pd.DataFrame) -> pd.Series:
+    """The head of every row as people call it, such as L23H4."""
+    return "L" + frame["layer"].astype(str) + "H" + frame["head"].astype(str)
 
 
 def with_source(frame: pd.DataFrame, result: Scores) -> pd.DataFrame:
@@ -360,6 +366,8 @@ def with_source(frame: pd.DataFrame, result: Scores) -> pd.DataFrame:
     frame["fingerprint"] = facts.model.fingerprint
     frame["method_version"] = facts.version
     frame["computed"] = facts.date
+    if "name" not in frame:
+        frame["name"] = head_names(frame)
     return frame
 
 

@@ -36,18 +36,19 @@ def as_html(piece: Any) -> str:
     if isinstance(data, str):
         return escape(data)
     if not data or not isinstance(data[0], str) or len(data) != 3 or not isinstance(data[1], dict):
-        return "".join(_html(part) for part in data)
-    return _html(data)
+        return "".join(data_html(part) for part in data)
+    return data_html(data)
 
 
-def _html(data: Any) -> str:
+def data_html(data: Any) -> str:
+    """What `as_data` gave as HTML."""
     if isinstance(data, str):
         return escape(data)
     tag, properties, children = data
     attributes = "".join(_attribute(name, value) for name, value in properties.items())
     if tag in _EMPTY:
         return f"<{tag}{attributes}>"
-    return f"<{tag}{attributes}>{''.join(_html(child) for child in children)}</{tag}>"
+    return f"<{tag}{attributes}>{''.join(data_html(child) for child in children)}</{tag}>"
 
 
 def _attribute(name: str, value: Any) -> str:

@@ -130,7 +130,7 @@ def _model(card: ModelCard, entries: list[Listed], read_only: bool) -> html.Tr:
     tools: list[Any] = []
     if not read_only and not all(entry.shipped for entry in entries):
         words = f"Delete the results of {card.id}? Those that come with Head Atlas stay."
-        told = {"data-forget": card.fingerprint, "data-sure": words}
+        told = {"data-erase": card.fingerprint, "data-sure": words}
         tools.append(html.Button("Delete", className="mate", **told))
     return html.Tr(
         [

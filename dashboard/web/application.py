@@ -44,7 +44,7 @@ _INDEX = f"""<!DOCTYPE html>
 def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Path | None = None) -> FastAPI:
     """The server, ready for uvicorn."""
     server = FastAPI(title="Head Atlas", docs_url=None, redoc_url=None, openapi_url=None)
-    server.include_router(exports.routes(catalogue))
+    server.include_router(exports.routes(catalogue, access.public_url))
     server.include_router(pages.routes(catalogue))
     server.include_router(numbers.routes(catalogue))
     server.mount("/api", create_api(catalogue, engine, access, models))

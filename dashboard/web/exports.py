@@ -17,13 +17,13 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces
 from dashboard.cache import cached
-from dashboard.figures.numbers import plain
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of_method
 from dashboard.maps.map import MapView
 from dashboard.state import ViewState
 from dashboard.view import View, open_view, opened
 from dashboard.web.heavy import Heavy, Made
+from dashboard.web.standalone import standalone
 
 _CSV, _PARQUET, _JSON = "text/csv; charset=utf-8", "application/vnd.apache.parquet", "application/json"
 _DARK = "dark"  # beside the view in the address of a figure
@@ -39,7 +39,7 @@ class Export:
 
     name: str
     media: str
-    make: Callable[[View], Iterator[bytes]]  # in pieces
+    make: Callable[[View, str], Iterator[bytes]]  # of a view and the address of this server
 
 
 def _shown(view: View) -> MapView[Any]:
@@ -84,31 +84,26 @@ def _figure_json(view: View, dark: bool) -> Iterator[bytes]:
     yield view_picture(view, dark=dark).to_json().encode()
 
 
-def _page(view: View) -> bytes:
+def _page(view: View, origin: str) -> Iterator[bytes]:
     """One file that opens without a network; the provenance is in it as JSON."""
-    figure = view_picture(view)
-    content = figure.to_html(include_plotlyjs=True, full_html=True, config={"displaylogo": False})
-    facts = _shown(view).result.provenance.to_json().replace("<", "\\u003c")
-    extra = f'<title>{plain(view.title)}</title><script type="application/json" id="provenance">{facts}</script>'
-    page: str = content.replace("<head>", f"<head>{extra}", 1)
-    return page.encode()
+    yield standalone(view, origin, _shown(view).result.provenance.to_json()).encode()
 
 
-def _whole(make: Callable[[View], bytes]) -> Callable[[View], Iterator[bytes]]:
+def _whole(make: Callable[[View], bytes]) -> Callable[[View, str], Iterator[bytes]]:
     """In one piece."""
 
-    def made(view: View) -> Iterator[bytes]:
+    def made(view: View, origin: str) -> Iterator[bytes]:
         yield make(view)
 
     return made
 
 
 EXPORTS = (
-    Export("view.csv", _CSV, lambda view: csv_pieces(view_frame(_without_pins(view)))),
-    Export("scores.csv", _CSV, lambda view: csv_pieces(scores_frame(_everything(view)))),
+    Export("view.csv", _CSV, lambda view, _: csv_pieces(view_frame(_without_pins(view)))),
+    Export("scores.csv", _CSV, lambda view, _: csv_pieces(scores_frame(_everything(view)))),
     Export("view.parquet", _PARQUET, _whole(_view_parquet)),
     Export("scores.parquet", _PARQUET, _whole(lambda view: _everything(view).to_parquet())),
-    Export("page.html", "text/html; charset=utf-8", _whole(_page)),
+    Export("page.html", "text/html; charset=utf-8", _page),
     Export("reproduce.py", "text/x-python; charset=utf-8", _whole(lambda view: reproduce(view).encode())),
 )
 
@@ -117,11 +112,11 @@ def _without_pins(view: View) -> View:
     return replace(view, state=view.state.shared, notices=())
 
 
-def routes(catalogue: Catalogue) -> APIRouter:
-    """The addresses of the exports; each takes the query string of a view."""
+def routes(catalogue: Catalogue, public_url: str = "") -> APIRouter:
+    """The addresses of the exports; each takes the query string of a view. Links lead to the public address, if any."""
     router, heavy = APIRouter(prefix="/export", include_in_schema=False), Heavy()
     for export in EXPORTS:
-        router.add_api_route(f"/{export.name}", _endpoint(catalogue, heavy, export), methods=["GET"])
+        router.add_api_route(f"/{export.name}", _endpoint(catalogue, heavy, export, public_url), methods=["GET"])
 
     async def figure(request: Request) -> Response:
         read = ViewState.from_query(request.url.query, ignored=(_DARK,))
@@ -133,12 +128,16 @@ def routes(catalogue: Catalogue) -> APIRouter:
     return router
 
 
-def _endpoint(catalogue: Catalogue, heavy: Heavy, export: Export) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(
+    catalogue: Catalogue, heavy: Heavy, export: Export, public_url: str
+) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         view = await run_in_threadpool(open_view, catalogue, request.url.query)
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in view.state.model)
         headers = {"Content-Disposition": f'attachment; filename="{stem}-{export.name}"'}
-        return await _answer(heavy, request, (export.name, view), lambda: export.make(view), export.media, headers)
+        origin = public_url or str(request.base_url).rstrip("/")
+        key = (export.name, view, origin)
+        return await _answer(heavy, request, key, lambda: export.make(view, origin), export.media, headers)
 
     return endpoint
 

@@ -216,9 +216,11 @@ def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):
     looks = []
     original = type(catalogue).listed
     monkeypatch.setattr(type(catalogue), "listed", lambda self: looks.append(1) or original(self))
-    running = job_state(Job.of(asked("a/b")).at(state="running", done=1, total=3)).model_dump()
+    running = job_state(
+        Job.of(asked("a/b")).at(state="running", stage="Map: layer 1 of 3", done=1, total=3)
+    ).model_dump()
     first = callbacks.list_jobs(catalogue, None, False, [running, {"id": "x"}, "nonsense"])
-    assert "1 of 3" in text(first["jobs"])
+    assert "layer 1 of 3" in text(first["jobs"])
     further = callbacks.list_jobs(catalogue, None, False, [running | {"done": 2}], first["finished"])
     assert "2 of 3" in text(further["jobs"])
     assert further["models"] is callbacks.no_update

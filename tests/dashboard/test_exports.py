@@ -74,8 +74,71 @@ def test_the_figure_has_title_legend_and_source(client):
     texts = " ".join(note["text"] for note in figure["layout"]["annotations"])
     assert "smollm2-135m-instruct" in texts
     assert "fingerprint" in texts
-    names = [trace.get("name") for trace in figure["data"]]
-    assert {"Algorithmic", "2 categories", "Unclassified"} <= set(names)
+    words = {note["text"] for note in figure["layout"]["annotations"]}
+    assert {"Algorithmic", "2 categories", "suppresses", "below τ = 0.15 (darker = closer)", "score 0"} <= words
+
+
+@pytest.mark.parametrize("query", ["", "?relation=country_capital", "?model=gemma-3-270m", "?view=causal"])
+def test_a_picture_says_what_it_shows_on_paper_that_it_needs(client, query):
+    """Its title names the relation and what is read; most of its width has maps, and every entry of its legend fits."""
+    layout = client.get(f"/export/figure.json{query}").json()["layout"]
+    heading = next(
+        note["text"] for note in layout["annotations"] if note["text"].startswith("<b>") and "</b>:" in note["text"]
+    )
+    if "relation" in query:
+        assert "promote or suppress country → capital · weights · τ = 0.15" in heading
+    right = max(axis["domain"][1] for name, axis in layout.items() if name.startswith("xaxis"))
+    assert right > 0.85
+    squares = [shape for shape in layout["shapes"] if shape.get("xref") == "paper"]
+    assert len(squares) >= 4
+    assert all(0 <= shape.get("x0", 0) <= shape.get("x1", 0.5) < 1 for shape in squares)
+    assert all(shape.get("y0", 1.01) > 1 for shape in squares)
+
+
+def test_tables_name_every_head_and_say_what_it_does(client, catalogue):
+    """L23H4 beside layer and head, and promote or suppress by the label that decides; nothing where a score is 0."""
+    frame = pd.read_csv(io.BytesIO(client.get("/export/view.csv?relation=country_capital").content))
+    scores = open_view(catalogue, "").results["function"].score.sel(item="country_capital", sample="all")
+    for row in frame.itertuples():
+        promoted, suppressed = (
+            float(scores.sel(kind=kind, layer=row.layer, head=row.head)) for kind in ("promote", "suppress")
+        )
+        expected = "promote" if promoted >= suppressed else "suppress"
+        assert row.name == f"L{row.layer}H{row.head}"
+        assert row.effect == expected if row.score > 0 else pd.isna(row.effect)
+    assert {"promote", "suppress"} <= set(frame["effect"])
+    for name in ("scores.csv", "view.csv?view=causal", "scores.csv?view=causal"):
+        other = pd.read_csv(io.BytesIO(client.get(f"/export/{name}").content))
+        assert (other["name"] == "L" + other["layer"].astype(str) + "H" + other["head"].astype(str)).all()
+
+
+def test_the_page_has_the_link_and_the_cards(client):
+    """Of the pinned heads, without the buttons that only the server's page can do; without pins the link alone."""
+    page = client.get("/export/page.html?pin=L23H4.L24H5&tau=0.3").text
+    assert 'href="http://localhost/?model=' in page
+    assert "tau=0.3&amp;pin=L23H4.L24H5" in page
+    assert page.count('class="card head-card"') == 2
+    assert "country → capital" in page
+    assert "<button" not in page.partition("head-card")[2]
+    assert "head-card" not in client.get("/export/page.html").text.partition("<main>")[2]
+
+
+@pytest.mark.parametrize(
+    ("query", "absent"),
+    [
+        ("", ("OWN_RELATIONS", "SAMPLES", "LEAST_BEYOND", "TOP", "measured")),
+        ("?top=5", ("OWN_RELATIONS", "LEAST_BEYOND")),
+    ],
+)
+def test_a_script_has_no_more_than_its_view_needs(catalogue, query, absent):
+    """No constant that nothing uses, no branch for what the view does not ask."""
+    script = reproduce(open_view(catalogue, query))
+    for word in absent:
+        assert word not in script
+    tree = ast.parse(script)
+    assigned = {node.targets[0].id for node in tree.body if isinstance(node, ast.Assign)}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    assert assigned - used <= {"TITLE", "ADDRESS"}
 
 
 @pytest.mark.parametrize(
@@ -155,5 +218,5 @@ def test_what_is_not_there_cannot_be_taken_away(server, store):
     for name in ("view.csv", "scores.parquet", "reproduce.py"):
         answer = client.get(f"/export/{name}?model=gates-only")
         assert (answer.status_code, answer.text) == (404, "There is no function map of gates-only here.")
-    names = [trace.get("name") for trace in client.get("/export/figure.json?model=gates-only").json()["data"]]
-    assert "not computed" in names
+    layout = client.get("/export/figure.json?model=gates-only").json()["layout"]
+    assert "not computed" in {note["text"] for note in layout["annotations"]}

@@ -208,8 +208,9 @@ def test_hollow_and_pale_cells_keep_an_outline():
 def test_a_picture_explains_what_is_not_filled(catalogue):
     """In its legend, as a frame; its squares still tell their names."""
     picture = view_picture(open_view(catalogue, ""))
-    (swatch,) = [trace for trace in picture.data if (trace.name or "").startswith("copy-like")]
-    assert swatch.marker.line.width == 2
+    assert "copy-like or unspecific" in {note.text for note in picture.layout.annotations}
+    framed = [shape for shape in picture.layout.shapes if shape.xref == "paper" and shape.line.width == 2]
+    assert len(framed) == 1
     named = [trace for trace in picture.data if trace.type == "heatmap" and trace.text is not None]
     assert len(named) == 5
 

@@ -41,9 +41,9 @@ def test_a_model_has_one_row_with_a_link_to_each_map(catalogue):
     assert {BIG, ODD, default_model.ID} <= set(names)
     told = {name: text(row) for name, row in zip(names, listed, strict=True)}
     assert "view=causal" in told[ODD]
-    assert "data-forget" in told[ODD]
-    assert "data-forget" not in told[default_model.ID]
-    assert not any("data-forget" in text(row) for row in rows(catalogue, read_only=True)[0])
+    assert "data-erase" in told[ODD]
+    assert "data-erase" not in told[default_model.ID]
+    assert not any("data-erase" in text(row) for row in rows(catalogue, read_only=True)[0])
 
 
 def test_the_results_of_a_model_are_deleted(catalogue, server, store):

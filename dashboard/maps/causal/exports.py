@@ -15,7 +15,7 @@ from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
 from dashboard.maps.causal.state import CausalState
-from dashboard.maps.map import MapView, with_model
+from dashboard.maps.map import MapView, head_names, with_model
 from dashboard.maps.panel import Measure, Panel
 from dashboard.maps.script import Constant, script
 
@@ -60,6 +60,8 @@ def scores_frame(causal: Scores) -> pd.DataFrame:
 
 def _with_task_facts(table: pd.DataFrame, causal: Scores) -> pd.DataFrame:
     """Every row with how its own task was fitted."""
+    if "name" not in table:
+        table["name"] = head_names(table)
     table["fingerprint"] = causal.provenance.model.fingerprint
     table["method_version"] = causal.provenance.version
     facts = pd.DataFrame({task: _facts_of(causal, task) for task in task_names(causal)}).T

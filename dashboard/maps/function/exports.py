@@ -52,11 +52,16 @@ def scores_frame(scores: Scores) -> pd.DataFrame:
 
 
 def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, Any]:
-    """What stands behind the number that decides: its interval, β and control, and whether the label is poor."""
+    """What stands behind the number that decides: its effect and interval, β and control, whether the label is poor."""
     if not _relations_of(panel, shown):
         return {}
     label = labels_behind(panel.key, shown.result, shown.state)
-    columns: dict[str, Any] = {"low": label.low.ravel(), "high": label.high.ravel()}
+    effect = np.where(label.suppresses, "suppress", "promote")
+    columns: dict[str, Any] = {
+        "effect": np.where(label.score > 0, effect, "").ravel(),  # a score of 0 has none
+        "low": label.low.ravel(),
+        "high": label.high.ravel(),
+    }
     if panel.hollow is not None:
         columns |= {"beyond": label.beyond.ravel(), "control": label.control.ravel(), "hollow": panel.hollow.ravel()}
     return columns
@@ -97,19 +102,45 @@ def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
         Constant("ADDRESS", address),
         Constant("FINGERPRINT", shown.card.fingerprint, "of the weights that the view was made from"),
         Constant("COMMAND", _command(shown)),
-        Constant("OWN_RELATIONS", own, "files that must be here"),
         Constant("PANELS", panels, "the relations of each"),
-        Constant("SAMPLES", _samples(shown), "carriers, or the only sample of a map without any"),
-        Constant("OVER_SAMPLES", _OVER.get(state.carriers, "max")),
         Constant("KINDS", list(state.kinds)),
         Constant("RULE", "min" if state.how == "always" else "max", "over the relations of a panel"),
         Constant("TAU", state.tau),
-        Constant("BEYOND_COPYING", state.labels == "beyond", "copy-like and unspecific labels do not count"),
-        Constant("LEAST_BEYOND", LEAST_BEYOND, "with a smaller share of hits beyond copying a label is copy-like"),
-        Constant("TOP", state.top, "only so many heads; 0: all"),
     ]
+    if own:
+        constants.append(
+            Constant("OWN_RELATIONS", own, "files that must be here: Models and jobs has them to download")
+        )
+    if has_carriers(shown.whole):
+        constants.append(Constant("SAMPLES", _samples(shown), "carriers"))
+        constants.append(Constant("OVER_SAMPLES", _OVER.get(state.carriers, "max")))
+    if state.labels == "beyond":
+        words = "with a smaller share of hits beyond copying a label is copy-like"
+        constants.append(Constant("LEAST_BEYOND", LEAST_BEYOND, words))
+    if state.top:
+        constants.append(Constant("TOP", state.top, "only so many heads of a panel"))
     purpose = "Compute a view of Head Atlas again. Run it where Head Atlas is installed: python reproduce.py"
-    return script(purpose, constants, _PROGRAM)
+    return script(purpose, constants, _program(shown, bool(own)))
+
+
+def _program(shown: MapView[FunctionState], has_own: bool) -> str:
+    """What the script does with its constants: no more than this view needs."""
+    state, of_panel = shown.state, list(_SCORES)
+    if has_carriers(shown.whole):
+        of_panel = [*_OF_CARRIERS]
+    if state.labels == "beyond":
+        of_panel += _BEYOND
+    of_panel += _MEMBERS
+    if state.top:
+        of_panel += _TOP
+    words = ", beyond copying" if state.labels == "beyond" else ""
+    of_panel += [f'print(f"{{panel}}: {{len(above)}} heads above {{TAU}}{words}")', "print(above.head(10).to_string())"]
+    lines = [*(_CHECK if has_own else ()), *_COMPUTE]
+    if state.labels == "beyond":
+        lines += _MEASURED
+    lines += ["", "", "for panel, items in PANELS.items():", *(f"    {line}" for line in of_panel)]
+    imports = ["import json", "import subprocess", "import sys", *(["from pathlib import Path"] if has_own else [])]
+    return "\n".join(["", *imports, "", "import pandas as pd", "import pyarrow.parquet as pq", "", *lines, ""])
 
 
 def _command(shown: MapView[FunctionState]) -> list[str]:
@@ -144,37 +175,44 @@ def _samples(shown: MapView[FunctionState]) -> list[str]:
     return [shown.state.carriers] if shown.state.carriers in samples else samples
 
 
-_PROGRAM = """
-import json
-import subprocess
-import sys
-
-import pandas as pd
-import pyarrow.parquet as pq
-
-subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
-made_from = json.loads(pq.read_schema("scores.parquet").metadata[b"head-atlas"])["model"]["fingerprint"]
-print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")
-scores = pd.read_parquet("scores.parquet")
-LABEL = ["item", "kind", "layer", "head"]
-
-
-def measured(rows, part):
-    of_kinds = rows[rows["kind"].isin([f"{part} {kind}" for kind in KINDS])]
-    return of_kinds.assign(kind=of_kinds["kind"].str.removeprefix(f"{part} ")).groupby(LABEL)["score"].mean()
-
-
-for panel, items in PANELS.items():
-    asked = scores[scores["item"].isin(items) & scores["sample"].isin(SAMPLES)]
-    chosen = asked[asked["kind"].isin(KINDS)].groupby(LABEL)["score"].agg(OVER_SAMPLES)
-    if BEYOND_COPYING:
-        beyond, control = (measured(asked, part).reindex(chosen.index) for part in ("beyond", "control"))
-        chosen = chosen.mask((beyond < LEAST_BEYOND) | (control > TAU), 0)
-    best = chosen.groupby(["item", "layer", "head"]).max()  # the larger of the kinds
-    value = best.groupby(["layer", "head"]).agg(RULE)
-    above = value[value > TAU].sort_values(ascending=False)
-    if TOP and len(above) > TOP:
-        above = above[above >= above.iloc[TOP - 1]]
-    print(f"{panel}: {len(above)} heads above {TAU}" + (", beyond copying" if BEYOND_COPYING else ""))
-    print(above.head(10).to_string())
-"""
+_CHECK = (
+    "lacking = [name for name in OWN_RELATIONS if not Path(name).is_file()]",
+    "if lacking:",
+    '    sys.exit(f"Put these files here first: {lacking}")',
+)
+_COMPUTE = (
+    'subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)',
+    'made_from = json.loads(pq.read_schema("scores.parquet").metadata[b"head-atlas"])["model"]["fingerprint"]',
+    'print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")',
+    'scores = pd.read_parquet("scores.parquet")',
+    'LABEL = ["item", "kind", "layer", "head"]',
+)
+_MEASURED = (
+    "",
+    "",
+    "def measured(rows, part):",
+    '    of_kinds = rows[rows["kind"].isin([f"{part} {kind}" for kind in KINDS])]',
+    '    of_kinds = of_kinds.assign(kind=of_kinds["kind"].str.removeprefix(f"{part} "))',
+    '    return of_kinds.groupby(LABEL)["score"].mean()',
+)
+_SCORES = (
+    'asked = scores[scores["item"].isin(items)]',
+    'chosen = asked[asked["kind"].isin(KINDS)].set_index(LABEL)["score"]',
+)
+_OF_CARRIERS = (
+    'asked = scores[scores["item"].isin(items) & scores["sample"].isin(SAMPLES)]',
+    'chosen = asked[asked["kind"].isin(KINDS)].groupby(LABEL)["score"].agg(OVER_SAMPLES)',
+)
+_BEYOND = (
+    'beyond, control = (measured(asked, part).reindex(chosen.index) for part in ("beyond", "control"))',
+    "chosen = chosen.mask((beyond < LEAST_BEYOND) | (control > TAU), 0)  # poor labels do not count",
+)
+_MEMBERS = (
+    'best = chosen.groupby(["item", "layer", "head"]).max()  # the larger of the kinds',
+    'value = best.groupby(["layer", "head"]).agg(RULE)',
+    "above = value[value > TAU].sort_values(ascending=False)",
+)
+_TOP = (
+    "if len(above) > TOP:",
+    "    above = above[above >= above.iloc[TOP - 1]]",
+)

@@ -45,7 +45,7 @@ from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
-from dashboard.palette import SEVERAL, Colours
+from dashboard.palette import SEVERAL, TINTS, Colours
 from dashboard.state import ViewState
 
 Shown = MapView[FunctionState]
@@ -283,17 +283,22 @@ class FunctionMap(Map[FunctionState]):
             *several,
             *half,
             *legend.insides(shown, palette, short=True),
-            Swatch(palette.empty, "Unclassified"),
+            Swatch(palette.tint(singles[0].tone, TINTS - 2), f"below τ = {shown.state.tau:g} (darker = closer)"),
+            Swatch(palette.empty, "score 0"),
         ]
 
     def heading(self, shown: Shown) -> str:
-        """Which heads are coloured."""
-        state = shown.state
-        rule = "any relation" if state.how == "any" else "always: every relation"
-        rule += f", the top {state.top} per category" if state.top else ""
-        rule += f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
-        rule += f", {BEYOND}" if state.labels == "beyond" else ""
-        return f"heads that {_DO[state.kind]} ({rule}, τ = {state.tau:g})"
+        """Which heads are coloured, and by what."""
+        state, basis = shown.state, basis_of(shown.whole.provenance).basis.lower()
+        rule = [f"τ = {state.tau:g}"] if state.colour == "categories" else ["by score"]
+        rule += [f"the top {state.top} per category"] if state.top else []
+        rule += [carrier_words(shown)] if has_carriers(shown.whole) else []
+        rule += [BEYOND] if state.labels == "beyond" else []
+        chosen = own.chosen_set(shown)
+        rule += [f"with {chosen.name}"] if chosen is not None else []
+        what = "any relation of a category" if state.how == "any" else "every relation of a category"
+        what = shown.result.item(state.relation).title if state.relation else what
+        return f"heads that {_DO[state.kind]} {what} · {basis} · {', '.join(rule)}"
 
     def origin(self, provenance: Provenance) -> str:
         """What the scores are read from."""

@@ -13,16 +13,19 @@ from analysis.cli import main
 from analysis.compute.ablation import AblatedModel
 from analysis.data.prompts import Batch, Encoded
 from analysis.data.relation_prompts import TEMPLATES, example_texts, template_texts
-from analysis.data.relations import Relation
+from analysis.data.relations import Relation, builtin
 from analysis.errors import SettingError, TaskError
 from analysis.jobs.request import make_request
 from analysis.methods import method
+from analysis.methods.ablation.compute.steps import answers
 from analysis.methods.ablation.items import RelationItem, TaskItem
 from analysis.methods.ablation.plan import DRAWS, AblationPlan, curve_length
 from analysis.methods.ablation.result import Answers, record_of
 from analysis.methods.ablation.settings import AblationSettings
 from analysis.models.checkpoint import Checkpoint
+from analysis.models.vocabulary import Vocabulary
 from analysis.results.scores import Scores
+from analysis.results.shipped import shipped_scores
 from tests import tiny_models
 from tests.computing import asked, computed
 from tests.test_causal import SOLVER, SPOILER, built_model, built_task
@@ -260,3 +263,22 @@ def test_the_capital_of_france_needs_the_head_that_maps_countries_to_capitals(de
     assert np.unravel_index(zero.argmin(), zero.shape) == (23, 4)
     assert zero.min() == pytest.approx(-1.66, abs=0.05)
     assert record_of(scores, "prompt").accuracy == 1
+
+
+def test_the_shipped_changes_can_be_computed_again(default_checkpoint):
+    """Two heads on the prompts of country → capital: the same change of the log-probability and of accuracy."""
+    scores = shipped_scores("ablation")
+    vocabulary = Vocabulary.open(default_checkpoint.folder)
+    item = RelationItem(builtin()["country_capital"], templates=False)
+    prompts = item.prompts(vocabulary, default_checkpoint.card.vocabulary, scores.provenance.settings["prompts"])
+    model = AblatedModel(default_checkpoint)
+    run = model.untouched(Batch.of(prompts.encoded))
+    heads = ((23, 4), (20, 5))
+    off = torch.zeros(len(heads), 30, 9, dtype=torch.bool)
+    for at, head in enumerate(heads):
+        off[at, *head] = True
+    found = answers(run, model.ablated(run, off, model.nothing(), "last"))
+    shipped = scores.score.sel(item=item.name, kind="zero", sample="all").values
+    np.testing.assert_allclose(found.change(), [shipped[head] for head in heads], atol=2e-3)
+    accuracy = scores.part("accuracy zero", item.name)
+    np.testing.assert_allclose(found.accuracy_change(), [accuracy[head] for head in heads], atol=0.05)

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { wrongColours } from "../../assets/atlas/figures.mjs";
+import { highestOf, nearest, stacked } from "../../assets/atlas/layers.mjs";
+
+const profile = {
+  names: ["A", "B"],
+  colours: ["#111111", "#222222"],
+  shares: [Float32Array.of(0.5, 0), Float32Array.of(0.25, 0.5)],
+  signed: false,
+};
+
+test("bars are stacked from the bottom, each layer by its own heads", () => {
+  assert.equal(highestOf(profile), 0.75);
+  const bars = stacked(profile, [3, 8], { width: 100, height: 75 }, 0.75);
+  assert.deepEqual(bars.map(({ y, height, colour }) => [y, height, colour]), [
+    [25, 50, "#111111"], [0, 25, "#222222"], [25, 50, "#222222"],
+  ]);
+  assert.equal(bars[2].words, "layer 8: B 50 %");
+});
+
+test("where no head is coloured, the nearest is named", () => {
+  const heads = (values) => ({
+    layers: [0, 4], heads: 2, panels: [{ measures: [{ values: () => Float64Array.from(values) }] }],
+  });
+  assert.equal(nearest(heads([0, 0.1, 0.14, 0])), "No head is coloured; the nearest is L4H0 with a score of 0.14.");
+  assert.equal(nearest(heads([0, 0, 0, NaN])), "No head is coloured: all scores are 0.");
+});
+
+test("lines and points of another palette are found, and no others", () => {
+  const palette = { category: { custom: "#c0c0c0" }, several: [], accent: "#aa0000", faint: "#0f0f0f", inks: ["#00aa00", "#0000aa"] };
+  const data = [
+    { mode: "lines", meta: { tone: "facilitation" }, line: { color: "#ffffff" } },
+    { mode: "lines", meta: { tone: "interference" }, line: { color: "#0000aa" } },
+    { mode: "markers", meta: { tone: "" }, marker: { color: "#ffffff" } },
+    { mode: "lines", line: { color: "#ffffff" } },
+  ];
+  assert.deepEqual(wrongColours(data, "line", palette), { colours: ["#00aa00"], traces: [0] });
+  assert.deepEqual(wrongColours(data, "marker", palette), { colours: ["#aa0000"], traces: [2] });
+});

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { queryOf, quoted, textOf, valueFor } from "../../assets/atlas/query.mjs";
+
+const SETTINGS = [
+  { key: "how", default: "any", local: true },
+  { key: "tau", default: 0.15, local: true },
+  { key: "tasks", default: [], local: false },
+  { key: "transpose", default: false, local: true },
+];
+
+test("values stand in an address as the server writes them", () => {
+  const texts = [true, false, 0.3, 0.1499, 5, 0.30000000000000004, ["math", "syntax"], "No", null].map(textOf);
+  assert.deepEqual(texts, ["1", "0", "0.3", "0.1499", "5", "0.3", "math,syntax", "No", ""]);
+});
+
+test("an empty control stands for the default", () => {
+  for (const empty of ["", null, undefined]) assert.equal(valueFor(empty, SETTINGS[1]), 0.15);
+  assert.equal(valueFor(0.123456, SETTINGS[1]), 0.1235);
+  assert.equal(valueFor(false, SETTINGS[3]), false);
+});
+
+test("what can be read stays readable, all else is escaped", () => {
+  assert.equal(quoted("a@b.c,d/e:f-g_h~"), "a@b.c,d/e:f-g_h~");
+  assert.equal(quoted("The story of (!'*)&ü"), "The%20story%20of%20%28%21%27%2A%29%26%C3%BC");
+});
+
+test("a query names the model and what differs from the default, in order", () => {
+  const values = { how: "always", tau: 0.15, tasks: ["math"], transpose: true };
+  assert.equal(queryOf("m@12", "", values, SETTINGS), "?model=m@12&how=always&tasks=math&transpose=1");
+  assert.equal(queryOf("m@12", "causal", { ...values, how: "any" }, SETTINGS), "?model=m@12&view=causal&tasks=math&transpose=1");
+});

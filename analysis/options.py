@@ -4,7 +4,7 @@ import argparse
 import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -74,6 +74,9 @@ def _add(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
     settings["metavar"] = shown["metavar"] or "N"
     if shown["ranges"]:
         settings["type"] = layer_ranges
+    elif get_origin(kind) is Literal:
+        settings["choices"] = get_args(kind)
+        del settings["metavar"]
     elif get_origin(kind) is list:
         settings["type"] = _plain_type(get_args(kind)[0])
         settings["nargs"] = _length(field) or "+"

@@ -104,7 +104,7 @@ def test_head_shows_scores_tokens_and_group_mates(run, tiny_folder, relation):
 def test_models_and_cache(run, tiny_folder, relation):
     """What the store knows, how large it is, and how to empty it."""
     (shipped,) = (line for line in run("models")[1].splitlines() if line.startswith(default_model.ID))
-    assert shipped.endswith("6 results")
+    assert shipped.endswith("7 results")
     run("map", tiny_folder, "--relations", relation)
     listed = json.loads(run("models", "--json")[1])
     assert [m["results"] for m in listed if m["id"] == tiny_folder.name] == [1]

@@ -162,7 +162,7 @@ def test_agreement_counts_heads_as_a_loop_over_them_does(shipped):
     """Labelled: any relation above τ. Causal: F or N of at least 0.5 on average over the seeds."""
     results, card = shipped(DEFAULT)
     listed = {(each.what, each.item): each for each in agreements(results)}
-    assert set(listed) == {(what, task) for what in ("function", "running") for task in ("math", "syntax")}
+    assert set(listed) == {(what, task) for what in ("function", "running", "context") for task in ("math", "syntax")}
     scores, gates = results["running"].score.mean("sample"), results["causal"].score.mean("sample")
     counts = dict.fromkeys(WORDS, 0)
     for layer in card.layers:

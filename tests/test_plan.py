@@ -128,7 +128,7 @@ def test_what_makes_no_sense_is_refused(checkpoint, store):
     with pytest.raises(HeadError, match="no layer 7"):
         FunctionMethod().plan(checkpoint.card, FunctionSettings(layers=[7]))
     for k in (0, -1):
-        with pytest.raises(SettingError, match=f"k = {k}"):
+        with pytest.raises(SettingError, match=f"k: {k} is too small"):
             make_request({"model": "any", "k": k})
     with pytest.raises(SettingError, match="k = 300"):
         FunctionMethod().plan(checkpoint.card, FunctionSettings(k=300))

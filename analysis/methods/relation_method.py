@@ -105,7 +105,7 @@ class RelationMethod(Method):
         present = int((scores.missing == Missing.PRESENT).sum())
         counted = int((scores.missing.sel(item=builtin) == Missing.PRESENT).sum())
         first = present > 0, self.is_default(facts), counted > 0, bool(scores.parts), counted
-        return *first, not is_mixed(facts), facts.date
+        return *first, not is_mixed(facts), present, facts.date
 
     def is_default(self, provenance: Provenance) -> bool:
         """Whether k and all else are as a map is computed when nobody chose anything."""

@@ -116,7 +116,15 @@ def places(part, place=""):
         yield place, str(part)
 
 
-PLAIN = {"children", "title", "aria-label", "headerName", "best", "absent"}  # properties that are shown as they are
+PLAIN = {
+    "children",
+    "title",
+    "aria-label",
+    "data-own",
+    "headerName",
+    "best",
+    "absent",
+}  # properties that are shown as they are
 MARKUP = {"markdown", "iframe", "script", "style", "objectel", "embed"}  # components whose text is read as markup
 
 
@@ -175,7 +183,7 @@ def test_one_change_makes_one_view(catalogue, monkeypatch):
     monkeypatch.setattr(type(MAPS[0]), "panels", lambda self, shown: made.append(1) or panels(self, shown))
     monkeypatch.setattr(type(MAPS[0]), "repaired", lambda self, *asked: opened.append(1) or repaired(self, *asked))
     for number, tau in enumerate((0.123, 0.124), start=1):
-        controls = {"model": ODD, "tau": tau}
+        controls = {"model": BIG, "tau": tau}
         values = {"address": "", "screen": SCREEN, "page": "", "fresh": None, "asked": None, "pins": ["L1H0"]}
         all_controls = dict.fromkeys(control_props()) | controls
         query = callbacks.paint(catalogue, {"tau.value"}, controls=all_controls, **values)["query"]
@@ -221,7 +229,9 @@ def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):
     ).model_dump()
     first = callbacks.list_jobs(catalogue, None, False, [running, {"id": "x"}, "nonsense"])
     assert "layer 1 of 3" in text(first["jobs"])
-    further = callbacks.list_jobs(catalogue, None, False, [running | {"done": 2}], first["finished"])
+    further = callbacks.list_jobs(
+        catalogue, None, False, [running | {"done": 2, "stage": "Map: layer 2 of 3"}], first["finished"]
+    )
     assert "2 of 3" in text(further["jobs"])
     assert further["models"] is callbacks.no_update
     assert looks == [1]

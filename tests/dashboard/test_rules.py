@@ -110,7 +110,8 @@ def random_states(choices, count, seed):
     return [{key: drawn.choice(values) for key, values in choices.items()} for _ in range(count)]
 
 
-SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method != "salience"]
+WITHOUT_RULES = {"salience", "behaviour", "ablation"}  # no panels, or panels that the server makes
+SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method not in WITHOUT_RULES]
 NAMES = [f"{scores.provenance.model.id} {scores.provenance.method}" for scores in SHIPPED]
 
 

@@ -196,13 +196,15 @@ class AblationPlan:
         return self.curve and item.relation is not None
 
     def _ordering(self, item: Asked) -> list[tuple[str, RelationPlan]]:
-        """The relation alone by every method that scores relations, with the words for it."""
+        """The relation alone by every method whose map is read first, with the words for it."""
         from analysis.methods.relation_pairs import relation_methods
 
         if item.relation is None:
             return []
         plans = []
         for method in relation_methods():
+            if not method.judges:
+                continue
             plan = method.plan(self.card, method.settings())
             plans.append((method.basis, replace(cast(RelationPlan, plan), relations=(item.relation,))))
         return plans

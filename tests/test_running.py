@@ -376,15 +376,15 @@ def test_sources_of_several_tokens_on_request(tmp_path, store):
     checkpoint = Checkpoint.open(folder)
     lines = [f"w{i},w{i + 100}" for i in range(20)] + [f"w{i} w{i + 1},w{i + 100}" for i in range(20, 40)]
     relation = parse("\n".join(lines).encode(), "several.csv")
+    single = plan_of(checkpoint, files=[file_of(relation)], sources="single", carriers=["w1"])
+    with pytest.raises(RelationError, match="20 of 40"):
+        computed("running", single, checkpoint, store)
     for sources, kept, several in (("single", 20, 0), ("any", 40, 20)):
         plan = plan_of(checkpoint, files=[file_of(relation)], sources=sources, carriers=["w1"])
         builtin = replace(plan, relations=(replace(relation, category="linguistic"),))
         (item,) = computed("running", builtin, checkpoint, store).provenance.items
         assert (item.kept, item.several, item.applicable) == (kept, several, kept >= MIN_PAIRS)
         assert item.reason.startswith("20 of 40") != item.applicable
-    single = plan_of(checkpoint, files=[file_of(relation)], sources="single", carriers=["w1"])
-    with pytest.raises(RelationError, match="20 of 40"):
-        computed("running", single, checkpoint, store)
 
 
 def test_settings_that_make_no_sense_are_refused():

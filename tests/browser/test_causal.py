@@ -42,7 +42,7 @@ def test_from_a_cell_with_both_roles_to_its_gates_in_every_seed(visit):
     label = re.compile(f"seed 0: G⁻ {shut:.2f}")
     expect(page.locator(".head-card .dots").first).to_have_attribute("aria-label", label)
     assert query(page)["pin"] == name
-    page.locator("#view").get_by_text("Function map").click()
+    page.locator("#view").get_by_text("Function").click()
     expect(page.locator(".head-card .dots")).to_have_count(2)
     assert pinned(page) == [name]
 

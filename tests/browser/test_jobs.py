@@ -111,7 +111,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     page = visit("/?view=models")
     field(page, "model").fill("built")
     page.locator("[data-field=methods]").get_by_label("Causal map").check()
-    for other in ("Function map", "Function map, running model", "Salient tokens"):
+    for other in ("Function map", "Function map, running model", "Salient tokens", "Behaviour"):
         page.locator("[data-field=methods]").get_by_label(other, exact=True).uncheck()
     field(page, "files").set_input_files(file)
     page.get_by_text("Settings of the causal map").click()

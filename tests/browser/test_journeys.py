@@ -535,7 +535,7 @@ def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     (tmp_path / "opposites.csv").write_text(pairs)
     page = visit("/?view=models")
     field(page, "model").fill("smollm2-135m-instruct")
-    for method in ("Salient tokens", "Function map, running model"):
+    for method in ("Salient tokens", "Function map, running model", "Behaviour"):
         page.locator(".workshop").get_by_label(method).uncheck()
     field(page, "files").set_input_files(tmp_path / "opposites.csv")
     page.locator("#new-submit").click()
@@ -577,7 +577,7 @@ def test_a_form_that_cannot_be_sent_is_said(visit, tmp_path):
     expect(page.locator("#note")).to_contain_text("Which model?")
     field(page, "model").fill("smollm2-135m-instruct")
     methods = page.locator("[data-field=methods]")
-    for name in ("Function map", "Function map, running model", "Salient tokens"):
+    for name in ("Function map", "Function map, running model", "Salient tokens", "Behaviour"):
         methods.get_by_label(name, exact=True).uncheck()
     page.locator("#new-submit").click()
     expect(page.locator("#note")).to_contain_text("Which method?")

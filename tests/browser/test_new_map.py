@@ -89,7 +89,7 @@ def computed(api):
 def test_a_new_map_is_chosen_hovered_pinned_and_addressed(visit):
     """Picker, panel, control, tooltip, card, and an address that survives a reload."""
     page = visit(f"/?model={MODEL}&view=table")
-    page.locator("#view").get_by_text("Parity map").click()
+    page.locator("#view").get_by_text("Parity").click()
     wait_for_query(page, "view", "parity")
     expect(page.locator("#maps canvas")).to_have_count(1)
     page.mouse.move(*cell(page, 1, 2))

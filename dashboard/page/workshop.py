@@ -94,7 +94,8 @@ def _time(seconds: float) -> str:
 
 def _tools(job: JobState, read_only: bool) -> list[Any]:
     tools: list[Any] = []
-    if job.link.startswith("/?") and job.state in {"done", "running", "failed"}:
+    has_map = job.state in {"done", "failed"} or (job.state == "running" and job.done > 0)
+    if job.link.startswith("/?") and has_map:
         words = "Watch the map" if job.state == "running" else "Open the map"
         tools.append(html.A(words, href=job.link))
     if not read_only and job.active:

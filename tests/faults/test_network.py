@@ -141,15 +141,17 @@ def test_behind_a_proxy_with_tls_everything_works(proxy, ports, way):
     headers = {**RIGHT, "Host": f"{NAME}:{ports[0]}", "Origin": public, "Sec-Fetch-Site": "same-origin"}
     with closing(http.client.HTTPSConnection("127.0.0.1", port, context=proxy)) as connection:
         assert asked(connection, "GET", "/", headers)[0] == 200
-        body, headers = json.dumps({"model": f"org/{way}"}), {**headers, "Content-Type": "application/json"}
+        wanted = {"model": "smollm2-135m-instruct", "methods": ["function"], "layers": [int(way == "kept")]}
+        body, headers = json.dumps(wanted), {**headers, "Content-Type": "application/json"}
         status, told = asked(connection, "POST", "/api/jobs", headers, body)
         assert status == 202, told
+        job = json.loads(told)["id"]
         assert asked(connection, "POST", "/api/jobs", {**headers, "Origin": "https://evil.test"}, body)[0] == 403
     address = f"wss://{NAME}:{ports[0]}/live/jobs"
     line = socket.create_connection(("127.0.0.1", port))
     with connect(address, sock=line, ssl=proxy, origin=public, additional_headers=RIGHT) as live:
         told = live.recv()
-        while f"org/{way}" not in told:  # what a page was told a moment ago
+        while job not in told:  # what a page was told a moment ago
             told = live.recv(timeout=10)
 
 

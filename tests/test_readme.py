@@ -12,6 +12,9 @@ from analysis.methods.ablation.report import curve_lines
 from analysis.methods.ablation.result import record_of
 from analysis.methods.causal.report import causal_data
 from analysis.models.vocabulary import Vocabulary
+from analysis.results.agreement import agreements
+from analysis.results.catalogue import Catalogue
+from analysis.results.evidence import results_of
 from analysis.results.shipped import shipped_scores
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
@@ -97,3 +100,12 @@ def test_the_curves_of_ablation_are_those_that_ship(model):
 def test_commands_are_real(command):
     """Every command of the README is one that the command line accepts."""
     _parser().parse_args(shlex.split(command, comments=True))
+
+
+def test_the_agreement_of_labels_and_causes_is_that_of_the_shipped_results(store):
+    """Every row of its table."""
+    catalogue = Catalogue(store)
+    for each in agreements(results_of(catalogue, catalogue.card("smollm2-135m-instruct"))):
+        neither, unlabelled, irrelevant, both = each.counts.values()
+        row = f"| {each.what} | {each.title} | {both} | {each.expected:.1f} | {irrelevant} | {unlabelled} | {neither} |"
+        assert row in README

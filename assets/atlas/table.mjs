@@ -60,7 +60,7 @@ async function gridOf(id) {
 export function selectRows(pins, rows) {
   const names = pins || [];
   const last = names.at(-1);
-  const isShown = Boolean(rows && rows.length) && valueOf(state.query, "view") === "table";
+  const isShown = Boolean(rows && rows.length) && valueOf(location.search, "view") === "table";
   const isAway = isShown && last !== undefined && last !== scrolled.head;
   if (isShown) scrolled.head = last;
   if (isShown) followAddress();

@@ -62,8 +62,9 @@ def test_a_running_jobs_map_fills_in_layer_by_layer(visit, address):
     page.mouse.move(*cell(page, 29, 4))
     expect(page.locator("#tooltip")).to_contain_text("running")
     while seen[-1]:
+        changed = f"const now = await ({RUNNING_CELLS})(running); return now !== last && {{ now }};"
         more = page.wait_for_function(
-            f"([running, last]) => {{ const now = ({RUNNING_CELLS})(running); return now !== last && {{ now }}; }}",
+            f"async ([running, last]) => {{ {changed} }}",
             arg=[int(Missing.RUNNING), seen[-1]], timeout=120_000,
         )  # fmt: skip
         seen.append(more.json_value()["now"])

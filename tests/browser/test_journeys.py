@@ -153,7 +153,7 @@ def test_squares_are_crisp_and_fit_the_window(visit):
 
 
 def test_back_and_forward(visit):
-    """Model and view make history; a slider does not."""
+    """Every change makes history, one step each."""
     page = visit()
     page.locator("#view").get_by_text("Table").click()
     wait_for_query(page, "view", "table")
@@ -161,10 +161,13 @@ def test_back_and_forward(visit):
     page.locator("#how").get_by_text("Always").click()
     wait_for_query(page, "how", "always")
     page.go_back()
-    expect(page.locator("#table")).to_be_hidden()
     expect(page.locator("#how input:checked")).to_have_value("any")
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    page.go_back()
+    expect(page.locator("#table")).to_be_hidden()
     page.go_forward()
-    expect(page.locator("#table")).to_be_visible()
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    page.go_forward()
     expect(page.locator("#how input:checked")).to_have_value("always")
 
 

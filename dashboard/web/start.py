@@ -24,7 +24,7 @@ def routes(catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Cal
     def layout(request: Request) -> Response:
         asked = request.query_params
         screen = {"width": _width(asked.get("width", "")), "dark": asked.get("dark") == "1"}
-        address = asked.get("address", "")[: MAX_QUERY + 1]  # one more than is read, so that it is said
+        address = asked.get("address", "")[: MAX_QUERY + 2]  # with its ? one more than is read, so that it is said
         whole = started(catalogue, models, read_only, address, screen, _told(jobs), asked.get("theme", ""))
         return Response(to_json(whole), media_type="application/json", headers={"Cache-Control": "no-store"})
 

@@ -544,7 +544,7 @@ def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     page.locator("#new-submit").click()
     job = page.locator("[data-job]").first
     expect(job).to_contain_text("with opposites")
-    expect(job).to_contain_text("function map", timeout=60_000)
+    expect(job).to_contain_text("Function map: layer", timeout=60_000)
     watcher = visit("/?view=models")
     expect(watcher.locator("[data-job]").first).to_contain_text("Running")
     expect(job).to_have_attribute("data-state", "done", timeout=120_000)
@@ -562,11 +562,11 @@ def test_a_wrong_submission_is_said(visit, tmp_path):
     jobs = page.locator("[data-job]").count()
     field(page, "model").fill("../../etc/passwd!")
     page.locator("#new-submit").click()
-    expect(page.locator("#note")).to_contain_text("model: String should match pattern")
-    field(page, "model").fill("org/name")
+    expect(page.locator("[data-field=model] .problem")).to_be_visible()
+    field(page, "model").fill("smollm2-135m-instruct")
     field(page, "files").set_input_files(tmp_path / "broken.csv")
     page.locator("#new-submit").click()
-    expect(page.locator("#note")).to_contain_text("broken.csv, line 2: expected two columns, found 1")
+    expect(page.locator("[data-field=files] .problem")).to_contain_text("line 2: expected two columns, found 1")
     assert page.locator("[data-job]").count() == jobs
     page.complaints.clear()  # the browser reports the refusals, too
 
@@ -577,18 +577,19 @@ def test_a_form_that_cannot_be_sent_is_said(visit, tmp_path):
     requests = []
     page.on("request", lambda request: requests.append(request.method))
     page.locator("#new-submit").click()
-    expect(page.locator("#note")).to_contain_text("Which model?")
+    expect(page.locator("[data-field=model] .problem")).to_contain_text("Which model?")
     field(page, "model").fill("smollm2-135m-instruct")
     methods = page.locator("[data-field=methods]")
     for name in ("Function map", "Function map, running model", "Salient tokens", "Behaviour"):
         methods.get_by_label(name, exact=True).uncheck()
     page.locator("#new-submit").click()
-    expect(page.locator("#note")).to_contain_text("Which method?")
+    expect(page.locator("[data-field=methods] .problem")).to_contain_text("Which method?")
     methods.get_by_label("Function map", exact=True).check()
     (tmp_path / "large.csv").write_bytes(b"a" * 5_000_001)
     field(page, "files").set_input_files(tmp_path / "large.csv")
     page.locator("#new-submit").click()
-    expect(page.locator("#note")).to_contain_text("large.csv is too large: a file may have at most 5 MB")
+    problem = page.locator("[data-field=files] .problem")
+    expect(problem).to_contain_text("large.csv is too large: a file may have at most 5 MB")
     assert "POST" not in requests
 
 
@@ -610,9 +611,10 @@ def test_settings_are_sent_only_with_their_method(visit):
     page.locator("#new-submit").click()
     page.wait_for_timeout(300)
     first, second = (body for body in sent if body)
-    assert first == {"model": "org/name", "methods": ["function", "running", "salience", "behaviour"]}
+    methods = ["function", "running", "salience", "behaviour"]
+    assert first == {"model": "org/name", "methods": methods, "sources": "single"}
     assert second == {
-        "model": "org/name", "methods": ["function", "running", "salience", "behaviour", "causal"],
+        "model": "org/name", "methods": [*methods, "causal"], "sources": "single",
         "tasks": ["math"], "seeds": 2,
         "updates": [120, 260], "rates": [1, 0.1, 0.5, "often"], "push": 0.5, "published": True,
     }  # fmt: skip

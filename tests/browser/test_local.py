@@ -10,7 +10,7 @@ ASKED = {"fetch", "xhr"}
 
 def watched(page):
     """The questions that the page asks from now on, when it has all numbers."""
-    page.wait_for_load_state("networkidle")
+    page.wait_for_load_state("networkidle", timeout=60_000)
     asked = []
     page.on("request", lambda request: asked.append(request.url) if request.resource_type in ASKED else None)
     return asked

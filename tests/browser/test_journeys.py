@@ -478,6 +478,7 @@ def test_the_zoom_is_in_the_address(visit):
     wait_for_query(page, "zoom", "L3-5.H1-2")
     page.go_back()
     page.wait_for_function("""import("/assets/atlas/zoom.mjs").then(({ zoomed }) => zoomed()?.layers[1] === 9)""")
+    page.wait_for_timeout(1500)  # the view of the address has come
     page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom(null))')
     wait_for_query(page, "zoom", None)
 

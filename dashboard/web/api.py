@@ -197,6 +197,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         raise ModelNotFound(f"there is no model with the fingerprint {fingerprint}", "See /api/models.")
 
     _add_results(api, catalogue)
+    _add_findings(api, catalogue)
     _add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_prompt(api, catalogue, engine)
@@ -255,6 +256,8 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         answer["alike"] = [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike]
         return answer
 
+
+def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:
     @api.get("/agreement")
     def agreement(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,

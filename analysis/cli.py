@@ -35,7 +35,7 @@ from analysis.options import add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.prompt.question import MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
-from analysis.prompt.reading import told, told_text
+from analysis.prompt.reading import reading_data, reading_text
 from analysis.results.agreement import agreement_lines, agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, results_of
@@ -170,7 +170,7 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
         "prompt", help="read a text: where heads look, the next token, which heads matter for it", parents=parents
     )
     command.add_argument("text", metavar="TEXT", help=f"at most {MAX_TOKENS} tokens")
-    command.add_argument("--head", nargs="+", default=[], metavar="HEAD", help="heads whose attention is told")
+    command.add_argument("--head", nargs="+", default=[], metavar="HEAD", help="heads whose attention is shown")
     command.add_argument(
         "--ablate",
         choices=POSITIONS,
@@ -316,10 +316,10 @@ def _search(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
         card = catalogue.card(options.model)
-        found = answers(results_of(catalogue, card), card, text)
+        ranked = answers(results_of(catalogue, card), card, text)
     if options.json:
-        return json.dumps([answer.to_plain() for answer in found])
-    return listings.answers_text(card, text, found)
+        return json.dumps([answer.to_plain() for answer in ranked])
+    return listings.answers_text(card, text, ranked)
 
 
 def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
@@ -340,11 +340,11 @@ def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
     question.check()  # what makes no sense is refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
-        found = computed_answer(question, OpenModel(checkpoint, options.device), store, progress)
+        answer = computed_answer(question, OpenModel(checkpoint, options.device), store, progress)
         progress.close()
     if not options.json:
-        return told_text(*found)
-    return json.dumps({"model": checkpoint.card.to_dict(), **told(*found)})
+        return reading_text(*answer)
+    return json.dumps({"model": checkpoint.card.to_dict(), **reading_data(*answer)})
 
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------
@@ -386,7 +386,7 @@ def _sets(options: argparse.Namespace, progress: ShownProgress) -> str:
             if options.set is None or (options.name is None) == (options.action == "rename"):
                 raise SettingError("which set?", "Write: sets rename SET NAME, or sets hide|show|pairs|delete SET")
             _change_set(options, catalogue, catalogue.own_set(options.set))
-        data = [_told_set(one) for one in catalogue.sets()]
+        data = [_set_data(one) for one in catalogue.sets()]
     return json.dumps(data) if options.json else listings.sets_text(data)
 
 
@@ -406,7 +406,7 @@ def _change_set(options: argparse.Namespace, catalogue: Catalogue, one: OwnSet) 
             write_files(files)
 
 
-def _told_set(one: OwnSet) -> dict[str, Any]:
+def _set_data(one: OwnSet) -> dict[str, Any]:
     names = [item.name for item in one.items]
     return {"id": one.id, "name": one.name, "hidden": one.hidden, "relations": names, "models": list(one.models)}
 

@@ -1,4 +1,4 @@
-"""A job as pages and scripts are told of it: the same over the API, the WebSocket and on the page."""
+"""A job as pages and scripts receive it: the same over the API, the WebSocket and on the page."""
 
 from dataclasses import replace
 from typing import Any
@@ -37,7 +37,7 @@ class JobState(BaseModel):
 
 
 def job_state(job: Job) -> JobState:
-    """A job as it is told."""
+    """A job as it is sent to pages and scripts."""
     asked = list(dict.fromkeys(of_method.words for of_method in job.asked.values() if of_method.words))
     return JobState(
         id=job.id,
@@ -72,10 +72,10 @@ def _link(job: Job) -> str:
     return "/" + state.to_query()
 
 
-def read_jobs(told: Any) -> list[JobState]:
+def read_jobs(sent: Any) -> list[JobState]:
     """Jobs as a page sends them back; what is no job is passed over."""
     jobs_read = []
-    for fields in told if isinstance(told, list) else ():
+    for fields in sent if isinstance(sent, list) else ():
         try:
             jobs_read.append(JobState.model_validate(fields))
         except ValidationError:

@@ -14,8 +14,8 @@ def numbers_of(view: View) -> bytes | None:
 
 def address_of(view: View) -> str:
     """Where the page finds them, the same for all local settings; empty where there are none."""
-    found = numbers_of(view)
-    return f"/view/numbers/{mark_of(found)}{view.named.without_local().to_query()}" if found is not None else ""
+    numbers = numbers_of(view)
+    return f"/view/numbers/{mark_of(numbers)}{view.named.without_local().to_query()}" if numbers is not None else ""
 
 
 def compared_addresses(view: View) -> list[str]:

@@ -125,7 +125,7 @@ def tone_name(tone: str) -> str:
     return f"var(--tone-{tone if tone in known else 'custom'})"
 
 
-def told() -> dict[str, dict[str, dict[str, Any]]]:
+def as_data() -> dict[str, dict[str, dict[str, Any]]]:
     """All of them as plain data for the scripts, by palette and theme."""
     themes = {"light": False, "dark": True}
     return {name: {theme: asdict(colours(name, dark)) for theme, dark in themes.items()} for name in get_args(Palette)}

@@ -36,7 +36,7 @@ class Setting:
     codec: Codec[Any]
     default: Any
     of_model: bool  # its value means something for one model only
-    starts_anew: bool  # another model begins with the default, which is the model's own
+    resets: bool  # another model begins with the default, which is the model's own
     local: bool  # the page follows it by itself, on maps whose rules the scripts have
 
     def text(self, value: Any) -> str:
@@ -54,15 +54,15 @@ class Part:
 
 
 def setting(
-    default: Any, values: Any, key: str = "", of_model: bool = False, starts_anew: bool = False, local: bool = False
+    default: Any, values: Any, key: str = "", of_model: bool = False, resets: bool = False, local: bool = False
 ) -> Any:
     """A field of a state whose values are read by a codec, or are the words of a `Literal`.
 
     The key in the address is the field's name unless another is given.
     """
     codec = values if isinstance(values, Codec) else _choice(values)
-    told = {"codec": codec, "key": key, "of_model": of_model or starts_anew, "starts_anew": starts_anew}
-    return field(default=default, metadata={**told, "local": local})
+    metadata = {"codec": codec, "key": key, "of_model": of_model or resets, "resets": resets}
+    return field(default=default, metadata={**metadata, "local": local})
 
 
 def settings_of(state: type) -> Mapping[str, Setting]:
@@ -70,9 +70,9 @@ def settings_of(state: type) -> Mapping[str, Setting]:
     settings = {}
     for each in fields(state):
         if "codec" in each.metadata:
-            told = each.metadata
-            key = told["key"] or each.name
-            kept = {name: told[name] for name in ("codec", "of_model", "starts_anew", "local")}
+            metadata = each.metadata
+            key = metadata["key"] or each.name
+            kept = {name: metadata[name] for name in ("codec", "of_model", "resets", "local")}
             settings[key] = Setting(name=each.name, key=key, default=each.default, **kept)
     return settings
 
@@ -119,10 +119,10 @@ def _heads(text: str) -> tuple[HeadId, ...]:
 def _zoom(text: str) -> Zoom | None:
     if not text:
         return None
-    found = _ZOOM.fullmatch(text)
-    if not found:
+    match = _ZOOM.fullmatch(text)
+    if not match:
         raise ValueError(text)
-    first, last, top, bottom = map(int, found.groups())
+    first, last, top, bottom = map(int, match.groups())
     if first > last or top > bottom:
         raise ValueError(text)
     return (first, last), (top, bottom)

@@ -104,8 +104,8 @@ class Cluster:
         """End a worker's process; its nanny starts another one."""
         _log.warning("the worker %s did not end its step and is replaced", address)
         if self.local is None:
-            told = self._client.restart_workers([address], timeout=2 * GRACE, raise_for_error=False)
-            return bool(told[address] != "timed out")
+            outcome = self._client.restart_workers([address], timeout=2 * GRACE, raise_for_error=False)
+            return bool(outcome[address] != "timed out")
         for nanny in self.local.workers.values():
             if nanny.worker_address == address and nanny.pid:
                 os.kill(nanny.pid, signal.SIGKILL)

@@ -199,10 +199,10 @@ class Engine:
         except TimeoutError as error:
             running = [job for job in self.jobs() if job.state == "running"]
             if running:
-                told = f"the worker is busy with {running[0].model}: {running[0].stage}"
+                message = f"the worker is busy with {running[0].model}: {running[0].stage}"
             else:
-                told = f"no worker answered within {patience:g} seconds"
-            raise WorkerBusy(told, "Ask again in a moment, or when the jobs are done.") from error
+                message = f"no worker answered within {patience:g} seconds"
+            raise WorkerBusy(message, "Ask again in a moment, or when the jobs are done.") from error
         except CancelledError as error:
             raise WorkerBusy("the worker stopped", "Ask again in a moment.") from error
         finally:
@@ -246,12 +246,12 @@ class Engine:
 
     def _work(self) -> None:
         while not self._stopping.is_set():
-            found = self._next()
-            if found is None:
+            waiting = self._next()
+            if waiting is None:
                 self._wake.wait(timeout=_PAUSE)
                 self._wake.clear()
             else:
-                job, lease = found
+                job, lease = waiting
                 with lease:
                     self._run(job)
 
@@ -313,8 +313,8 @@ class Engine:
             try:
                 return self._finish(job, state, message, hint, stage)
             except StoreError as error:
-                told = (message, hint) if message else (str(error), error.hint)
-                self._unwritten[job.id] = _ended(job, state, *told, stage)
+                words = (message, hint) if message else (str(error), error.hint)
+                self._unwritten[job.id] = _ended(job, state, *words, stage)
                 if self._stopping.wait(2):
                     return None
 
@@ -373,7 +373,7 @@ class Engine:
         place = f" ({names.index(method.name) + 1} of {len(names)})" if len(names) > 1 else ""
         progress = WrittenProgress(self._journal, job, plan, self._store, f"{method.title}{place}")
         with DaskCrew(self, job, source, plan.card.fingerprint, progress) as crew:
-            work_off(plan, self._store, crew, progress.told)
+            work_off(plan, self._store, crew, progress.piece_kept)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))
 
     def next_result(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:
@@ -410,8 +410,8 @@ class Engine:
             return begun
         if not self.cluster.has_worker():
             return time.monotonic()
-        told = f"a step took longer than {limit / 60:g} minutes" if limit >= 60 else f"a step took over {limit:g} s"
-        raise DeviceError(told, "Use a faster device, or allow more with app.py --step-limit SECONDS.")
+        message = f"a step took longer than {limit / 60:g} minutes" if limit >= 60 else f"a step took over {limit:g} s"
+        raise DeviceError(message, "Use a faster device, or allow more with app.py --step-limit SECONDS.")
 
     def _give_up(self, job: Job, waiting: dict[Any, Any]) -> None:
         """Let go of steps that nobody waits for any more, so that the next job finds its workers free."""

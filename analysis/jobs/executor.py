@@ -45,14 +45,14 @@ class Crew(Protocol):
 
 _ATTEMPTS = 5  # at putting a result together: stored pieces may turn out to be damaged
 
-Told = Callable[[Done, int, int], None]  # a piece that was kept, steps done, steps in all
+OnPiece = Callable[[Done, int, int], None]  # a piece that was kept, steps done, steps in all
 
 
-def work_off(plan: Plan, store: Store, crew: Crew, told: Told) -> Scores:
+def work_off(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> Scores:
     """Do all that the store does not have, put the whole together, keep it and list the model."""
     device = ""
     for _ in range(_ATTEMPTS):
-        device = _do_steps(plan, store, crew, told) or device
+        device = _do_steps(plan, store, crew, on_piece) or device
         scores = plan.assembled(store, device or "stored steps")
         if scores is not None and plan.left(store) == 0:  # else a stored piece was damaged, and reading it removed it
             if plan.is_whole:
@@ -62,7 +62,7 @@ def work_off(plan: Plan, store: Store, crew: Crew, told: Told) -> Scores:
     raise StoreError("what the steps gave is gone from the store again and again", "Check the disk.")
 
 
-def _do_steps(plan: Plan, store: Store, crew: Crew, told: Told) -> str:
+def _do_steps(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> str:
     """One step after the other until none is left; says which device computed, or nothing when all was there."""
     device = ""
     total = plan.total
@@ -73,7 +73,7 @@ def _do_steps(plan: Plan, store: Store, crew: Crew, told: Told) -> str:
             plan.keep(done.step, done.name, done.content, store)
             device = done.device
             pieces += 1
-            told(done, total - plan.left(store), total)
+            on_piece(done, total - plan.left(store), total)
         if not pieces:
             raise SettingError("a step gave nothing", "This is a defect of the method.")
         _start_ready(plan, store, crew)
@@ -135,8 +135,8 @@ def compute(
     if stored is not None:
         return stored, True
 
-    def told(done: Done, count: int, total: int) -> None:
+    def show(done: Done, count: int, total: int) -> None:
         if done.step.words:
             progress(done.step.words, count, total)
 
-    return work_off(plan, store, OwnProcess(model, progress), told), False
+    return work_off(plan, store, OwnProcess(model, progress), show), False

@@ -28,7 +28,7 @@ class WrittenProgress:
             self.job = self.job.at(stage=stage)
             self._journal.save(self.job)
 
-    def told(self, done: Done, count: int, total: int) -> None:
+    def piece_kept(self, done: Done, count: int, total: int) -> None:
         """A piece was kept."""
         more = count - self.job.done
         left = self.job.left

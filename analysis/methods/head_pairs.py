@@ -11,7 +11,7 @@ from analysis.data.printable import printable
 from analysis.results.provenance import Data
 from analysis.results.scores import ONLY_SAMPLE
 
-TOP = 5  # tokens told of each pair
+TOP = 5  # tokens shown per pair
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _must_be_comparable(card: ModelCard, results: Results) -> None:
 
 def _row(results: Results) -> Data:
     quick, reference = _judging(results)[:2]
-    card, counts, found = quick.provenance.model, label_counts(quick, reference), agreement(quick, reference)
+    card, counts, agreed = quick.provenance.model, label_counts(quick, reference), agreement(quick, reference)
     return {
         "model": card.id,
         "heads": len(card.layers) * card.heads,
@@ -68,8 +68,8 @@ def _row(results: Results) -> Data:
         "shared": counts.shared,
         "found": _known(counts.found),
         "right": _known(counts.right),
-        "r": _known(found.overall),
-        "relations": dict(found.relations),
+        "r": _known(agreed.overall),
+        "relations": dict(agreed.relations),
         "correlations": _correlations(results),
     }
 
@@ -83,14 +83,14 @@ def _correlations(results: Results) -> list[Data]:
     """Pearson's r of every two maps of a model, over all and for each relation."""
     rows = []
     for (one, first), (other, second) in combinations(results.items(), 2):
-        found = agreement(first, second)
-        titles = {name: first.item(name).title for name in found.relations}
+        agreed = agreement(first, second)
+        titles = {name: first.item(name).title for name in agreed.relations}
         rows.append(
             {
                 "methods": [one.name, other.name],
                 "titles": [one.basis, other.basis],
-                "r": found.overall,
-                "relations": dict(found.relations),
+                "r": agreed.overall,
+                "relations": dict(agreed.relations),
                 "relation_titles": titles,
             }
         )
@@ -118,10 +118,10 @@ def _label_table(rows: Sequence[Data]) -> list[str]:
         quick, reference = row["labels"]
         right = f"{row['right']:.0%}" if quick else "–"
         r = "–" if row["r"] is None else in_words(row["r"])
-        found = f" ({row['found']:.0%})" if reference else ""
+        share = f" ({row['found']:.0%})" if reference else ""
         lines.append(
             f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} | {r} "
-            f"| {row['shared']}{found} | {quick} | {right} |"
+            f"| {row['shared']}{share} | {quick} | {right} |"
         )
     return lines
 

@@ -34,7 +34,7 @@ class RelationMethod(Method):
     basis: ClassVar[str]  # what the scores are read from, as a switch between such methods calls it
     about: ClassVar[str]  # the same as the end of "What each head does, …"
     at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
-    sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # how a sample is told, and what samples are
+    sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # before a sample's name; what samples are
     judges: ClassVar[bool] = True  # where its map disagrees with a quicker one's, that one does not hold
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
 

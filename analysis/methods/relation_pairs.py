@@ -66,13 +66,13 @@ class HeadPairsStep:
             raise TypeError("only scores for relations have pairs behind them")
         if len(plan.relations) != 1:
             names = ", ".join(relation.name for relation in plan.relations)
-            raise RelationError("the pairs of one relation are told at a time", f"Choose from {names}.")
+            raise RelationError("the pairs of one relation are shown at a time", f"Choose from {names}.")
         if kind not in KINDS:
             raise SettingError(f"there is no kind {kind[:40]!r} of score", f"Choose from {', '.join(KINDS)}.")
         sample = sample or plan.samples[0]
         if sample not in plan.samples:
-            told = ", ".join(repr(name) for name in plan.samples)
-            raise SettingError(f"there is no sample {sample[:80]!r} in this map", f"Choose from {told}.")
+            choices = ", ".join(repr(name) for name in plan.samples)
+            raise SettingError(f"there is no sample {sample[:80]!r} in this map", f"Choose from {choices}.")
         relation = plan.relations[0]
         name, k, several = plan.name, plan.k(relation), plan.several
         step = cls("", name, relation, kind, sample, plan.card.check(head), k, several, plan.reader(sample))
@@ -93,8 +93,8 @@ class HeadPairsStep:
             kept = tuple(pair for pair in kept if len(pair[0]) == 1)
         pairs = self._ranks(model, kept, vocabulary, progress) if kept else []
         pairs.sort(key=lambda pair: pair.rank)
-        told = (self.method, self.relation.name, self.relation.title, self.kind, self.sample, str(self.head), self.k)
-        return HeadPairs(*told, size, tuple(pairs))
+        facts = (self.method, self.relation.name, self.relation.title, self.kind, self.sample, str(self.head), self.k)
+        return HeadPairs(*facts, size, tuple(pairs))
 
     def _ranks(self, model: OpenModel, kept: Any, vocabulary: Vocabulary, progress: Progress) -> list[RankedPair]:
         from analysis.compute.hits import Query, ranks_of_head

@@ -58,14 +58,14 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         head = checkpoint.card.check(wanted)
         step = HeadPairsStep.of(method.plan(checkpoint.card, request), head, kind, options.sample)
-        found = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
+        pairs = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
         progress.close()
-    if not found.pairs:
+    if not pairs.pairs:
         hint = "`python -m analysis relations MODEL` says which relations have any."
-        raise RelationError(f"no pair of {found.title} is made of single tokens of this model", hint)
+        raise RelationError(f"no pair of {pairs.title} is made of single tokens of this model", hint)
     if options.out:
-        write_files({options.out: csv_bytes(found.to_frame())})
-    return json.dumps(found.to_plain()) if options.json else found.to_text()
+        write_files({options.out: csv_bytes(pairs.to_frame())})
+    return json.dumps(pairs.to_plain()) if options.json else pairs.to_text()
 
 
 # ---- Models side by side ---------------------------------------------------------------------------------------------

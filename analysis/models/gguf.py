@@ -80,8 +80,8 @@ def forget(file: GgufFile, cache: Path) -> None:
 def note(file: GgufFile) -> str:
     """What the card says about the weights."""
     kind = file.quantisation
-    found = re.search(r"\d+", kind)
-    bits = f"{found[0]}-bit weights" if found else "Weights"
+    digits = re.search(r"\d+", kind)
+    bits = f"{digits[0]}-bit weights" if digits else "Weights"
     how = "read as" if kind in ("F32", "F16", "BF16") else "dequantised to"
     scaled = "; its rope scaling is not read" if gguf_rope.scaling(file) is None else ""
     return f"{bits} (GGUF {kind}), {how} float32{scaled}"

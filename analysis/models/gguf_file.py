@@ -16,7 +16,7 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, LlamaFileType
 
 from analysis.errors import DamagedFile, MissingShard, ModelNotFound, UnsupportedDtype
 
-_VERSIONS = (2, 3)  # version 1 counted in 32 bits and is not found any more
+_VERSIONS = (2, 3)  # version 1 counted in 32 bits and is not in use any more
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _MAX_DIMENSIONS = 8
@@ -95,10 +95,10 @@ class GgufFile:
 
 def part_names(name: str) -> list[str]:
     """The names of all parts when this is the name of one, else only the name."""
-    found = _PART.fullmatch(name)
-    if found is None:
+    match = _PART.fullmatch(name)
+    if match is None:
         return [name]
-    return [f"{found['stem']}-{number:05}-of-{found['count']}.gguf" for number in range(1, int(found["count"]) + 1)]
+    return [f"{match['stem']}-{number:05}-of-{match['count']}.gguf" for number in range(1, int(match["count"]) + 1)]
 
 
 def _all_parts(path: Path, count: int) -> tuple[Path, ...]:

@@ -83,8 +83,8 @@ class PromptQuestion:
         if not self.text.strip():
             raise SettingError("there is no text", "Type a few words.")
         if len(self.text) > MAX_CHARACTERS:
-            told = f"the text has {len(self.text):,} characters"
-            raise SettingError(told, f"At most {MAX_CHARACTERS:,} are taken.")
+            message = f"the text has {len(self.text):,} characters"
+            raise SettingError(message, f"At most {MAX_CHARACTERS:,} are taken.")
         if any("\ud800" <= character <= "\udfff" for character in self.text):
             raise SettingError("the text holds half of a character (a lone surrogate)", "Type it again.")
         if len(self.heads) > MAX_HEADS:

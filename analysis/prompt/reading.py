@@ -10,7 +10,7 @@ from analysis.results.provenance import Data
 
 Matrix = list[list[float]]
 
-_TOP = 10  # heads told in a terminal
+_TOP = 10  # heads listed in a terminal
 _SHOWN = 5  # tokens that a terminal shows of the ones a head looks at
 
 DIRECT = (
@@ -104,7 +104,7 @@ class PromptAblation:
         return cls(**json.loads(content))
 
 
-def told(reading: PromptReading, ablation: PromptAblation | None) -> Data:
+def reading_data(reading: PromptReading, ablation: PromptAblation | None) -> Data:
     """As the API and `--json` tell it."""
     plain = {field.name: asdict(reading)[field.name] for field in fields(reading)}
     plain["direct"]["about"] = DIRECT
@@ -112,7 +112,7 @@ def told(reading: PromptReading, ablation: PromptAblation | None) -> Data:
     return plain
 
 
-def told_text(reading: PromptReading, ablation: PromptAblation | None) -> str:
+def reading_text(reading: PromptReading, ablation: PromptAblation | None) -> str:
     """For a terminal."""
     lines = [" ".join(printable(token.text) for token in reading.tokens), "", "next token"]
     for token in reading.next:
@@ -136,11 +136,11 @@ def told_text(reading: PromptReading, ablation: PromptAblation | None) -> str:
 
 def _strongest(reading: PromptReading, effects: Matrix) -> list[str]:
     """The heads with the largest effects of either sign."""
-    found = []
+    heads = []
     for layer, row in zip(reading.layers, effects, strict=True):
-        found += [(effect, f"L{layer}H{head}") for head, effect in enumerate(row)]
-    found.sort(key=lambda one: -abs(one[0]))
-    return [f"  {name:8} {effect:+.3f}" for effect, name in found[:_TOP]]
+        heads += [(effect, f"L{layer}H{head}") for head, effect in enumerate(row)]
+    heads.sort(key=lambda one: -abs(one[0]))
+    return [f"  {name:8} {effect:+.3f}" for effect, name in heads[:_TOP]]
 
 
 def _looks(tokens: Sequence[Token], pattern: HeadPattern) -> list[str]:

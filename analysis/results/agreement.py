@@ -40,8 +40,8 @@ class Agreement:
 
     def to_plain(self) -> Data:
         """As the API and `--json` tell it."""
-        told: Data = {"what": self.what, "whether": self.whether, "item": self.item, "title": self.title}
-        return {**told, "counts": self.counts, "expected_both": round(self.expected, 2)}
+        facts: Data = {"what": self.what, "whether": self.whether, "item": self.item, "title": self.title}
+        return {**facts, "counts": self.counts, "expected_both": round(self.expected, 2)}
 
 
 def agreements(results: Mapping[str, Scores]) -> list[Agreement]:

@@ -74,16 +74,16 @@ def checked_name(name: str) -> str:
 
 def sets_of(results: Iterable[Scores], store: Store) -> list[OwnSet]:
     """The sets that some results were computed with, the oldest first."""
-    found: dict[str, OwnSet] = {}
+    sets: dict[str, OwnSet] = {}
     for scores in sorted(results, key=lambda result: result.provenance.date):
         facts = scores.provenance
         items = own_items(facts)
         if items:
             key = set_id((item.name, item.hash) for item in items)
-            known = found.get(key, OwnSet(key, _first_name(facts), items, (), facts.date))
+            known = sets.get(key, OwnSet(key, _first_name(facts), items, (), facts.date))
             models = tuple(dict.fromkeys((*known.models, facts.model.id)))
-            found[key] = replace(known, models=models)
-    return [_as_changed(one, store) for one in found.values()]
+            sets[key] = replace(known, models=models)
+    return [_as_changed(one, store) for one in sets.values()]
 
 
 def _first_name(provenance: Provenance) -> str:

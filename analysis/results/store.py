@@ -156,10 +156,10 @@ class Store:
     def _identity_now(self) -> tuple[int, int] | None:
         """Which file the database is; its number is not given to another one while it is open here."""
         try:
-            found = (self.folder / diskcache.core.DBNAME).stat()
+            database = (self.folder / diskcache.core.DBNAME).stat()
         except FileNotFoundError:
             return None
-        return found.st_dev, found.st_ino
+        return database.st_dev, database.st_ino
 
 
 def _storable(text: str) -> bool:

@@ -116,6 +116,6 @@ export function wordsAt(profile, box, sight, grid, { x, y }) {
     : Math.floor(sight.left + (x / box.width) * sight.columns);
   const layer = grid.across && grid.upward ? grid.layers.length - 1 - place : place;
   if (!(layer in grid.layers)) return "";
-  const told = profile.names.map((name, i) => `${name} ${Math.round(100 * profile.shares[i][layer])} %`);
-  return `layer ${grid.layers[layer]}: ${told.join(", ")}`;
+  const words = profile.names.map((name, i) => `${name} ${Math.round(100 * profile.shares[i][layer])} %`);
+  return `layer ${grid.layers[layer]}: ${words.join(", ")}`;
 }

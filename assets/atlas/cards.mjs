@@ -121,6 +121,6 @@ export function roleIn(seeds, threshold, about) {
   const counts = helps || hurts ? [["needs it (F)", helps], ["hurts it (N)", hurts]] : [["does not matter (R)", idle]];
   const whose = about ? `${about} ` : "";
   const parts = counts.filter(([, count]) => count);
-  const told = parts.map(([words, count]) => `${whose}${words}${count === seeds.length ? "" : ` in ${count} of ${seeds.length} seeds`}`);
-  return told.join(", ") || "no clear role";
+  const roles = parts.map(([words, count]) => `${whose}${words}${count === seeds.length ? "" : ` in ${count} of ${seeds.length} seeds`}`);
+  return roles.join(", ") || "no clear role";
 }

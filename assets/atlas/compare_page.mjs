@@ -42,9 +42,9 @@ function chosen() {
 async function ask(path, model, more = {}) {
   const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
   const answer = await fetch(`/api/${path}?${new URLSearchParams({ model: id, fingerprint, ...more })}`);
-  const told = await answer.json();
-  if (!answer.ok) throw new Error(told.message || `The server answered ${answer.status}.`);
-  return told;
+  const reply = await answer.json();
+  if (!answer.ok) throw new Error(reply.message || `The server answered ${answer.status}.`);
+  return reply;
 }
 
 /**
@@ -386,11 +386,11 @@ function drawDepths(left, right) {
  */
 async function drawMatches(a, b, asked) {
   const [, other = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(b) || [];
-  const told = await ask("matches", a, { other, other_fingerprint: fingerprint });
+  const reply = await ask("matches", a, { other, other_fingerprint: fingerprint });
   if (asked !== page.asked) return;
   /** @type {string[][]} */
-  const rows = told.matches.map((/** @type {any} */ match) => [match.head, match.other, match.cosine.toFixed(2)]);
-  const table = headTable([told.model.id, told.other.id, "cosine"], rows, told.model);
+  const rows = reply.matches.map((/** @type {any} */ match) => [match.head, match.other, match.cosine.toFixed(2)]);
+  const table = headTable([reply.model.id, reply.other.id, "cosine"], rows, reply.model);
   const hint = "By the cosine between the scores that both models have.";
   part("compare-heads").replaceChildren(element("h2", "", "Heads that do the same"), element("p", "hint", hint), table);
 }

@@ -80,14 +80,14 @@ export function recolour(palette) {
  */
 export function wrongColours(data, kind, palette) {
   /** @type {{colours: string[], traces: number[]}} */
-  const found = { colours: [], traces: [] };
+  const recoloured = { colours: [], traces: [] };
   for (const [i, trace] of data.entries()) {
     const isMine = (trace.mode === "markers") === (kind === "marker");
     if (!isMine || trace.meta?.tone === undefined) continue;
     const colour = toneOf(palette, trace.meta.tone);
     if (trace[kind]?.color === colour) continue;
-    found.colours.push(colour);
-    found.traces.push(i);
+    recoloured.colours.push(colour);
+    recoloured.traces.push(i);
   }
-  return found;
+  return recoloured;
 }

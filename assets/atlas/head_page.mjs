@@ -41,13 +41,13 @@ async function showPairs(button) {
   dialog.addEventListener("close", () => dialog.remove());
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
   const answer = await fetch(addressOf(question, model())).catch(() => null);
-  const told = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
+  const reply = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
   if (!answer || !answer.ok) {
-    dialog.replaceChildren(element("p", "", told.message || told.detail || "The server could not answer."));
+    dialog.replaceChildren(element("p", "", reply.message || reply.detail || "The server could not answer."));
     return;
   }
-  const words = `${told.hits} of ${told.kept} pairs are hits: their target is among the ${told.k} first tokens.`;
-  dialog.replaceChildren(element("h2", "", `${told.head}: ${told.title}`), element("p", "", words), pairTable(told));
+  const words = `${reply.hits} of ${reply.kept} pairs are hits: their target is among the ${reply.k} first tokens.`;
+  dialog.replaceChildren(element("h2", "", `${reply.head}: ${reply.title}`), element("p", "", words), pairTable(reply));
 }
 
 if (typeof document !== "undefined") {

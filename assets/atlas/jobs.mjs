@@ -21,8 +21,8 @@ import { state } from "./state.mjs";
 const JOBS = "/api/jobs";
 const AGAIN = 5000; // milliseconds before a closed socket is opened again; meanwhile the page asks
 
-/** @type {{socket: WebSocket | null, told: string, progress: string | null}} */
-const line = { socket: null, told: "", progress: null };
+/** @type {{socket: WebSocket | null, last: string, progress: string | null}} */
+const line = { socket: null, last: "", progress: null };
 
 /** Have the jobs pushed, for as long as the page is open. */
 export function listenToJobs() {
@@ -48,16 +48,16 @@ async function fetchJobs() {
  * @param {Job[]} jobs
  */
 function tellJobs(jobs) {
-  const told = JSON.stringify(jobs);
-  if (told === line.told) return;
-  line.told = told;
+  const jobsText = JSON.stringify(jobs);
+  if (jobsText === line.last) return;
+  line.last = jobsText;
   setStore(PARTS.jobs, jobs);
 }
 
 /** Have the lists of models and relations made again: something of them was changed. */
 export function listAgain() {
   setStore(PARTS.finished, null);
-  setStore(PARTS.jobs, JSON.parse(line.told || "[]"));
+  setStore(PARTS.jobs, JSON.parse(line.last || "[]"));
 }
 
 /**
@@ -74,7 +74,7 @@ export function progressOf(jobs, fingerprint) {
  * Have the map on the screen drawn again when its jobs went on.
  * @param {Job[] | null} jobs
  */
-export function jobsTold(jobs) {
+export function jobsSent(jobs) {
   if (!jobs) return;
   const fingerprint = state.heads ? state.heads.model.split("@").at(-1) : "";
   const before = line.progress;
@@ -88,8 +88,8 @@ export function jobsTold(jobs) {
  * @returns {Promise<{job: Job | null, problems: Problem[]}>}
  */
 export async function submitJob(body) {
-  const { answer, told } = await send("POST", JOBS, body);
-  return answer.ok ? { job: told, problems: [] } : { job: null, problems: problemsOf(told, answer.status) };
+  const { answer, reply } = await send("POST", JOBS, body);
+  return answer.ok ? { job: reply, problems: [] } : { job: null, problems: problemsOf(reply, answer.status) };
 }
 
 /**
@@ -121,9 +121,9 @@ export function retryJob(id) {
  * @returns {Promise<Job | null>}
  */
 export async function ask(method, path, body) {
-  const { answer, told } = await send(method, path, body);
-  if (!answer.ok) notify(problemsOf(told, answer.status).map(({ words }) => words).join("\n"));
-  return answer.ok ? told : null;
+  const { answer, reply } = await send(method, path, body);
+  if (!answer.ok) notify(problemsOf(reply, answer.status).map(({ words }) => words).join("\n"));
+  return answer.ok ? reply : null;
 }
 
 /**
@@ -136,28 +136,28 @@ async function send(method, path, body) {
   const headers = { "Content-Type": "application/json" };
   const request = body ? { method, headers, body: JSON.stringify(body) } : { method };
   const answer = await fetch(path, request);
-  const told = await answer.json().catch(() => ({}));
+  const reply = await answer.json().catch(() => ({}));
   await fetchJobs();
-  return { answer, told };
+  return { answer, reply };
 }
 
 /**
  * What is wrong with a request that the server refused, each with its field if it has one.
- * @param {Refusal} told
+ * @param {Refusal} reply
  * @param {number} status
  * @returns {Problem[]}
  */
-export function problemsOf(told, status) {
-  if (Array.isArray(told.detail)) {
-    const problems = told.detail.map((each) => ({ field: each.field || "", words: each.words || each.msg }));
+export function problemsOf(reply, status) {
+  if (Array.isArray(reply.detail)) {
+    const problems = reply.detail.map((each) => ({ field: each.field || "", words: each.words || each.msg }));
     return problems.filter(({ words }, at) => problems.findIndex((other) => other.words === words) === at);
   }
-  return [{ field: told.field || "", words: refusalText(told) || `The server answered ${status}.` }];
+  return [{ field: reply.field || "", words: refusalText(reply) || `The server answered ${status}.` }];
 }
 
 /**
  * Why the server refused, in words; empty when it does not say.
- * @param {Refusal} told
+ * @param {Refusal} reply
  */
 export function refusalText({ detail, message, hint }) {
   if (Array.isArray(detail)) return detail.map(({ words, msg }) => words || msg).join("; ");

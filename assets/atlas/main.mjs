@@ -8,13 +8,13 @@ import { cardsCame } from "./drawer.mjs";
 import { fit, show } from "./drawing.mjs";
 import { answered, arrived, changedLocally, currentQuery, settled } from "./following.mjs";
 import { unpack } from "./heads.mjs";
-import { jobsTold, listenToJobs, pollJobs } from "./jobs.mjs";
+import { jobsSent, listenToJobs, pollJobs } from "./jobs.mjs";
 import { keyed } from "./keyboard.mjs";
 import { drawPins } from "./outlines.mjs";
 import { byId, dash, PARTS } from "./page.mjs";
 import { listen } from "./pointer.mjs";
 import { listenToPoints, markPoints } from "./points.mjs";
-import { chooseTheme, told, watchScreen } from "./screen.mjs";
+import { chooseTheme, screenKnown, watchScreen } from "./screen.mjs";
 import { startHooks } from "./start.mjs";
 import { state } from "./state.mjs";
 import { choosing, hideSuggestions, typing } from "./suggestions.mjs";
@@ -32,7 +32,7 @@ const early = { heads: null, cards: null }; // what was drawn before Dash's firs
  * @param {Record<string, any>} stores
  */
 function start({ heads, pins, cards, screen }) {
-  told(screen);
+  screenKnown(screen);
   state.pins = pins || [];
   listenToJobs();
   takeZoom(heads);
@@ -113,7 +113,7 @@ dash().atlas = {
   number,
   select: selectRows,
   pick: pickRow,
-  told: jobsTold,
+  jobs: jobsSent,
   poll: pollJobs,
   points: listenToPoints,
   help: () => true,

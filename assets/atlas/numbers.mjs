@@ -15,12 +15,12 @@ const known = new Map();
  * @returns {Promise<Follow>}
  */
 export function rulesAt(address) {
-  const found = known.get(address) || fetched(address);
+  const numbers = known.get(address) || fetched(address);
   known.delete(address); // the latest is the last to go
-  known.set(address, found);
-  found.catch(() => known.delete(address));
+  known.set(address, numbers);
+  numbers.catch(() => known.delete(address));
   for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
-  return found;
+  return numbers;
 }
 
 /**

@@ -87,10 +87,10 @@ export async function showPairs(button) {
   dash().set_props(PARTS.pairs, { opened: true, title: `${question.head} ${verb}` });
   tell(question, "Computing …", []);
   const answer = await fetch(addressOf(question, state.heads ? state.heads.model : "")).catch(() => null);
-  const told = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
+  const reply = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
   if (asked.last !== question) return;
-  if (!answer || !answer.ok) return tell(question, refusalText(told) || `The server answered ${answer?.status}.`, []);
-  show(question, told, verb);
+  if (!answer || !answer.ok) return tell(question, refusalText(reply) || `The server answered ${answer?.status}.`, []);
+  show(question, reply, verb);
 }
 
 /**

@@ -19,10 +19,10 @@ const known = new WeakSet(); // graphs that are listened to
  * @returns {Graph[]}
  */
 function graphs() {
-  const found = [...document.querySelectorAll(".head-points .js-plotly-plot")].map(
+  const plots = [...document.querySelectorAll(".head-points .js-plotly-plot")].map(
     (part) => /** @type {Graph} */ (part),
   );
-  return found.filter((part) => part._fullLayout && typeof part.on === "function");
+  return plots.filter((part) => part._fullLayout && typeof part.on === "function");
 }
 
 /**

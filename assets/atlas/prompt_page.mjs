@@ -66,11 +66,11 @@ async function read() {
   history.replaceState(null, "", `/prompt?${new URLSearchParams(chosen())}`);
   say("Reading … the first question loads the model.");
   for (const ablate of ["none", "last"]) {
-    const told = await ask(questionOf(model, text, headNames(head), ablate));
+    const reply = await ask(questionOf(model, text, headNames(head), ablate));
     if (asked !== page.asked) return;
-    if (typeof told === "string") return say(told);
-    show(told, text);
-    say(told.without ? "" : "Switching heads off, one after the other …");
+    if (typeof reply === "string") return say(reply);
+    show(reply, text);
+    say(reply.without ? "" : "Switching heads off, one after the other …");
   }
 }
 
@@ -82,10 +82,10 @@ async function read() {
 async function ask(question) {
   const answer = await fetch(`/api/prompt?${question}`).catch(() => null);
   if (!answer) return "The server does not answer.";
-  const told = await answer.json().catch(() => ({}));
-  if (answer.ok) return told;
-  const detail = typeof told.detail === "string" ? told.detail : "";
-  return [told.message || detail || `The server answered ${answer.status}.`, told.hint].filter(Boolean).join(". ");
+  const reply = await answer.json().catch(() => ({}));
+  if (answer.ok) return reply;
+  const detail = typeof reply.detail === "string" ? reply.detail : "";
+  return [reply.message || detail || `The server answered ${answer.status}.`, reply.hint].filter(Boolean).join(". ");
 }
 
 /** @param {string} words */

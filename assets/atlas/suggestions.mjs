@@ -81,8 +81,8 @@ export function typing(event) {
 async function suggest(text) {
   const asked = ++typed.asked;
   const answer = await fetch(`/api/search?${new URLSearchParams({ q: text, ...modelQuery(model()) })}`).catch(() => null);
-  const told = answer && answer.ok ? await answer.json() : { answers: [] };
-  if (asked === typed.asked) show(told.answers.slice(0, MOST), text);
+  const reply = answer && answer.ok ? await answer.json() : { answers: [] };
+  if (asked === typed.asked) show(reply.answers.slice(0, MOST), text);
 }
 
 /**

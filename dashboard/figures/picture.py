@@ -140,8 +140,8 @@ def _add_hover(trace: go.Heatmap, panel: Panel, card: ModelCard, lies: Orientati
     stacked = np.stack(list(numbers.values()), axis=-1)
     if not lies.across:
         names, stacked = names.T, stacked.transpose(1, 0, 2)
-    told = ", ".join(f"{name} %{{customdata[{i}]:.3g}}".strip() for i, name in enumerate(numbers))
-    trace.update(text=names, customdata=stacked, hoverinfo=None, hovertemplate=f"%{{text}}: {told}<extra></extra>")
+    shown = ", ".join(f"{name} %{{customdata[{i}]:.3g}}".strip() for i, name in enumerate(numbers))
+    trace.update(text=names, customdata=stacked, hoverinfo=None, hovertemplate=f"%{{text}}: {shown}<extra></extra>")
 
 
 def _add_pin(figure: go.Figure, head: HeadId, panels: int, card: ModelCard, lies: Orientation) -> None:

@@ -13,10 +13,10 @@ from dashboard.maps.panel import reasons
 def entries(shown: MapView[Any], dark: bool) -> list[Entry]:
     """The colours that the maps on the page use, most telling first, then why there is no score."""
     palette = shown.palette(dark)
-    found = [] if all(panel.is_empty for panel in shown.panels) else shown.map.legend(shown, palette)
+    entries = [] if all(panel.is_empty for panel in shown.panels) else shown.map.legend(shown, palette)
     for reason in reasons(shown.panels):
-        found.append(Entry(missing_words(shown, reason), palette.missing[reason], "outlined"))
-    return found
+        entries.append(Entry(missing_words(shown, reason), palette.missing[reason], "outlined"))
+    return entries
 
 
 def legend(shown: MapView[Any], dark: bool) -> list[Any]:

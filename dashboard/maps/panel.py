@@ -41,7 +41,7 @@ class Measure:
     name: str  # before the number; empty when the panel's title says it
     value: Floats
     digits: int = 2
-    ranked: bool = True  # the head's rank is told, too
+    ranked: bool = True  # the head's rank is shown, too
     ends: tuple[float, float] | None = None  # sent in two bytes between these, else as it is
     interval: tuple[Floats, Floats] | None = None  # of each number, from 0 to 1; sent in hundredths
 

@@ -110,7 +110,7 @@ def listing() -> Values:
             "models": Output(ids.MODEL_LIST, "children"),
             "finished": Output(ids.FINISHED, "data"),
         },
-        "inputs": {"told": Input(ids.JOBS, "data"), "finished": State(ids.FINISHED, "data")},
+        "inputs": {"sent": Input(ids.JOBS, "data"), "finished": State(ids.FINISHED, "data")},
     }
 
 
@@ -138,7 +138,7 @@ def paint(
     another_model = from_address or f"{ids.MODEL}.value" in changed
     values = {**controls, "embed": page == EMBEDDED, "pin": pins if isinstance(pins, list) else None}
     if another_model:
-        values |= dict.fromkeys(_keys(lambda setting: setting.starts_anew))
+        values |= dict.fromkeys(_keys(lambda setting: setting.resets))
     view = open_view(catalogue, str(address)) if from_address else view_of_controls(catalogue, values)
     other_choices = another_model or bool(changed & _deciding_choices())
     return {
@@ -284,11 +284,11 @@ def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[An
     return [as_data(piece) for piece in inspector(view, read_screen(screen)[1])]
 
 
-def list_jobs(catalogue: Catalogue, models: Path | None, read_only: bool, told: Any, finished: Any = None) -> Values:
+def list_jobs(catalogue: Catalogue, models: Path | None, read_only: bool, sent: Any, finished: Any = None) -> Values:
     """The jobs as the page was told of them; the models are looked up again when another job has finished."""
-    if told is None:
+    if sent is None:
         raise PreventUpdate
-    jobs = read_jobs(told)
+    jobs = read_jobs(sent)
     now = [f"{job.id} {job.finished}" for job in jobs if not job.active]
     again = finished is None or now != finished
     return {
@@ -344,6 +344,6 @@ def _register_scripts(app: Dash) -> None:
         Input(ids.TABLE, "rowData"),
     )
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
-    script("told", Input(ids.JOBS, "data"))
+    script("jobs", Input(ids.JOBS, "data"))
     script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)
     script("help", Output(ids.HELP, "opened"), Input(ids.HELP_OPEN, "n_clicks"), prevent_initial_call=True)

@@ -42,10 +42,10 @@ def form() -> html.Div:
 
 def wrapped(name: str, kind: Kind, component: Any, missing: str = "") -> html.Div:
     """A control with the name and kind of its value for the scripts; `missing` is said when a needed one is empty."""
-    told = {"data-field": name, "data-type": kind}
+    attributes = {"data-field": name, "data-type": kind}
     if missing:
-        told["data-missing"] = missing
-    return html.Div(component, **told)
+        attributes["data-missing"] = missing
+    return html.Div(component, **attributes)
 
 
 def _methods() -> html.Div:

@@ -115,16 +115,16 @@ def _profile(profile: Profile | None) -> Packed | None:
 
 def _measure(measure: Measure) -> Packed:
     """The numbers as they are, or in two bytes each, from `low` in steps of `step`."""
-    told = {"name": measure.name, "digits": measure.digits, "ranked": measure.ranked, "interval": None}
+    facts = {"name": measure.name, "digits": measure.digits, "ranked": measure.ranked, "interval": None}
     if measure.interval is not None:
         hundredths = [np.rint(100 * np.nan_to_num(ends)).astype("u1") for ends in measure.interval]
-        told["interval"] = [_bytes(ends) for ends in hundredths]
+        facts["interval"] = [_bytes(ends) for ends in hundredths]
     if measure.ends is None:
-        return {**told, "type": "f4", "low": 0, "step": 1, "value": _bytes(measure.value.astype("<f4"))}
+        return {**facts, "type": "f4", "low": 0, "step": 1, "value": _bytes(measure.value.astype("<f4"))}
     low, high = measure.ends
     step = (high - low) / 65535 or 1.0
     steps = np.rint((np.nan_to_num(measure.value) - low) / step)
-    return {**told, "type": "u2", "low": low, "step": step, "value": _bytes(steps.astype("<u2"))}
+    return {**facts, "type": "u2", "low": low, "step": step, "value": _bytes(steps.astype("<u2"))}
 
 
 def _best(view: View) -> Packed | None:

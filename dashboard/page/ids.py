@@ -61,7 +61,7 @@ TABLE_FRAME = "table-frame"
 
 # Models and jobs
 WORKSHOP = "workshop"
-JOBS = "jobs"  # the jobs as they were last told (scripts)
+JOBS = "jobs"  # the jobs as they were last sent (scripts)
 FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
 JOB_LIST = "job-list"
 MODEL_LIST = "model-list"

@@ -131,8 +131,8 @@ def _model(card: ModelCard, entries: list[Listed], read_only: bool) -> html.Tr:
     tools: list[Any] = []
     if not read_only and not all(entry.shipped for entry in entries):
         words = f"Delete the results of {card.id}? Those that come with Head Atlas stay."
-        told = {"data-erase": card.fingerprint, "data-sure": words}
-        tools.append(html.Button("Delete", className="mate", **told))
+        attributes = {"data-erase": card.fingerprint, "data-sure": words}
+        tools.append(html.Button("Delete", className="mate", **attributes))
     return html.Tr(
         [
             html.Th(html.A(card.id, href="/" + state.to_query()), scope="row"),

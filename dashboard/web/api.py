@@ -44,7 +44,7 @@ from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
-from analysis.prompt.reading import PromptAblation, PromptReading, told
+from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
@@ -341,8 +341,8 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         step = question.step(card, catalogue, engine)
         if not engine.knows(step):
             _must_be_analyst(request)
-        found = HeadPairs.from_json(engine.ask(card, step))
-        return {"model": card.to_dict(), **found.to_plain()}
+        pairs = HeadPairs.from_json(engine.ask(card, step))
+        return {"model": card.to_dict(), **pairs.to_plain()}
 
 
 def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
@@ -350,7 +350,7 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
     def prompt(
         request: Request,
         text: Annotated[str, Query(max_length=MAX_CHARACTERS, examples=["The capital of France is"])],
-        head: Annotated[list[str], Query(max_length=MAX_HEADS, description="whose attention is told")] = [],  # noqa: B006
+        head: Annotated[list[str], Query(max_length=MAX_HEADS, description="whose attention is shown")] = [],  # noqa: B006
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
@@ -365,7 +365,7 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         ablated = None
         if ablation is not None:
             ablated = PromptAblation.from_json(engine.ask(card, ablation, PROMPT_PATIENCE))
-        return {"model": card.to_dict(), **told(read, ablated)}
+        return {"model": card.to_dict(), **reading_data(read, ablated)}
 
 
 def _add_jobs(api: FastAPI, engine: Engine) -> None:
@@ -439,10 +439,10 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
     if isinstance(error, StoreError):
         status = 507
-    told = {"error": type(error).__name__, "message": str(error), "hint": getattr(error, "hint", "")}
+    answer = {"error": type(error).__name__, "message": str(error), "hint": getattr(error, "hint", "")}
     if isinstance(error, HeadAtlasError) and error.field:
-        told["field"] = error.field
-    return JSONResponse(told, status)
+        answer["field"] = error.field
+    return JSONResponse(answer, status)
 
 
 def _invalid(request: Request, error: Exception) -> Response:
@@ -451,10 +451,10 @@ def _invalid(request: Request, error: Exception) -> Response:
         raise error
     problems = []
     for problem in error.errors():
-        told = {key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem}
+        answer = {key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem}
         place = problem["loc"][1:]  # without "body" or "query"
         words = problem_words(problem, request_type(NetworkRequest).model_fields, place)
-        problems.append({**told, "field": field_of(place), "words": words})
+        problems.append({**answer, "field": field_of(place), "words": words})
     return Response(json.dumps({"detail": problems}, default=str), 422, media_type="application/json")
 
 

@@ -44,8 +44,8 @@ class DashRequests:
 
     def _has_file(self, path: str) -> bool:
         package, _, name = path.removeprefix(_FILES).partition("/")
-        found, _ = check_fingerprint(name)
-        return found in self._dash.registered_paths.get(package, ())
+        path, _ = check_fingerprint(name)
+        return path in self._dash.registered_paths.get(package, ())
 
 
 def _check(call: Any, callbacks: Mapping[str, Any]) -> None:

@@ -59,12 +59,12 @@ class Guard:
         except TooLarge:
             await _too_large()(scope, receive, self._with_headers(scope, send))
         except TooSlow:
-            told = {
+            answer = {
                 "error": "TooSlow",
                 "message": "the upload took too long",
                 "hint": "Send less, or over a faster line.",
             }
-            await JSONResponse(told, 408)(scope, receive, self._with_headers(scope, send))
+            await JSONResponse(answer, 408)(scope, receive, self._with_headers(scope, send))
 
     async def _admitted(self, scope: Scope) -> tuple[Role | None, Response | None]:
         """What the sender may do, and the answer if the request is refused."""
@@ -129,12 +129,12 @@ def _embedded(scope: Scope) -> bool:
 
 
 def _too_large() -> JSONResponse:
-    told = {
+    answer = {
         "error": "TooLarge",
         "message": f"at most {MAX_BODY // 1_000_000} MB are taken",
         "hint": "Send fewer pairs.",
     }
-    return JSONResponse(told, 413)
+    return JSONResponse(answer, 413)
 
 
 def _limited(receive: Receive) -> Receive:

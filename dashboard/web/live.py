@@ -25,20 +25,20 @@ class Watch:
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._lock = engine, threading.Lock()
-        self._seen = (-1e9, Told("[]", False))
+        self._seen = (-1e9, SentJobs("[]", False))
 
-    def jobs(self) -> "Told":
+    def jobs(self) -> "SentJobs":
         """As they were a moment ago at most."""
         with self._lock:
             if time.monotonic() - self._seen[0] > EVERY / 2:
                 jobs = [job_state(job) for job in self._engine.jobs()]
                 busy = any(job.active for job in jobs)
-                self._seen = (time.monotonic(), Told(json.dumps([job.model_dump() for job in jobs]), busy))
+                self._seen = (time.monotonic(), SentJobs(json.dumps([job.model_dump() for job in jobs]), busy))
             return self._seen[1]
 
 
 @dataclass(frozen=True)
-class Told:
+class SentJobs:
     """The jobs as JSON, and whether one is active."""
 
     text: str

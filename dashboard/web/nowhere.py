@@ -32,7 +32,11 @@ def add_nowhere(server: FastAPI) -> None:
     def nowhere(request: Request) -> Response:
         if "text/html" in request.headers.get("accept", ""):
             return HTMLResponse(_PAGE, 404)
-        told = {"error": "NotFound", "message": "there is no such page", "hint": "The maps are at /, the API at /api."}
-        return JSONResponse(told, 404)
+        answer = {
+            "error": "NotFound",
+            "message": "there is no such page",
+            "hint": "The maps are at /, the API at /api.",
+        }
+        return JSONResponse(answer, 404)
 
     server.add_api_route("/{path:path}", nowhere, methods=["GET", "HEAD"], include_in_schema=False)

@@ -15,10 +15,10 @@ def routes(catalogue: Catalogue) -> APIRouter:
 
     @router.get("/view/numbers/{mark}", include_in_schema=False)
     def numbers(mark: str, request: Request) -> Response:
-        found = numbers_of(open_view(catalogue, request.url.query))
-        if found is None:
+        numbers = numbers_of(open_view(catalogue, request.url.query))
+        if numbers is None:
             return Response("There are no such numbers.", 404, media_type="text/plain")
-        kept = _FOREVER if mark == mark_of(found) else "no-store"
-        return Response(found, media_type="application/octet-stream", headers={"Cache-Control": kept})
+        kept = _FOREVER if mark == mark_of(numbers) else "no-store"
+        return Response(numbers, media_type="application/octet-stream", headers={"Cache-Control": kept})
 
     return router

@@ -49,12 +49,12 @@ def rules() -> dict[str, str]:
     for key, each in all_settings().items():
         if key not in LOOKED_AFTER:
             settings.append({"key": key, "default": each.default, "local": each.local})
-    told = {
+    rules = {
         "pins": MAX_PINS,
         "head": WRITTEN.pattern,
         "upload": MAX_UPLOAD,
         "view": view_names()[0],
         "settings": settings,
-        "palettes": palette.told(),
+        "palettes": palette.as_data(),
     }
-    return {"name": "atlas-rules", "content": json.dumps(told)}
+    return {"name": "atlas-rules", "content": json.dumps(rules)}

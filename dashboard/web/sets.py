@@ -24,7 +24,7 @@ class SetChange(BaseModel):
     hidden: bool | None = None
 
 
-def told_set(one: OwnSet) -> dict[str, Any]:
+def set_data(one: OwnSet) -> dict[str, Any]:
     """A set as pages and scripts are told of it."""
     relations = []
     for item in one.items:
@@ -45,20 +45,20 @@ def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: May
     @api.get("/sets")
     def list_sets() -> list[dict[str, Any]]:
         """Every set of relations that somebody brought, the oldest first."""
-        return [told_set(one) for one in catalogue.sets()]
+        return [set_data(one) for one in catalogue.sets()]
 
     @api.patch("/sets/{set_id}")
     def change(request: Request, set_id: str, wanted: SetChange) -> dict[str, Any]:
         """Rename a set, hide it, or show it again; links to it stay."""
         may_change(request)
-        return told_set(catalogue.change_set(catalogue.own_set(set_id), wanted.name, wanted.hidden))
+        return set_data(catalogue.change_set(catalogue.own_set(set_id), wanted.name, wanted.hidden))
 
     @api.delete("/sets/{set_id}")
     def delete(request: Request, set_id: str) -> dict[str, Any]:
         """Delete a set with its scores, pairs and jobs."""
         may_change(request)
         one = catalogue.own_set(set_id)
-        return {**told_set(one), "results": catalogue.delete_set(one)}
+        return {**set_data(one), "results": catalogue.delete_set(one)}
 
     @api.get("/sets/{set_id}/{relation}.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})
     def pairs(set_id: str, relation: str) -> Response:

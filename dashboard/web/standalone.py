@@ -22,11 +22,11 @@ def standalone(view: View, origin: str, facts: str) -> str:
     drawn = figure.to_html(include_plotlyjs=True, full_html=False, config={"displaylogo": False})
     address = f"{origin}/{view.named.to_query()}"
     title = plain(view.title)
-    told = facts.replace("<", "\\u003c")
+    escaped = facts.replace("<", "\\u003c")
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{title}</title><style>{_styles()}{_OWN}</style>"
-        f'<script type="application/json" id="provenance">{told}</script></head><body><main>'
+        f'<script type="application/json" id="provenance">{escaped}</script></head><body><main>'
         f'<h1 class="unseen">{title}</h1>'
         f'<p>This view in Head Atlas: <a href="{escape(address)}">{escape(address)}</a></p>'
         f"{drawn}{_cards(view, origin)}</main></body></html>"

@@ -84,10 +84,10 @@ class Controls:
         for one in asked:
             row_of.setdefault((one.way, one.owner), len(row_of))
         held = torch.zeros(len(row_of), len(self.pairs.query.k), dtype=torch.bool)
-        found = torch.cat([torch.stack([true.way, true.owner, true.pair], 1), true.tied]).tolist()
-        if found:
-            rows = torch.tensor([row_of[way, owner] for way, owner, _ in found])
-            held[rows, torch.tensor([pair for _, _, pair in found])] = True
+        claims = torch.cat([torch.stack([true.way, true.owner, true.pair], 1), true.tied]).tolist()
+        if claims:
+            rows = torch.tensor([row_of[way, owner] for way, owner, _ in claims])
+            held[rows, torch.tensor([pair for _, _, pair in claims])] = True
         return held, row_of
 
     def _survivors(self, asked: Sequence[Asked], layers: Sequence[int]) -> Iterator[Survivors]:

@@ -87,8 +87,8 @@ def _add(
     value = survivors.value.index_select(0, claims)
     high, low = (value + margin).float(), (value - margin).float()
     enough = (survivors.k - survivors.above).index_select(0, claims)
-    for found in compare.near(rows, tokens, Bounds(row, high, low, enough)):
-        compared = claims[found.claims]
-        near = found.near_claim.bincount(minlength=len(compared))
-        survivors.above.index_add_(0, compared, found.above)
+    for nearby in compare.near(rows, tokens, Bounds(row, high, low, enough)):
+        compared = claims[nearby.claims]
+        near = nearby.near_claim.bincount(minlength=len(compared))
+        survivors.above.index_add_(0, compared, nearby.above)
         survivors.near.index_add_(0, compared, near)

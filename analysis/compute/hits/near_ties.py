@@ -32,11 +32,11 @@ def resolve(inputs: Inputs, compare: Compare, doubtful: Survivors, layers: Seque
         margin = relative_error(tile.shape[1]) * scale
         tie = TIE * scale
         high, low = (value + margin).float(), (value - margin).float()
-        for found in compare.near(rounded, tile, Bounds(each, high, low, doubtful.k)):
-            larger[found.claims] += found.above
+        for nearby in compare.near(rounded, tile, Bounds(each, high, low, doubtful.k)):
+            larger[nearby.claims] += nearby.above
             at_once = max(1, BLOCK // tile.shape[1])
-            near_rows = (found.near_claim + found.claims.start).split(at_once)
-            near_tokens = found.near_token.split(at_once)
+            near_rows = (nearby.near_claim + nearby.claims.start).split(at_once)
+            near_tokens = nearby.near_token.split(at_once)
             for row, token in zip(near_rows, near_tokens, strict=True):
                 difference = torch.linalg.vecdot(q[row], tile[token].double()) - value[row]
                 larger.index_add_(0, row, (difference > tie[row]).long())

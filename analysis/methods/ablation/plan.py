@@ -49,8 +49,8 @@ class CountStep:
         """Their number, and that of all that could be used."""
         from analysis.methods.ablation.compute.steps import prompts_of
 
-        found = prompts_of(model, self.item, self.most)
-        yield self.key, json.dumps({"prompts": len(found.encoded), "kept": found.kept}).encode()
+        prompts = prompts_of(model, self.item, self.most)
+        yield self.key, json.dumps({"prompts": len(prompts.encoded), "kept": prompts.kept}).encode()
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,8 @@ def ablation_text(scores: Scores) -> str:
         if record.accuracy is not None:
             lines[-1] += f", untouched accuracy {record.accuracy:.3f}, log-probability {record.log_prob:.3f}"
         for kind in KINDS:
-            found = [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)]
-            words = [f"{one['head']} {one['log_prob']:+.3f} ({one['accuracy']:+.3f})" for one in found]
+            losses = [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)]
+            words = [f"{one['head']} {one['log_prob']:+.3f} ({one['accuracy']:+.3f})" for one in losses]
             lines.append(f"  {kind:<5} {'  '.join(words)}")
         if record.curve:
             lines += ["", *curve_lines(record.curve)]

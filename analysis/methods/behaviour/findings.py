@@ -17,7 +17,7 @@ _DOES = {
 def behaviour_findings(scores: Scores, head: HeadId) -> list[Finding]:
     """A sentence for each thing that the head does with most of its attention, the strongest first."""
     findings = []
-    for measure in _told(scores):
+    for measure in _measured(scores):
         value = float(scores.score.sel(item=measure.name, kind=SCORE, layer=head.layer, head=head.head).item())
         if measure.threshold is not None and value >= measure.threshold:
             findings.append(_finding(scores, measure, head, value))
@@ -27,7 +27,7 @@ def behaviour_findings(scores: Scores, head: HeadId) -> list[Finding]:
 def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
     """The strongest heads of the measures that a question names."""
     findings = []
-    for measure in _told(scores):
+    for measure in _measured(scores):
         if question.is_about(f"{measure.title} {measure.name} attention"):
             for head, value, _ in scores.top(measure.name, _LISTED, SCORE):
                 if measure.threshold is not None and value >= measure.threshold:
@@ -35,7 +35,7 @@ def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
     return sorted(findings, key=lambda finding: -finding.strength)
 
 
-def _told(scores: Scores) -> list[Measure]:
+def _measured(scores: Scores) -> list[Measure]:
     """The measures that say what a head does and that the result has."""
     there = {item.name for item in scores.provenance.items}
     return [measure for measure in MEASURES if measure.threshold is not None and measure.name in there]

@@ -10,7 +10,7 @@ from analysis.results.findings import Finding, Question
 from analysis.results.provenance import Data, Provenance
 from analysis.results.scores import Scores
 
-_TOP = 5  # heads told of each measure
+_TOP = 5  # heads listed per measure
 _FIELDS = tuple(BehaviourSettings.model_fields)
 
 
@@ -57,26 +57,26 @@ class BehaviourMethod(Method):
 
     def head(self, scores: Scores, head: HeadId) -> Data:
         """Every measure of a head, with its rank."""
-        told = {}
+        measures = {}
         for item in scores.provenance.items:
             value = float(scores.score.sel(item=item.name, kind=SCORE, layer=head.layer, head=head.head).item())
-            told[item.name] = {
+            measures[item.name] = {
                 "title": item.title,
                 "score": None if value != value else round(value, 4),
                 MEASURED: _measured(scores, item.name, head),
                 "rank": scores.rank(item.name, head, SCORE),
                 **scores.records[item.name],
             }
-        return {self.name: told}
+        return {self.name: measures}
 
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         heads = len(scores.provenance.model.layers) * scores.provenance.model.heads
         lines = ["where it looks"]
-        for told in self.head(scores, head)[self.name].values():
-            unit = "" if told["unit"] == SHARE else f"  ({told[MEASURED]:.1f} {told['unit']})"
-            score = "–" if told["score"] is None else f"{told['score']:.2f}"
-            lines.append(f"{told['title']:18}  {score}  {told['rank']:>4} of {heads}{unit}")
+        for measure in self.head(scores, head)[self.name].values():
+            unit = "" if measure["unit"] == SHARE else f"  ({measure[MEASURED]:.1f} {measure['unit']})"
+            score = "–" if measure["score"] is None else f"{measure['score']:.2f}"
+            lines.append(f"{measure['title']:18}  {score}  {measure['rank']:>4} of {heads}{unit}")
         return lines
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:

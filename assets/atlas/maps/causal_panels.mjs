@@ -204,9 +204,9 @@ function fittedLook(strengths, shown, threshold, reason, palette) {
  * @param {number} levels
  */
 function levelsOf(steps, threshold, levels) {
-  const found = new Uint8Array(steps.length);
-  for (let head = 0; head < found.length; head++) found[head] = level(lightOf(steps[head], threshold), levels);
-  return found;
+  const lights = new Uint8Array(steps.length);
+  for (let head = 0; head < lights.length; head++) lights[head] = level(lightOf(steps[head], threshold), levels);
+  return lights;
 }
 
 /**

@@ -166,8 +166,8 @@ function idleOf(facts, state) {
 function bestOf(facts, labels, state) {
   const kinds = kindsOf(labels, state);
   /** @type {ReturnType<typeof ranked> | undefined} */
-  let found;
-  const all = () => (found ??= ranked(labels, kinds));
+  let relations;
+  const all = () => (relations ??= ranked(labels, kinds));
   return {
     count: Math.min(PLACES, labels.items.length),
     titles: labels.items.map((item) => item.title),

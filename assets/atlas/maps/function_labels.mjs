@@ -157,7 +157,7 @@ function flagsOf(labels, label, { tau, labels: which }) {
  * @param {(label: number) => number} filled
  */
 function decidingAt(labels, { items, kinds }, head, how, filled) {
-  let found = -1;
+  let deciding = -1;
   let most = 0;
   for (const item of items) {
     let best = -1;
@@ -167,13 +167,13 @@ function decidingAt(labels, { items, kinds }, head, how, filled) {
       const value = filled(label);
       if (best < 0 || value > strength) [best, strength] = [label, value];
     }
-    if (found < 0 || (how === "always" ? strength < most : strength > most)) [found, most] = [best, strength];
+    if (deciding < 0 || (how === "always" ? strength < most : strength > most)) [deciding, most] = [best, strength];
   }
-  return found;
+  return deciding;
 }
 
 /**
- * The deciding label of every head; it does not depend on τ, so it is found once.
+ * The deciding label of every head; it does not depend on τ, so it is computed once.
  * @param {Labels} labels
  * @param {Chosen} chosen
  * @param {FunctionState["how"]} how
@@ -185,10 +185,10 @@ export function deciding(labels, chosen, how) {
   if (known) return known;
   const { score, size } = labels;
   const filled = (/** @type {number} */ label) => (Number.isNaN(score[label]) ? -1 : score[label]);
-  const found = new Int32Array(size);
-  for (let head = 0; head < size; head++) found[head] = decidingAt(labels, chosen, head, how, filled);
-  labels.known.set(key, found);
-  return found;
+  const deciding = new Int32Array(size);
+  for (let head = 0; head < size; head++) deciding[head] = decidingAt(labels, chosen, head, how, filled);
+  labels.known.set(key, deciding);
+  return deciding;
 }
 
 /**
@@ -217,7 +217,7 @@ export function counting(labels, chosen, state, worth) {
  * @param {FunctionState["how"]} how
  */
 export function reducedAt(labels, { items, kinds }, head, how) {
-  let found = NaN;
+  let value = NaN;
   for (const item of items) {
     let best = -Infinity;
     for (const kind of kinds) {
@@ -226,14 +226,14 @@ export function reducedAt(labels, { items, kinds }, head, how) {
     }
     if (how === "always" && Number.isNaN(best)) return NaN;
     if (Number.isNaN(best)) continue;
-    if (Number.isNaN(found)) found = best;
-    else found = how === "always" ? Math.min(found, best) : Math.max(found, best);
+    if (Number.isNaN(value)) value = best;
+    else value = how === "always" ? Math.min(value, best) : Math.max(value, best);
   }
-  return found;
+  return value;
 }
 
 /**
- * The numbers that decide for all heads, and why there are none; they do not depend on τ, so they are found once.
+ * The numbers that decide for all heads, and why there are none; they do not depend on τ, so they are computed once.
  * @param {Labels} labels
  * @param {Chosen} chosen
  * @param {FunctionState["how"]} how
@@ -243,13 +243,13 @@ export function reducedOf(labels, chosen, how) {
   const key = `${chosen.items} ${chosen.kinds} ${how}`;
   const known = labels.reduced.get(key);
   if (known) return known;
-  const found = { value: new Float64Array(labels.size), reason: new Uint8Array(labels.size) };
+  const reduced = { value: new Float64Array(labels.size), reason: new Uint8Array(labels.size) };
   for (let head = 0; head < labels.size; head++) {
-    found.value[head] = reducedAt(labels, chosen, head, how);
-    if (Number.isNaN(found.value[head])) found.reason[head] = worstReason(labels, chosen.items, head);
+    reduced.value[head] = reducedAt(labels, chosen, head, how);
+    if (Number.isNaN(reduced.value[head])) reduced.reason[head] = worstReason(labels, chosen.items, head);
   }
-  labels.reduced.set(key, found);
-  return found;
+  labels.reduced.set(key, reduced);
+  return reduced;
 }
 
 /**

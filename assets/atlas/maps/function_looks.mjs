@@ -91,13 +91,13 @@ function severalCodes({ single, coloured, howMany }, tau, special) {
  * @param {number} head
  */
 function strongestAt(single, head) {
-  let found = 0;
+  let strongest = 0;
   let most = -Infinity;
   for (const [i, { value }] of single.entries()) {
     const strength = Number.isNaN(value[head]) ? -1 : value[head];
-    if (strength > most) [found, most] = [i, strength];
+    if (strength > most) [strongest, most] = [i, strength];
   }
-  return found;
+  return strongest;
 }
 
 /**

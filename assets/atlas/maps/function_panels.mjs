@@ -118,17 +118,17 @@ export function wholePanel(labels, single, state) {
  * @param {FunctionState} state
  */
 function strongest(labels, single, state) {
-  const found = new Int32Array(labels.size);
+  const strongest = new Int32Array(labels.size);
   for (let head = 0; head < labels.size; head++) {
     let most = -Infinity;
     for (const { label, worth } of single) {
       const score = labels.score[label[head]];
       const bonus = state.labels === "beyond" && worth[head] & COUNTS ? 2 : 0;
       const strength = (Number.isNaN(score) ? -1 : score) + bonus;
-      if (strength > most) [most, found[head]] = [strength, label[head]];
+      if (strength > most) [most, strongest[head]] = [strength, label[head]];
     }
   }
-  return found;
+  return strongest;
 }
 
 /**

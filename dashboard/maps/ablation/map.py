@@ -26,7 +26,7 @@ from dashboard.setting import Part, setting
 
 Off = Literal["zero", "mean"]
 _LEVELS = 65
-_SURE = 2.0  # standard errors from which a change is told from none
+_SURE = 2.0  # standard errors from which a change counts as one
 _CURVES = "ablation-curves"
 
 
@@ -57,7 +57,7 @@ class AblationMap(Map[AblationState]):
         return [Control("off", "Switched off to", words, segments("off", "zero", zero="Zero", mean="Mean"))]
 
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
-        """One per item; heads belong whose change is told from none."""
+        """One per item; heads belong whose change counts as one."""
         return tuple(_panel(shown, item) for item in shown.result.provenance.items)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:

@@ -141,10 +141,10 @@ def _provenance(causal: Scores) -> html.Details:
 
 def _settings_words(settings: dict[str, Any]) -> str:
     """Numbers as they are, learning rates from first to last."""
-    told = []
+    words = []
     for name, value in settings.items():
         if isinstance(value, (list, tuple)):
             value = " → ".join(f"{rate:g}" for rate in value)
         if isinstance(value, (int, float, str)):
-            told.append(f"{name.replace('_', ' ')} {value}")
-    return ", ".join(told)
+            words.append(f"{name.replace('_', ' ')} {value}")
+    return ", ".join(words)

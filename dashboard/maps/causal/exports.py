@@ -144,12 +144,12 @@ for number, (command, settings) in enumerate(zip(COMMANDS, SETTINGS)):
     scores = pd.read_parquet(out).dropna(subset="score")
     if not settings["seeds"]:
         gradients = scores[(scores["kind"] == "gradient") & (scores["sample"] == "mean")]
-        for task, found in gradients.groupby("item"):
-            best = found.nsmallest(10, "score").set_index(["layer", "head"])["score"].round(4)
+        for task, rows in gradients.groupby("item"):
+            best = rows.nsmallest(10, "score").set_index(["layer", "head"])["score"].round(4)
             print(task, "preview, most helpful heads:", dict(best))
     roles = scores[scores["kind"].isin(["facilitation", "interference", "irrelevance"])]
-    for (task, kind), found in roles.groupby(["item", "kind"]):
-        heads = found.groupby(["layer", "head"])["score"]
+    for (task, kind), rows in roles.groupby(["item", "kind"]):
+        heads = rows.groupby(["layer", "head"])["score"]
         always, some = heads.min() >= ROLE, heads.max() >= ROLE
         print(f"{task} {kind}: always {always.mean():.1%}, any {some.mean():.1%} of the heads")
 """

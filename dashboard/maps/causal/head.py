@@ -46,8 +46,8 @@ def head_gates(causal: Scores, head: HeadId, threshold: float, seed: str = "") -
 
 def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str) -> HeadGates:
     there = fitted_seeds(causal, task)
-    found = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
-    helps, hurts, idle = (found.sel(kind=role).values.tolist() for role in ROLES)
+    scores = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
+    helps, hurts, idle = (scores.sel(kind=role).values.tolist() for role in ROLES)
     variant = evidence.variant(causal, task)
     effect, order = evidence.effect(causal, task), ordering(causal, task, seed)
     preview = evidence.preview(causal, task)

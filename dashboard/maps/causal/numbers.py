@@ -29,7 +29,7 @@ def numbers(shown: MapView[CausalState]) -> bytes:
     known = {
         **asdict(facts(shown)),
         "reasons": [reason.words for reason in Missing],
-        "told": [missing_words(shown, reason) for reason in Missing],
+        "reasons": [missing_words(shown, reason) for reason in Missing],
         "alone": bool(shown.state.one_seed) or is_of_one_seed(shown.result),
     }
     return _packed(shown.map.name, shown.result, tasks, columns, json.dumps(known))
@@ -40,7 +40,7 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
     """Arrays run over tasks, columns, roles, layers and heads."""
     card = causal.provenance.model
     previews = [_preview(causal, tasks, task) for task in tasks]
-    told: dict[str, Any] = {
+    facts: dict[str, Any] = {
         **json.loads(known),
         "map": name,
         "layers": list(card.layers),
@@ -56,15 +56,15 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
     roles, why = [], []
     for task in tasks:
         for column in columns:
-            found = reduced(causal, task, column)
-            roles.append(score_steps(np.full(shape, np.nan) if found is None else found))
+            values = reduced(causal, task, column)
+            roles.append(score_steps(np.full(shape, np.nan) if values is None else values))
             why.append(why_missing(causal, task, column))
     arrays: dict[str, npt.NDArray[Any]] = {"roles": np.stack(roles), "why": np.stack(why)} if tasks else {}
     there = [preview for preview in previews if preview is not None]
     if there:
         arrays["slopes"] = np.stack([slopes for slopes, _ in there])
         arrays["signs"] = np.stack([flags for _, flags in there])
-    return pack(told, arrays)
+    return pack(facts, arrays)
 
 
 def _preview(causal: Scores, tasks: tuple[str, ...], task: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:

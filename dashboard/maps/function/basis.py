@@ -87,8 +87,8 @@ def better(shown: Shown) -> tuple[RelationMethod, Agreement] | None:
     pair = compared(shown)
     if pair is None or shown.whole is not pair[0] or not _can_judge(pair[1], pair[0]):
         return None
-    found = agreed(*pair)
-    return (basis_of(pair[1].provenance), found) if found.fails else None
+    agreement = agreed(*pair)
+    return (basis_of(pair[1].provenance), agreement) if agreement.fails else None
 
 
 def address(shown: Shown, **changes: Any) -> str:

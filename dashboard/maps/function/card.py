@@ -96,8 +96,8 @@ def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown:
 def _effects(row: RelationRow) -> str:
     """What the scripts need to say which scores are labels at τ, and what speaks against them; the stronger first."""
     weaker = row.promote if row.stronger is row.suppress else row.suppress
-    told = [_plain(effect) for effect in (row.stronger, weaker) if not np.isnan(effect.score)]
-    return json.dumps(told)
+    effects = [_plain(effect) for effect in (row.stronger, weaker) if not np.isnan(effect.score)]
+    return json.dumps(effects)
 
 
 def _plain(effect: Effect) -> dict[str, Any]:

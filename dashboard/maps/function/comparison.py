@@ -37,11 +37,11 @@ def contents(shown: Shown, dark: bool) -> dict[str, Content]:
     pair = compared(shown)
     if pair is None:
         return {}
-    found, palette = agreed(*pair), shown.palette(dark)
-    if not found.relations:
+    agreement, palette = agreed(*pair), shown.palette(dark)
+    if not agreement.relations:
         return {}
-    facts = [shown.named.without_local().to_query(), dark, found.overall, list(found.relations.values())]
-    below = {"agreement": Content(json.dumps(facts), lambda: _list(shown, pair, found))}
+    facts = [shown.named.without_local().to_query(), dark, agreement.overall, list(agreement.relations.values())]
+    below = {"agreement": Content(json.dumps(facts), lambda: _list(shown, pair, agreement))}
     shared = shared_relations(*pair)
     relation = shown.state.relation
     if not relation or relation in shared:
@@ -59,13 +59,13 @@ def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette
     return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, tone, palette)
 
 
-def _list(shown: Shown, pair: tuple[Scores, Scores], found: Agreement) -> list[Any]:
+def _list(shown: Shown, pair: tuple[Scores, Scores], agreement: Agreement) -> list[Any]:
     """The relations, those that agree best first; each leads to its own map."""
-    ordered = sorted(found.relations, key=lambda name: -found.relations[name])
-    rows = [_row(shown, pair[0], name, found.relations[name]) for name in ordered]
+    ordered = sorted(agreement.relations, key=lambda name: -agreement.relations[name])
+    rows = [_row(shown, pair[0], name, agreement.relations[name]) for name in ordered]
     first = basis_of(pair[0].provenance).basis.lower()
     words = (
-        f"Pearson's r over all heads is {in_words(found.overall)}, the mean of {len(rows)} relations. "
+        f"Pearson's r over all heads is {in_words(agreement.overall)}, the mean of {len(rows)} relations. "
         f"From {HOLDS:g} on the {first}-only map is taken to hold."
     )
     return [

@@ -27,10 +27,10 @@ SCORE_WORDS = "score: the share of word pairs, in each panel's colour"
 
 def warning(shown: MapView[FunctionState]) -> list[Any]:
     """That the map does not hold, by how much, and the way to the one that does."""
-    found = better(shown)
-    if found is None:
+    holding = better(shown)
+    if holding is None:
         return []
-    method, agreement = found
+    method, agreement = holding
     mine = basis_of(shown.whole.provenance).basis.lower()
     words = (
         f"For this model the {mine}-only map does not hold: over all heads its scores agree with the "

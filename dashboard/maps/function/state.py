@@ -17,7 +17,7 @@ Counted = Literal["all", "beyond"]
 class FunctionState(Part):
     """What the scores are read from, which relations count, and when a head belongs to a category."""
 
-    basis: str = setting("", NAME, starts_anew=True)  # the name of a method; empty: the one that the model is shown by
+    basis: str = setting("", NAME, resets=True)  # the name of a method; empty: the one that the model is shown by
     carriers: str = setting(OVER_SAMPLES[0], NAME, of_model=True)  # how a score is made of those after each carrier
     own: str = setting("", NAME, of_model=True)  # a set of people's own relations, as name@id; none when empty
     result: str = setting("", NAME, of_model=True)  # the name of a result that is not computed by default

@@ -70,8 +70,8 @@ class AblationWorker:
 
     def _of(self, item: Asked, most: int) -> tuple[Encoded, ...]:
         if (item.hash, most) not in self._prompts:
-            found = item.prompts(self._vocabulary, self.model.card.vocabulary, most)
-            self._prompts = {(item.hash, most): found.encoded}
+            prompts = item.prompts(self._vocabulary, self.model.card.vocabulary, most)
+            self._prompts = {(item.hash, most): prompts.encoded}
         return self._prompts[item.hash, most]
 
     def _mean(self, item: Asked, most: int) -> Tensor:

@@ -18,8 +18,8 @@ const known = new Map(); // colours as numbers: a map asks for the same few thou
  * @param {string} colour
  */
 export function inked(colour) {
-  const channels = known.get(colour);
-  if (channels !== undefined) return channels;
+  const before = known.get(colour);
+  if (before !== undefined) return before;
   const [red, green, blue] = colour ? channels(colour) : [0, 0, 0];
   const number = colour ? (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0 : 0;
   known.set(colour, number);

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from analysis.results.shipped import shipped
 from dashboard.maps.causal.steps import STEPS, score_steps
-from dashboard.palette import colours
 from dashboard.palette import as_data as palettes
+from dashboard.palette import colours
 from dashboard.setting import settings_of
 from tests.cases.results import FOLDER, result_of, tables
 from tests.cases.told import told, view_of

@@ -33,7 +33,7 @@ export function missingEntries(panels, facts, palette) {
   const seen = new Set();
   for (const { reason } of panels) for (const code of new Set(reason || [])) if (code) seen.add(code);
   const codes = [...seen].sort((one, other) => one - other);
-  return codes.map((code) => ({ words: facts.reasons[code], colour: palette.missing[code], kind: "outlined" }));
+  return codes.map((code) => ({ words: facts.reason_words[code], colour: palette.missing[code], kind: "outlined" }));
 }
 
 /**

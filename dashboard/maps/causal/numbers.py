@@ -29,7 +29,7 @@ def numbers(shown: MapView[CausalState]) -> bytes:
     known = {
         **asdict(facts(shown)),
         "reasons": [reason.words for reason in Missing],
-        "reasons": [missing_words(shown, reason) for reason in Missing],
+        "reason_words": [missing_words(shown, reason) for reason in Missing],
         "alone": bool(shown.state.one_seed) or is_of_one_seed(shown.result),
     }
     return _packed(shown.map.name, shown.result, tasks, columns, json.dumps(known))
@@ -40,7 +40,7 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
     """Arrays run over tasks, columns, roles, layers and heads."""
     card = causal.provenance.model
     previews = [_preview(causal, tasks, task) for task in tasks]
-    facts: dict[str, Any] = {
+    contents: dict[str, Any] = {
         **json.loads(known),
         "map": name,
         "layers": list(card.layers),
@@ -64,7 +64,7 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
     if there:
         arrays["slopes"] = np.stack([slopes for slopes, _ in there])
         arrays["signs"] = np.stack([flags for _, flags in there])
-    return pack(facts, arrays)
+    return pack(contents, arrays)
 
 
 def _preview(causal: Scores, tasks: tuple[str, ...], task: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:

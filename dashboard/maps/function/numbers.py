@@ -28,7 +28,7 @@ Table = npt.NDArray[np.float64]  # [row, column]
 def numbers(shown: MapView[FunctionState]) -> bytes:
     """Of the result on the page."""
     known = {**asdict(facts(shown)), "reasons": [reason.words for reason in Missing]}
-    known["reasons"] = [missing_words(shown, reason) for reason in Missing]
+    known["reason_words"] = [missing_words(shown, reason) for reason in Missing]
     return _packed(shown.map.name, shown.result, json.dumps(known))
 
 
@@ -37,7 +37,7 @@ def _packed(name: str, scores: Scores, known: str) -> bytes:
     """Of the applicable relations; arrays run over relations, kinds, layers and heads."""
     items = scores.items()
     card = scores.provenance.model
-    facts: dict[str, Any] = {
+    contents: dict[str, Any] = {
         **json.loads(known),
         "map": name,
         "layers": list(card.layers),
@@ -49,7 +49,7 @@ def _packed(name: str, scores: Scores, known: str) -> bytes:
         "measured": is_measured(scores),
     }
     if not items:
-        return pack({**facts, "missing": int(no_category(scores))}, {})
+        return pack({**contents, "missing": int(no_category(scores))}, {})
     names = [item.name for item in scores.provenance.items]
     at = np.array([names.index(item) for item in items])
     labels = labels_of(scores).at(at)
@@ -66,7 +66,7 @@ def _packed(name: str, scores: Scores, known: str) -> bytes:
     }
     if missing.any():
         arrays["missing"] = missing
-    return pack(facts, arrays)
+    return pack(contents, arrays)
 
 
 def _about(scores: Scores, name: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from analysis.prompt.compute.ablation import each_head_off
 from analysis.prompt.compute.direct import direct_effects
 from analysis.prompt.compute.model import PromptModel
 from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, MAX_TOKENS, PromptQuestion, computed_answer
-from analysis.prompt.reading import PromptReading, told
+from analysis.prompt.reading import PromptReading, reading_data
 from tests import tiny_models
 from tests.test_families import blocks, part
 
@@ -143,7 +143,7 @@ def test_the_default_model_says_paris_because_of_one_head(default_checkpoint, st
     assert PromptReading.from_json(reading.to_json()) == reading
     again = computed_answer(question, OpenModel(default_checkpoint, "none such"), store)  # nothing is computed
     assert again == (reading, ablation)
-    data = json.loads(json.dumps(told(reading, ablation)))
+    data = json.loads(json.dumps(reading_data(reading, ablation)))
     assert list(data) == ["text", "tokens", "next", "layers", "direct", "patterns", "without"]
     assert "mean logit" in data["direct"]["about"]
 

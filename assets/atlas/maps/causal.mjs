@@ -129,7 +129,7 @@ function legendOf(facts, state, palette) {
 function squareOf(palette) {
   const shades = mixtures(palette, SWATCH);
   const rows = [];
-  for (let hurts = SWATCH - 1; hurts >= 0; hurts--) rows.push(...shades.filter((_, i) => i % SWATCH === hurts));
+  for (let hurts = SWATCH - 1; hurts >= 0; hurts--) rows.push(...shades.filter((/** @type {string} */ _, /** @type {number} */ i) => i % SWATCH === hurts));
   return rows;
 }
 

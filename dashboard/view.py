@@ -64,7 +64,7 @@ class View:
             return None
         state = self.state.of(each.part)
         common = self.state.shared
-        there = tuple((name, scores) for name, scores in self.by_method if name in each.methods())
+        there = tuple((name, scores) for name, scores in self.by_method if name in each.reads())
         return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there, self.sets)
 
     def _whole(self, each: Map[Any]) -> Scores | None:
@@ -153,15 +153,22 @@ def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card:
             result = catalogue.result(card, method, map_.choice(part), own)
             if result is not None:
                 results[method] = result
-        choices: dict[str, str] = {}
-        for method in map_.methods():
-            choices |= catalogue.choices(card, method)
-        part, said = map_.repaired(part, results, choices, card)
+        state = state.with_part(part)
+    for map_ in MAPS:
+        part, said = map_.repaired(state.of(map_.part), results, choices_of(catalogue, map_, card), card)
         state = state.with_part(part)
         notices += said
     is_default = catalogue.card(default_model.ID).fingerprint == card.fingerprint
     failure = catalogue.failure(card)
     return View(state, card, tuple(results.items()), tuple(notices), failure, is_default, tuple(sets))
+
+
+def choices_of(catalogue: Catalogue, map_: Map[Any], card: ModelCard) -> dict[str, str]:
+    """The results that a map can choose from: short name and words."""
+    choices: dict[str, str] = {}
+    for method in map_.methods():
+        choices |= catalogue.choices(card, method)
+    return choices
 
 
 def _sentence(error: HeadAtlasError) -> str:

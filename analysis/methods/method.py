@@ -20,6 +20,7 @@ from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, ShownProgress
 from analysis.results.findings import Finding, Question
+from analysis.results.labels import LabelRule
 from analysis.results.merging import merge
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
@@ -262,9 +263,12 @@ class Method(ABC):
     answers_what: ClassVar[bool] = False  # its labels say what a head does
     tells_heads_apart: ClassVar[bool] = True  # two heads, of two models too, are alike when its scores are
     answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
+    judges: ClassVar[bool] = False  # where its map disagrees with a quicker one's, that one does not hold
 
-    def labelled(self, scores: Scores) -> xr.DataArray | None:  # [item, layer, head] bool
-        """Which heads have a label of each item at the method's own threshold; None when it gives no labels."""
+    label: ClassVar[LabelRule | None] = None  # when a strength makes a label; None of a method that gives none
+
+    def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray | None:  # [item, layer, head]
+        """What decides about a head's label of each item, over the samples as `how` says (`OVER_SAMPLES`)."""
         return None
 
     # ---- In plain words --------------------------------------------------------------------------------------------

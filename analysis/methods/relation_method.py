@@ -19,6 +19,7 @@ from analysis.methods.relation_settings import default_ks, relation_of
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.results.findings import Finding, Question
+from analysis.results.labels import LabelRule
 from analysis.results.own_sets import is_mixed, set_id
 from analysis.results.provenance import Data, Plain, Provenance
 from analysis.results.scores import Missing, Scores
@@ -31,11 +32,12 @@ class RelationMethod(Method):
     """Which relations each head implements, by one way of looking at the head."""
 
     answers_what = True
+    label = LabelRule(TAU, "τ", "score", strict=True)
     basis: ClassVar[str]  # what the scores are read from, as a switch between such methods calls it
     about: ClassVar[str]  # the same as the end of "What each head does, …"
     at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
     sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # before a sample's name; what samples are
-    judges: ClassVar[bool] = True  # where its map disagrees with a quicker one's, that one does not hold
+    judges: ClassVar[bool] = True
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
 
     def tools(self) -> Sequence[Tool]:
@@ -159,10 +161,10 @@ class RelationMethod(Method):
         """The same for a terminal."""
         return [self.title, *relation_report.head_lines(scores, head)]
 
-    def labelled(self, scores: Scores) -> xr.DataArray:  # [item, layer, head]
-        """The heads that implement each applicable relation, promoting or suppressing."""
-        one = scores.over_samples("mean")
-        return (one.score.sel(item=one.items()).isel(sample=0, drop=True) > TAU).any("kind")
+    def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
+        """The score for each applicable relation, promoting or suppressing, whichever is larger."""
+        one = scores.over_samples(how)
+        return one.score.sel(item=one.items()).isel(sample=0, drop=True).max("kind")
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The relations that the head implements."""

@@ -1,14 +1,16 @@
 """Whether heads that have a label of what they do also matter: two methods' labels of the same heads."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from analysis import methods
+from analysis.methods.method import Method
+from analysis.results.labels import LabelRule
 from analysis.results.provenance import Data
-from analysis.results.scores import Scores
+from analysis.results.scores import Floats, Scores
 
 NEITHER, UNLABELLED, IRRELEVANT, BOTH = range(4)
 WORDS = ("neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal")
@@ -17,12 +19,32 @@ Codes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
+class Confronted:
+    """What decides about two labels of every head: of what it does, and whether it matters for an item."""
+
+    what: str  # the name of a method
+    whether: str
+    item: str  # of the second: a task or a relation
+    title: str
+    own: bool  # the item is a relation of the first, too: its labels alone count, else those of any relation
+    label: Floats  # [layer, head]
+    cause: Floats
+
+    def codes(self, least_label: float | None = None, least_cause: float | None = None) -> Codes:  # [layer, head]
+        """The class of every head, at the methods' own thresholds or at others."""
+        is_labelled = rule_of(self.what).holds(self.label, least_label)
+        is_causal = rule_of(self.whether).holds(self.cause, least_cause)
+        codes = np.where(is_labelled, IRRELEVANT, NEITHER) + np.where(is_causal, UNLABELLED, NEITHER)
+        return codes.astype(np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
 class Agreement:
     """Two methods of one model: what heads do, and whether they matter for an item of the other."""
 
     what: str  # the name of a method
     whether: str
-    item: str  # of the second: a task
+    item: str  # of the second: a task or a relation
     title: str
     codes: Codes  # [layer, head]
 
@@ -34,9 +56,7 @@ class Agreement:
     @property
     def expected(self) -> float:
         """How many heads would be labelled and causal if the one had nothing to do with the other."""
-        labelled = np.isin(self.codes, (IRRELEVANT, BOTH)).sum()
-        causal = np.isin(self.codes, (UNLABELLED, BOTH)).sum()
-        return float(labelled * causal / self.codes.size)
+        return expected_counts(list(self.counts.values()))[BOTH]
 
     def to_plain(self) -> Data:
         """As the API and `--json` tell it."""
@@ -44,38 +64,69 @@ class Agreement:
         return {**facts, "counts": self.counts, "expected_both": round(self.expected, 2)}
 
 
+def expected_counts(counts: Sequence[int]) -> list[float]:
+    """How many heads would be in each class, in the order of `WORDS`, if label and cause were independent."""
+    total = sum(counts)
+    labelled, causal = counts[IRRELEVANT] + counts[BOTH], counts[UNLABELLED] + counts[BOTH]
+    expected = []
+    for code in range(len(WORDS)):
+        of_label = labelled if code in (IRRELEVANT, BOTH) else total - labelled
+        of_cause = causal if code in (UNLABELLED, BOTH) else total - causal
+        expected.append(of_label * of_cause / total if total else 0.0)
+    return expected
+
+
+def rule_of(name: str) -> LabelRule:
+    """When a method's strength makes a label."""
+    rule = methods.method(name).label
+    if rule is None:
+        raise ValueError(f"{name} gives no labels")
+    return rule
+
+
+def what_methods(results: Mapping[str, Scores]) -> list[Method]:
+    """The methods that say what a head does and have a result, in the order of the list."""
+    return [method for method in methods.METHODS if method.answers_what and method.name in results]
+
+
+def whether_methods(results: Mapping[str, Scores]) -> list[Method]:
+    """The methods that say whether a head matters and have a result."""
+    return [method for method in methods.METHODS if method.answers_whether and method.name in results]
+
+
 def agreements(results: Mapping[str, Scores]) -> list[Agreement]:
     """Every method of the one kind with every item of the other, in the order of the list of methods."""
-    pairs = []
-    for what in methods.METHODS:
-        if what.answers_what and what.name in results:
-            for whether in methods.METHODS:
-                if whether.answers_whether and whether.name in results:
-                    pairs += _agreements(what.name, whether.name, results)
-    return pairs
+    found = []
+    for what in what_methods(results):
+        for whether in whether_methods(results):
+            for each in confronted(results, what.name, whether.name):
+                found.append(Agreement(each.what, each.whether, each.item, each.title, each.codes()))
+    return found
 
 
-def _agreements(what: str, whether: str, results: Mapping[str, Scores]) -> list[Agreement]:
-    labels = methods.method(what).labelled(results[what])
-    causes = methods.method(whether).labelled(results[whether])
+def confronted(results: Mapping[str, Scores], what: str, whether: str, how: str = "mean") -> list[Confronted]:
+    """One method's labels against each item of another; `how` says over which samples an item's cause holds."""
+    labels = methods.method(what).strengths(results[what])
+    causes = methods.method(whether).strengths(results[whether], how)
     if labels is None or causes is None or not labels.sizes["item"]:
         return []
-    is_labelled = labels.any("item").values
-    listed = []
+    found = []
     for item in results[whether].provenance.items:
-        is_causal = causes.sel(item=item.name).values
-        codes = np.where(is_labelled, IRRELEVANT, NEITHER) + np.where(is_causal, UNLABELLED, 0)
-        listed.append(Agreement(what, whether, item.name, item.title, codes.astype(np.uint8)))
-    return listed
+        is_own = item.name in labels["item"]
+        label = labels.sel(item=item.name) if is_own else labels.max("item")
+        cause = causes.sel(item=item.name)
+        found.append(Confronted(what, whether, item.name, item.title, is_own, label.values, cause.values))
+    return found
 
 
 def agreement_lines(listed: list[Agreement]) -> list[str]:
     """A table for a terminal."""
     lines = [
-        f"{'labels':10} {'task':12} {'both':>6} {'expected':>9} {'irrelevant':>11} {'unlabelled':>11} {'neither':>8}"
+        f"{'labels':10} {'causes':10} {'task':18} {'both':>6} {'expected':>9} {'irrelevant':>11} {'unlabelled':>11} "
+        f"{'neither':>8}"
     ]
     for each in listed:
         neither, unlabelled, irrelevant, both = each.counts.values()
         numbers = f"{both:6} {each.expected:9.1f} {irrelevant:11} {unlabelled:11} {neither:8}"
-        lines.append(f"{each.what:10} {each.title:12} {numbers}")
+        lines.append(f"{each.what:10} {each.whether:10} {each.title:18} {numbers}")
     return lines

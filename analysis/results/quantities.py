@@ -31,7 +31,7 @@ def quantities(results: Mapping[str, Scores]) -> list[Quantity]:
         listed += _of_result(name, scores)
     for each in agreements(results):
         key = _BETWEEN.join((_AGREEMENT, each.what, each.whether, each.item))
-        words = f"{methods.method(each.what).title} and {each.title}"
+        words = f"{methods.method(each.what).title} and {methods.method(each.whether).title}: {each.title}"
         listed.append(Quantity(key, words, "Agreement", is_class=True))
     return listed
 

@@ -249,6 +249,12 @@ def always_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
     return scores.min(dim, skipna=False)
 
 
+def over_present(scores: xr.DataArray, how: str) -> xr.DataArray:
+    """The mean, the smallest (`every`) or the largest (`some`) of those samples that are there."""
+    there = {"mean": scores.mean, "every": scores.min, "some": scores.max}
+    return there[how]("sample", skipna=True)
+
+
 def ranks(values: Floats) -> npt.NDArray[np.intp]:
     """The rank of every value among all: 1 for the largest, equal ones share the better rank, NaN comes last."""
     flat = np.nan_to_num(values, nan=-np.inf).ravel()

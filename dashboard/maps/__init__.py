@@ -3,6 +3,7 @@
 from typing import Any
 
 from dashboard.maps.ablation.map import AblationMap
+from dashboard.maps.agreement.map import AgreementMap
 from dashboard.maps.behaviour.map import BehaviourMap
 from dashboard.maps.causal.map import CausalMap
 from dashboard.maps.function.map import FunctionMap
@@ -46,5 +47,5 @@ def map_of(name: str) -> Map[Any] | None:
     return None
 
 
-for _map in (FunctionMap(), CausalMap(), BehaviourMap(), AblationMap(), SalienceMap()):
+for _map in (FunctionMap(), CausalMap(), BehaviourMap(), AblationMap(), AgreementMap(), SalienceMap()):
     register(_map)

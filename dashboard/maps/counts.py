@@ -18,5 +18,5 @@ class ShareTable:
     task: str
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, str, tuple[int, ...]], ...]  # words, colour, heads in each column; -1 where nothing is known
+    rows: tuple[tuple[str, str, tuple[float, ...]], ...]  # words, colour, heads in each column (-1: not known)
     total: int

@@ -62,7 +62,7 @@ class MapView(Generic[State]):
     state: State  # the map's own part
     common: ViewState  # without pins, on which nothing here depends
     failure: str = ""  # why the scores that a job could not compute are missing
-    by_method: tuple[tuple[str, Scores], ...] = ()  # all results that the map could show, by the name of their method
+    by_method: tuple[tuple[str, Scores], ...] = ()  # all results that the map reads, by the name of their method
     sets: tuple[OwnSet, ...] = ()  # people's own relations that the model has scores for
 
     @property
@@ -114,8 +114,12 @@ class Map(Generic[State]):
     # ---- The state ----------------------------------------------------------------------------------------------
 
     def methods(self) -> Sequence[str]:
-        """The methods whose results it can show, by their names."""
+        """The methods whose results it can show, by their names; none of a map that only reads other maps' results."""
         return (self.name,)
+
+    def reads(self) -> Sequence[str]:
+        """The methods whose results it is made of: its own, or those of other maps as they are shown there."""
+        return self.methods()
 
     def method(self, state: State, results: Mapping[str, Scores]) -> str:
         """The one of them that the state asks for, given those results that the model has."""

@@ -22,7 +22,7 @@ from dashboard.page.table import columns, rows
 from dashboard.page.workshop import job_list, model_list
 from dashboard.setting import Setting, settings_of
 from dashboard.state import MODELS, TABLE, ReadState, ViewState, all_settings
-from dashboard.view import View, open_view, opened, view_of_controls
+from dashboard.view import View, choices_of, open_view, opened, view_of_controls
 
 _NOT_ASKED = {f"{ids.SCREEN}.data", f"{ids.FRESH}.data"}  # changes that nobody asked for leave notices alone
 EMBEDDED = "embedded"  # the page's class without what surrounds the maps
@@ -227,7 +227,7 @@ def choices(catalogue: Catalogue, view: View) -> Values:
     """What the pickers offer."""
     offered: Values = {ids.MODEL: model_choices(catalogue.models())}
     for each in MAPS:
-        offered |= each.offered(view.of(each), catalogue.choices(view.card, each.name))
+        offered |= each.offered(view.of(each), choices_of(catalogue, each, view.card))
     return offered
 
 

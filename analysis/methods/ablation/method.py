@@ -2,13 +2,16 @@
 
 from typing import Any
 
+import xarray as xr
+
 from analysis.data.files import OwnFile
 from analysis.methods.ablation import report
 from analysis.methods.ablation.plan import AblationPlan
-from analysis.methods.ablation.result import NAME, VERSION, record_of
+from analysis.methods.ablation.result import LEAST_CHANGE, NAME, VERSION, record_of, sure_changes
 from analysis.methods.ablation.settings import AblationSettings
 from analysis.methods.method import Asked, Command, Method
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.labels import LabelRule
 from analysis.results.provenance import Data, Provenance
 from analysis.results.scores import Scores
 
@@ -21,6 +24,8 @@ class AblationMethod(Method):
     sentence = "What a task, a relation or a prompt loses without each head: minutes."
     version = VERSION
     settings = AblationSettings
+    answers_whether = True
+    label = LabelRule(LEAST_CHANGE, "Δ", "|Δ log P|", unit="nats")
     commands = (
         Command(
             "ablation",
@@ -86,3 +91,7 @@ class AblationMethod(Method):
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         return report.head_lines(scores, head)
+
+    def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
+        """How much the log-probability changes without the head, either way; 0 where that is not told from none."""
+        return sure_changes(scores)

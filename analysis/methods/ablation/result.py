@@ -16,6 +16,8 @@ from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, 
 NAME = "ablation"
 VERSION = "1"  # raise whenever a score may come out differently
 KINDS = ("zero", "mean")  # what stands in the place of a head's output
+SURE = 2.0  # standard errors from which a change is told from none
+LEAST_CHANGE = 0.1  # nats: a change of the probability by a tenth, from which a head is said to matter
 ACCURACY, ERROR = "accuracy", "error"  # parts, one for each kind: "accuracy zero" …
 
 
@@ -152,3 +154,11 @@ def ablation_scores(card: ModelCard, results: Sequence[ItemResult], settings: Pl
         parts={name: part_array(provenance, (ONLY_SAMPLE,), values) for name, values in parts.items()},
         records={result.item.name: result.record().model_dump(mode="json") for result in results},
     )
+
+
+def sure_changes(scores: Scores) -> xr.DataArray:  # [item, layer, head]
+    """How much the log-probability changes when a head is zeroed, whichever way; 0 where it may as well not change."""
+    kind = KINDS[0]
+    change = abs(scores.score.sel(kind=kind, sample=ONLY_SAMPLE, drop=True))
+    error = scores.parts[part_name(ERROR, kind)].sel(sample=ONLY_SAMPLE, drop=True)
+    return change.where((change > SURE * error) | change.isnull(), 0.0)

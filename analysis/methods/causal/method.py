@@ -19,9 +19,10 @@ from analysis.methods.causal.tools import TOOLS
 from analysis.methods.method import Asked, Command, Method, Tool, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, Question
+from analysis.results.labels import LabelRule
 from analysis.results.merging import merge, only
 from analysis.results.provenance import Data, Plain, Provenance
-from analysis.results.scores import Missing, Scores
+from analysis.results.scores import Missing, Scores, over_present
 
 PREVIEW = "preview"  # the variant without fits
 _FIT_OPTIONS = ("published", "updates", "batch", "rates", "clip", "push", "seeds")
@@ -37,6 +38,7 @@ class CausalMethod(Method):
     version = VERSION
     settings = CausalSettings
     answers_whether = True
+    label = LabelRule(ROLE_THRESHOLD, "θ", "F or N", samples="seeds")
     commands = (
         Command(
             "gates",
@@ -167,10 +169,10 @@ class CausalMethod(Method):
         """Its mean scores in every task."""
         return report.head_lines(scores, head)
 
-    def labelled(self, scores: Scores) -> xr.DataArray:  # [item, layer, head]
-        """The heads that a task needs, or that hurt it, on average over the seeds."""
-        mean = scores.score.sel(kind=list(ROLES[:2])).mean("sample", skipna=True)
-        return (mean >= ROLE_THRESHOLD).any("kind")
+    def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
+        """Facilitation or interference, whichever is larger, over the seeds that were fitted."""
+        roles = scores.score.sel(kind=list(ROLES[:2]))
+        return over_present(roles, how).max("kind")
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The tasks that need the head, or that it hurts."""

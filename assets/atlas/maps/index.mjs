@@ -1,5 +1,6 @@
 // @ts-check
 // The maps whose rules the page knows. One whose rules it does not know gets its panels from the server.
+import * as agreement from "./agreement.mjs";
 import * as causal from "./causal.mjs";
 import * as relations from "./function.mjs";
 import { unpacked } from "./unpacking.mjs";
@@ -42,7 +43,7 @@ import { unpacked } from "./unpacking.mjs";
  */
 
 /** @type {Record<string, Rules>} */
-const MAPS = { causal, function: relations };
+const MAPS = { agreement, causal, function: relations };
 
 /**
  * @typedef {object} Follow a map's rules over its numbers

@@ -8,7 +8,7 @@ import numpy as np
 from dash import html
 
 from analysis.methods.ablation.method import AblationMethod
-from analysis.methods.ablation.result import ACCURACY, ERROR, part_name, record_of
+from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, part_name, record_of
 from analysis.results.provenance import Item
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores, ranks
 from dashboard.maps.ablation.curve import HEIGHT, curves
@@ -26,7 +26,6 @@ from dashboard.setting import Part, setting
 
 Off = Literal["zero", "mean"]
 _LEVELS = 65
-_SURE = 2.0  # standard errors from which a change counts as one
 _CURVES = "ablation-curves"
 
 
@@ -134,7 +133,7 @@ def _panel(shown: Shown, item: Item) -> Panel:
     missing = shown.result.missing.sel(item=item.name, kind=shown.state.off, sample=ONLY_SAMPLE).values
     error = shown.result.part(part_name(ERROR, shown.state.off), item.name)
     with np.errstate(invalid="ignore"):
-        member = np.zeros(value.shape, bool) if error is None else np.abs(value) > _SURE * error
+        member = np.zeros(value.shape, bool) if error is None else np.abs(value) > SURE * error
     record = record_of(shown.result, item.name)
     right = "" if record.accuracy is None else f"untouched {record.accuracy:.0%} right"
     filled = np.nan_to_num(value)

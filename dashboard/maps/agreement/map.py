@@ -1,0 +1,294 @@
+"""The agreement map: labelled and causal, labelled but irrelevant, causal but unlabelled, or neither."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from dash import html
+
+from analysis import methods
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.agreement import WORDS, what_methods, whether_methods
+from analysis.results.scores import Missing, Scores
+from dashboard.maps.agreement import words
+from dashboard.maps.agreement.numbers import numbers
+from dashboard.maps.agreement.panels import ORDER, colour, look, panels
+from dashboard.maps.agreement.sides import Shown, confronted_of, default_what, has_samples, sides, sides_of
+from dashboard.maps.agreement.state import AgreementState
+from dashboard.maps.columns import TEXT, Column
+from dashboard.maps.control import Choice, Control, picker, segments, slider
+from dashboard.maps.counts import ShareTable
+from dashboard.maps.entry import Entry
+from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.look import Look
+from dashboard.maps.map import Map, with_model, with_source
+from dashboard.maps.panel import Panel
+from dashboard.maps.said import Said
+from dashboard.maps.section import Content, Section
+from dashboard.maps.swatch import Swatch
+from dashboard.palette import Colours
+
+_COUNTS = "agreement-counts"
+
+
+class AgreementMap(Map[AgreementState]):
+    """A panel for each task or relation for which heads may matter."""
+
+    name = "agreement"
+    title = "Agreement"
+    part = AgreementState
+    help = (
+        "The agreement map holds two maps against each other: does a head that is known for what it does also matter "
+        "when the model works? For a task the labels of all relations count, for a relation its own."
+    )
+
+    # ---- The state ----------------------------------------------------------------------------------------------
+
+    def methods(self) -> Sequence[str]:
+        """None: it has no result of its own."""
+        return ()
+
+    def reads(self) -> Sequence[str]:
+        """All methods that give labels of what heads do, or of whether they matter."""
+        return [method.name for method in methods.METHODS if method.answers_what or method.answers_whether]
+
+    def method(self, state: AgreementState, results: Mapping[str, Scores]) -> str:
+        """The one whose labels are shown, where there are causes to hold them against."""
+        found = sides_of(state, results)
+        return found.what.name if found is not None else ""
+
+    def repaired(
+        self, state: AgreementState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
+    ) -> tuple[AgreementState, list[str]]:
+        """Only methods that the model has results of; its own defaults need not be named."""
+        notices = []
+        of_labels = [method.name for method in what_methods(results)]
+        of_causes = [method.name for method in whether_methods(results)]
+        for asked, there in ((state.what, of_labels), (state.whether, of_causes)):
+            if asked and asked not in there:
+                notices.append(f"{card.id} has no labels of {asked!r}; others are shown.")
+        default = default_what(results)
+        if state.what not in of_labels or (default is not None and state.what == default.name):
+            state = replace(state, what="")
+        if state.whether not in of_causes[1:]:
+            state = replace(state, whether="")
+        return state, notices
+
+    # ---- Controls -----------------------------------------------------------------------------------------------
+
+    def controls(self) -> Sequence[Control]:
+        """Both sides, each with its threshold."""
+        default = AgreementState()
+        return [
+            Control(
+                "what", "Labels", "Which map says what a head does.", picker("what", "Labels", 210), is_picker=True
+            ),
+            Control(
+                "label",
+                "Label τ",
+                "A head is labelled when its score is above τ.",
+                slider("label", "Label τ", default.label),
+                has_number=True,
+            ),
+            Control(
+                "whether",
+                "Causes",
+                "Which map says whether a head matters.",
+                picker("whether", "Causes", 150),
+                is_picker=True,
+            ),
+            Control(
+                "cause",
+                "Cause θ",
+                "A head is causal when the task needs it, or is hurt by it, at least this much.",
+                slider("cause", "Cause θ", default.cause),
+                has_number=True,
+                conditional=True,
+            ),
+            Control(
+                "change",
+                "Cause Δ",
+                "A head is causal when switching it off changes the log-probability of the right answer by at least "
+                "so many nats, and by more than two standard errors.",
+                slider("change", "Cause Δ", default.change),
+                has_number=True,
+                conditional=True,
+            ),
+            Control(
+                "matters",
+                "Causal in",
+                "Mean: on average over the seeds. Always: in every seed. Any: in at least one.",
+                segments("matters", default.over, mean="Mean", always="Always", any="Any"),
+                conditional=True,
+            ),
+        ]
+
+    def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
+        """The methods that the model has results of."""
+        results = dict(shown.by_method) if shown is not None else {}
+        return {"what": _choices(what_methods(results)), "whether": _choices(whether_methods(results))}
+
+    def control_values(self, shown: Shown | None, state: AgreementState) -> dict[str, Any]:
+        """The two sides that are shown, chosen or not."""
+        values = super().control_values(shown, state)
+        if shown is None:
+            return values
+        return {**values, "what": sides(shown).what.name, "whether": sides(shown).whether.name}
+
+    def needless(self, shown: Shown | None, state: AgreementState) -> set[str]:
+        """The threshold of the other unit; samples, where there are none."""
+        if shown is None:
+            return {"change"}
+        other = "change" if sides(shown).cause.unit == "share" else "cause"
+        return {other} if has_samples(shown) else {other, "matters"}
+
+    # ---- The maps on the page -----------------------------------------------------------------------------------
+
+    def panels(self, shown: Shown) -> tuple[Panel, ...]:
+        """One per task or relation."""
+        return panels(shown)
+
+    def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
+        """A colour for each class."""
+        return [look(panel, palette) for panel in shown.panels]
+
+    def numbers(self, shown: Shown) -> bytes:
+        """Both strengths of every head."""
+        return numbers(shown)
+
+    def said(self, shown: Shown) -> list[Said]:
+        """When a head is labelled and when it is causal."""
+        return words.said(shown)
+
+    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
+        """The four classes, counted."""
+        return words.legend(shown, palette)
+
+    def shares(self, shown: Shown, palette: Colours) -> Sequence[ShareTable]:
+        """The same as a table."""
+        return words.shares(shown, palette)
+
+    def sections(self) -> Sequence[Section]:
+        """Counts beside those of chance."""
+        hint = "By chance: as many as if labels and causes had nothing to do with each other."
+        return (Section(_COUNTS, "Heads of each class", hint),)
+
+    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+        """A place for each panel, in which the scripts write: counts follow the thresholds."""
+        titles = {panel.key: panel.title for panel in shown.panels if panel.label is not None}
+        return {} if not titles else {_COUNTS: Content(str(titles), lambda: _places(titles))}
+
+    def command(self, model: str) -> str:
+        """What counts them on the command line."""
+        return f"python -m analysis agreement {model}"
+
+    def absent(self, card: ModelCard, state: AgreementState) -> list[Any]:
+        """What it takes."""
+        of_labels = [method for method in methods.METHODS if method.answers_what]
+        of_causes = [method for method in methods.METHODS if method.answers_whether]
+        pieces: list[Any] = [
+            html.H2(f"No labels and causes of {card.id} to compare yet"),
+            html.P("It takes one map of what heads do and one of whether they matter."),
+            html.P(["Ask for them under ", html.B("Models and jobs"), ", or run"]),
+        ]
+        for method in (of_labels[0], *of_causes):
+            pieces.append(html.P(html.Code(method.command_line(card.id))))
+        return pieces
+
+    # ---- A head -------------------------------------------------------------------------------------------------
+
+    def head_title(self, shown: Shown, head: HeadId) -> str:
+        """Its class in every panel."""
+        return " · ".join(f"{panel.title}: {_class_at(shown, panel, head)}" for panel in shown.panels)
+
+    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+        """Its class for every task or relation, and the two numbers that decide."""
+        if shown is None or not shown.panels[0].measures:
+            return None
+        two = sides(shown)
+        names = ("Label and cause", "", two.label.words, two.cause.words)
+        header = html.Tr([html.Th(name, scope="col", className="num" if i > 1 else "") for i, name in enumerate(names)])
+        rows = [_row(shown, panel, asked.head) for panel in shown.panels]
+        table = html.Table([html.Thead(header), html.Tbody(rows)])
+        return HeadPart([html.Div([html.H3(self.title), table])])
+
+    # ---- The table and what is taken away -----------------------------------------------------------------------
+
+    def columns(self, shown: Shown) -> list[Column]:
+        """One per panel."""
+        listed = []
+        for panel in shown.panels:
+            name = f"{panel.title}: label and cause"
+            listed.append({"field": f"agreement_{panel.key}", "headerName": name, **TEXT, "width": 200})
+        return listed
+
+    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+        """The class in words."""
+        cells: dict[str, list[Any]] = {}
+        for panel in shown.panels:
+            cells[f"agreement_{panel.key}"] = _class_words(panel).ravel().tolist()
+        return cells
+
+    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
+        """The four classes."""
+        return [Swatch(colour(code, palette), WORDS[code]) for code in ORDER]
+
+    def heading(self, shown: Shown) -> str:
+        """Which two are held against each other."""
+        known = words.facts(shown)
+        rule = words.rule_words(shown.state, known)
+        return f"labels ({known.what.lower()}) against causes ({known.whether.lower()}) · {rule}"
+
+    def frame(self, shown: Shown) -> pd.DataFrame:
+        """A row for each head and panel: both strengths and the class."""
+        card, frames = shown.card, []
+        for panel, each in zip(shown.panels, confronted_of(shown, shown.state.over), strict=False):
+            rows = {
+                "item": panel.key,
+                "layer": np.repeat(card.layers, card.heads),
+                "head": np.tile(np.arange(card.heads), len(card.layers)),
+                "label": each.label.ravel(),
+                "cause": each.cause.ravel(),
+                "class": _class_words(panel).ravel(),
+                "labels_of": each.what,
+                "causes_of": each.whether,
+            }
+            frames.append(pd.DataFrame(rows))
+        together = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["item", "layer", "head"])
+        return with_source(with_model(together, shown.result), shown.result)
+
+
+def _choices(listed: Sequence[Any]) -> list[Choice]:
+    return [{"value": method.name, "label": method.title} for method in listed]
+
+
+def _places(titles: Mapping[str, str]) -> html.Div:
+    parts = []
+    for key, title in titles.items():
+        holder = html.Div(className="shares-of", **{"data-task": words.TABLE.task + key})
+        parts.append(html.Section([html.H3(title), holder], className="task"))
+    return html.Div(parts, className="tasks")
+
+
+def _class_words(panel: Panel) -> Any:  # [layer, head] of texts
+    """The class of every head, or why it has none."""
+    missing = np.array([reason.words for reason in Missing], dtype=object)[panel.reason]
+    if panel.label is None:
+        return missing
+    return np.where(panel.reason == Missing.PRESENT, np.array(WORDS, dtype=object)[panel.label.codes], missing)
+
+
+def _class_at(shown: Shown, panel: Panel, head: HeadId) -> str:
+    return str(_class_words(panel)[shown.card.layers.index(head.layer), head.head])
+
+
+def _row(shown: Shown, panel: Panel, head: HeadId) -> html.Tr:
+    cell = (shown.card.layers.index(head.layer), head.head)
+    numbers_of_head = []
+    for measure in panel.measures:
+        value = measure.value[cell]
+        numbers_of_head.append(html.Td("" if np.isnan(value) else f"{value:.2f}", className="num"))
+    name = html.Th(panel.title, scope="row")
+    return html.Tr([name, html.Td(_class_at(shown, panel, head)), *numbers_of_head])

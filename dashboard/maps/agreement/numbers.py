@@ -1,0 +1,47 @@
+"""What the page's scripts need to class heads for every threshold: both strengths of every head, as they are."""
+
+from dataclasses import asdict
+from typing import Any, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.results.agreement import WORDS
+from analysis.results.scores import Missing
+from dashboard.maps.agreement.panels import NO_PANEL, ORDER, TONES, reasons_of
+from dashboard.maps.agreement.sides import Shown, confronted_of
+from dashboard.maps.agreement.state import Over
+from dashboard.maps.agreement.words import TABLE, facts
+from dashboard.maps.map import missing_words
+from dashboard.maps.packing import pack
+
+
+def numbers(shown: Shown) -> bytes:
+    """Of the two results on the page."""
+    found = confronted_of(shown, "mean")
+    known = {
+        **asdict(facts(shown)),
+        "map": shown.map.name,
+        "layers": list(shown.card.layers),
+        "heads": shown.card.heads,
+        "reasons": [reason.words for reason in Missing],
+        "reason_words": [missing_words(shown, reason) for reason in Missing],
+        "panels": [{"key": each.item, "title": each.title} for each in found],
+        "words": WORDS,
+        "order": ORDER,
+        "tones": [TONES.get(code, "") for code in range(len(WORDS))],
+        "table": {"task": TABLE.task, "caption": TABLE.caption, "columns": TABLE.columns},
+        "title": NO_PANEL,
+        "missing": int(Missing.NOT_COMPUTED),
+    }
+    if not found:
+        return pack(known, {})
+    causes = []
+    for over in get_args(Over):
+        causes.append(np.stack([each.cause for each in confronted_of(shown, over)]))
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "labels": np.stack([each.label for each in found]).astype(np.float64),
+        "causes": np.stack(causes).astype(np.float64),
+        "missing": np.stack([reasons_of(shown, each) for each in found]).astype(np.uint8),
+    }
+    return pack(known, arrays)

@@ -1,0 +1,81 @@
+"""Which two methods the agreement map holds against each other."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from analysis.methods.method import Method
+from analysis.results.agreement import Confronted, confronted, rule_of, what_methods, whether_methods
+from analysis.results.labels import LabelRule
+from analysis.results.scores import Scores
+from dashboard.cache import cached
+from dashboard.maps.agreement.state import OVER, AgreementState, Over
+from dashboard.maps.map import MapView
+
+Shown = MapView[AgreementState]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """A method that says what heads do and one that says whether they matter."""
+
+    what: Method
+    whether: Method
+
+    @property
+    def label(self) -> LabelRule:
+        """When a head is labelled."""
+        return rule_of(self.what.name)
+
+    @property
+    def cause(self) -> LabelRule:
+        """When it is causal."""
+        return rule_of(self.whether.name)
+
+
+def sides_of(state: AgreementState, results: Mapping[str, Scores]) -> Sides | None:
+    """The two that the state asks for, else the labels that hold in the running model and the first causes."""
+    of_labels, of_causes = what_methods(results), whether_methods(results)
+    what = _named(state.what, of_labels) or default_what(results)
+    whether = _named(state.whether, of_causes) or (of_causes[0] if of_causes else None)
+    return Sides(what, whether) if what is not None and whether is not None else None
+
+
+def default_what(results: Mapping[str, Scores]) -> Method | None:
+    """The last method whose labels decide whether those of quicker ones hold."""
+    of_labels = what_methods(results)
+    judging = [method for method in of_labels if method.judges]
+    listed = judging or of_labels
+    return listed[-1] if listed else None
+
+
+def _named(name: str, choices: list[Method]) -> Method | None:
+    for method in choices:
+        if method.name == name:
+            return method
+    return None
+
+
+def sides(shown: Shown) -> Sides:
+    """The two on the page."""
+    found = sides_of(shown.state, dict(shown.by_method))
+    if found is None:
+        raise LookupError("a map without results is not shown")
+    return found
+
+
+def has_samples(shown: Shown) -> bool:
+    """Whether causes were measured more than once, so that they may hold always or in any sample."""
+    two = sides(shown)
+    return bool(two.cause.samples) and len(dict(shown.by_method)[two.whether.name].samples) > 1
+
+
+def confronted_of(shown: Shown, over: Over) -> list[Confronted]:
+    """The strengths of both sides for every item."""
+    results, two = dict(shown.by_method), sides(shown)
+    return _confronted(results[two.what.name], results[two.whether.name], over)
+
+
+@cached(16)
+def _confronted(labels: Scores, causes: Scores, over: Over) -> list[Confronted]:
+    what, whether = labels.provenance.method, causes.provenance.method
+    return confronted({what: labels, whether: causes}, what, whether, OVER[over])

@@ -1,0 +1,103 @@
+"""What the agreement map says: sentence, legend, counts. The scripts say the same (assets/atlas/maps/agreement.mjs)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from analysis.results.agreement import BOTH, WORDS, expected_counts
+from analysis.results.labels import LabelRule
+from dashboard.maps.agreement.panels import ORDER, colour, counts, tenths
+from dashboard.maps.agreement.sides import Shown, has_samples, sides
+from dashboard.maps.agreement.state import AgreementState
+from dashboard.maps.counts import ShareTable
+from dashboard.maps.entry import Entry
+from dashboard.maps.panel import Panel
+from dashboard.maps.said import Said, bold, number
+from dashboard.palette import Colours
+
+_OVER = {"mean": "on average over the {}", "always": "in every one of the {}", "any": "in at least one of the {}"}
+TABLE = ShareTable("agreement ", "class", ("heads", "by chance"), (), 1)  # of any panel; an item's name is added
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that the sentence is made of, beside the settings that follow the controls."""
+
+    model: str
+    what: str
+    whether: str
+    label: LabelRule
+    cause: LabelRule
+    samples: str  # what causes hold over; empty when there is one
+
+
+def facts(shown: Shown) -> Facts:
+    """Of what is on the page."""
+    two = sides(shown)
+    samples = two.cause.samples if has_samples(shown) else ""
+    return Facts(shown.card.id, two.what.title, two.whether.title, two.label, two.cause, samples)
+
+
+def said(shown: Shown) -> list[Said]:
+    """What makes a head labelled, and what makes it causal."""
+    known, state = facts(shown), shown.state
+    label = _above(known.label, state.label)
+    cause = _above(known.cause, state.least_cause(known.cause.unit))
+    over = f", {_OVER[state.over].format(known.samples)}" if known.samples else ""
+    return [
+        f"Each square is one attention head of {known.model}. It is ",
+        bold("labelled"),
+        f" when its {label} for any relation, or for the one that the panel is about ({known.what}); it is ",
+        bold("causal"),
+        f" when its {cause}{over} ({known.whether}).",
+    ]
+
+
+def _above(rule: LabelRule, least: float) -> str:
+    return f"{rule.words} is {'above' if rule.strict else 'at least'} {rule.letter} = {number(least)}"
+
+
+def legend(shown: Shown, palette: Colours) -> list[Entry]:
+    """A colour for each class, with how many heads of each panel are in it."""
+    entries = []
+    for code in ORDER:
+        entries.append(Entry(f"{WORDS[code]}: {_counted(shown.panels, code)}", colour(code, palette)))
+    return entries
+
+
+def _counted(panels: Sequence[Panel], code: int) -> str:
+    parts = []
+    for panel in panels:
+        of_classes = class_counts(panel)
+        chance = f" ({tenths(expected_counts(of_classes)[code])} by chance)" if code == BOTH else ""
+        parts.append(f"{panel.title} {of_classes[code]}{chance}")
+    return ", ".join(parts)
+
+
+def class_counts(panel: Panel) -> list[int]:
+    """Heads of each class in a panel."""
+    if panel.label is None:
+        return [0] * len(WORDS)
+    return counts(panel.label.codes, panel.reason)
+
+
+def shares(shown: Shown, palette: Colours) -> list[ShareTable]:
+    """Every class of every panel, beside what independence would give."""
+    tables = []
+    for panel in shown.panels:
+        if panel.label is None:
+            continue
+        of_classes = class_counts(panel)
+        expected = expected_counts(of_classes)
+        rows = []
+        for code in ORDER:
+            numbers = (of_classes[code], tenths(expected[code]))
+            rows.append((WORDS[code], colour(code, palette), numbers))
+        total = max(sum(of_classes), 1)
+        tables.append(replace(TABLE, task=TABLE.task + panel.key, rows=tuple(rows), total=total))
+    return tables
+
+
+def rule_words(state: AgreementState, known: Facts) -> str:
+    """Both thresholds, for a picture's heading."""
+    cause = number(state.least_cause(known.cause.unit))
+    return f"{known.label.letter} = {number(state.label)}, {known.cause.letter} = {cause}"

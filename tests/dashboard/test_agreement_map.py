@@ -180,7 +180,7 @@ def test_it_shows_the_results_that_other_maps_chose(store):
 
 def test_the_view_is_taken_away_with_both_numbers_and_the_class(server):
     """As CSV, as a picture's data and as a script."""
-    client = TestClient(server.server, base_url="http://127.0.0.1:8050")
+    client = TestClient(server, base_url="http://127.0.0.1:8050")
     frame = pd.read_csv(io.BytesIO(client.get("/export/view.csv?view=agreement").content))
     assert set(frame["class"]) == set(WORDS)
     assert len(frame) == 2 * 270

@@ -83,7 +83,7 @@ class AgreementMap(Map[AgreementState]):
         default = AgreementState()
         return [
             Control(
-                "what", "Labels", "Which map says what a head does.", picker("what", "Labels", 210), is_picker=True
+                "what", "Labels", "Which map says what a head does.", picker("what", "Labels", 230), is_picker=True
             ),
             Control(
                 "label",

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from functools import cache
 
 import numpy as np
 
@@ -111,13 +112,22 @@ def fill_two_bases(store: Store, running: Scores) -> None:
 
 def fill(store: Store) -> None:
     """Put both into a store, as a finished analysis would."""
+    for name, content in _contents().items():
+        store.put(name, content)
+
+
+@cache
+def _contents() -> dict[str, bytes]:
+    """What that is, by the names of the store; made once, because many tests fill a store of their own."""
+    contents = {}
     for scores in (big_scores(), odd_scores()):
-        store.put(f"result/{scores.provenance.model.fingerprint}/function/0", scores.to_parquet())
-        causal = causal_scores_of(scores.provenance.model)
-        store.put(f"result/{scores.provenance.model.fingerprint}/causal/0", causal.to_parquet())
+        card = scores.provenance.model
+        contents[f"result/{card.fingerprint}/function/0"] = scores.to_parquet()
+        contents[f"result/{card.fingerprint}/causal/0"] = causal_scores_of(card).to_parquet()
     odd = odd_scores().provenance.model
     entry = {"token": 1, "text": HOSTILE, "value": 1.0}
     operation = {"token": 1, "text": HOSTILE, "sigma": 1.0, "promoted": [entry], "suppressed": [entry]}
     for layer in odd.layers:
-        content = json.dumps([[operation]] * odd.heads).encode()
-        store.put(f"salience/{odd.fingerprint}/{SALIENCE_VERSION}/{layer}/1", content)
+        name = f"salience/{odd.fingerprint}/{SALIENCE_VERSION}/{layer}/1"
+        contents[name] = json.dumps([[operation]] * odd.heads).encode()
+    return contents

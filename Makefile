@@ -20,7 +20,7 @@ test-slow: $(VENV)/test.stamp
 	$(BIN)/python -m pytest -m slow
 
 bench: $(VENV)/test.stamp
-	$(BIN)/python -m tests.benchmarks
+	$(BIN)/python -m tests.benchmarks $(PARTS)
 
 gallery: $(VENV)/run.stamp
 	$(BIN)/python -m analysis.gallery $(MODELS)

@@ -1,6 +1,8 @@
-"""`make bench`: ratios measured in one run on this machine."""
+"""`make bench`: ratios measured in one run on this machine; `make bench PARTS="page crowd"` measures some of them."""
 
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -18,23 +20,38 @@ from tests.benchmarks import (
 )
 from tests.browser.harness import find_browser
 
-if __name__ == "__main__":
+Part = Callable[[Path, Path], str]  # the default model's folder, a scratch folder → the table
+
+
+def page(model: Path, scratch: Path) -> str:
+    """The page, where there is a browser."""
+    return browser_speed.table(scratch) if find_browser() else "no Chrome or Chromium: not measured"
+
+
+PARTS: dict[str, tuple[str, Part]] = {
+    "function": ("Function map, all heads and relations", function_map_speed.table),
+    "running": ("Function map in the running model", lambda model, _: running_speed.table(model)),
+    "gates": ("Fitting gates", lambda model, _: gates_speed.table(model)),
+    "ablation": ("Every head switched off in turn", lambda model, _: ablation_speed.table(model)),
+    "page": ("The page, in a real browser", page),
+    "viewers": ("Many viewers", lambda _, scratch: viewers.table(scratch)),
+    "crowd": ("A crowd", lambda _, scratch: crowd.table(scratch)),
+}
+
+
+def main(names: list[str]) -> None:
+    """Print the tables of the named parts, or of all."""
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        sys.exit(f"there is no part {unknown[0]!r}; choose from {', '.join(PARTS)}")
     torch.set_grad_enabled(False)
-    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads\n\nFunction map, all heads and relations\n")
-    with tempfile.TemporaryDirectory() as scratch:
-        print(function_map_speed.table(default_model.folder(cache_folder()), Path(scratch)))
-    print("\nFunction map in the running model\n")
-    print(running_speed.table(default_model.folder(cache_folder())))
-    print("\nFitting gates\n")
-    print(gates_speed.table(default_model.folder(cache_folder())))
-    print("\nEvery head switched off in turn\n")
-    print(ablation_speed.table(default_model.folder(cache_folder())))
-    print("\nThe page, in a real browser\n")
-    with tempfile.TemporaryDirectory() as scratch:
-        print(browser_speed.table(Path(scratch)) if find_browser() else "no Chrome or Chromium: not measured")
-    print("\nMany viewers\n")
-    with tempfile.TemporaryDirectory() as scratch:
-        print(viewers.table(Path(scratch)))
-    print("\nA crowd\n")
-    with tempfile.TemporaryDirectory() as scratch:
-        print(crowd.table(Path(scratch)))
+    print(f"torch {torch.__version__}, {torch.get_num_threads()} threads")
+    model = default_model.folder(cache_folder())
+    for name in names or PARTS:
+        title, table = PARTS[name]
+        with tempfile.TemporaryDirectory() as scratch:
+            print(f"\n{title}\n\n{table(model, Path(scratch))}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -24,7 +24,7 @@ from analysis.jobs.worker import Source, answer, open_card
 from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
-from analysis.models.vocabulary import Vocabulary
+from analysis.models.checkpoint import check_files as check_regular
 from analysis.models.whereabouts import OPENING, find_model
 from analysis.results.provenance import now
 from analysis.results.scores import Scores
@@ -97,8 +97,9 @@ class Engine:
         request.check_files()
         if not self._place.scheduler:
             folder = find_model(request.model, request.revision, cache_folder(), self._place.models).folder
-            if folder is not None and (folder / "tokenizer.json").is_file():
-                request.check_files(Vocabulary.open(folder))
+            if folder is not None:
+                check_regular(folder)
+                request.check_files(folder)
 
     def retry(self, job_id: str) -> Job:
         """Try a job again; it goes on from what it had."""

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, ValidationError, create_model, field_validator, model_validator
@@ -15,7 +16,6 @@ from analysis.errors import RelationError, SettingError
 from analysis.jobs.problems import problem_words
 from analysis.methods.method import Asked, Method
 from analysis.models import builtin
-from analysis.models.vocabulary import Vocabulary
 from analysis.settings import Settings
 
 MAX_FILES = 5  # in a request over the network
@@ -67,11 +67,11 @@ class Request(Settings):
             raise SettingError(f"{file.name} is of no use for {methods_asked}", hint)
         return {method.name: method.asked(self) for method in self.chosen}
 
-    def check_files(self, vocabulary: Vocabulary | None = None) -> None:
-        """Refuse files that are of no use for a method that takes them, given the model's tokens if at hand."""
+    def check_files(self, folder: Path | None = None) -> None:
+        """Refuse files that are of no use for a method that takes them, given the model's own files if at hand."""
         useless: dict[str, str] = {}
         for method in self.chosen:
-            useless = {**method.check_files(self, vocabulary), **useless}
+            useless = {**method.check_files(self, folder), **useless}
         if useless:
             raise RelationError("; ".join(useless.values()), "Bring more pairs, or common words, or leave it out.")
 

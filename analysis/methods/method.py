@@ -10,6 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 import xarray as xr
@@ -17,7 +18,6 @@ import xarray as xr
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
-from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, ShownProgress
 from analysis.results.findings import Finding, Question
 from analysis.results.labels import LabelRule
@@ -157,10 +157,10 @@ class Method(ABC):
         """Whether a file of one's own that stands in a field of the request is of use for it."""
         return False
 
-    def check_files(self, settings: Any, vocabulary: Vocabulary | None) -> dict[str, str]:
+    def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
         """By the name of a file that somebody brought, why it is of no use; as far as is known without the model.
 
-        `vocabulary` is the model's, where that is at hand.
+        `folder` is the model's checkpoint, where that is at hand.
         """
         return {}
 

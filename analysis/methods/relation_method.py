@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import xarray as xr
@@ -17,7 +18,8 @@ from analysis.methods.relation_plan import RelationPlan, too_few
 from analysis.methods.relation_scores import TAU
 from analysis.methods.relation_settings import default_ks, relation_of
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
+from analysis.models.pair_count import kept_pairs
+from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.findings import Finding, Question
 from analysis.results.labels import LabelRule
 from analysis.results.own_sets import is_mixed, set_id
@@ -60,14 +62,14 @@ class RelationMethod(Method):
         plan = self.plan(card, settings)
         return self.choice(plan.provenance()) if isinstance(plan, RelationPlan) else ""
 
-    def check_files(self, settings: Any, vocabulary: Vocabulary | None) -> dict[str, str]:
+    def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
         """Files with too few pairs that this model's tokens can tell."""
         useless = {}
         for file in settings.files:
             if not file.is_task:
                 relation = relation_of(file)
                 several = self.takes_several(settings)
-                reason = _too_few(relation, several, vocabulary)
+                reason = _too_few(relation, several, folder)
                 if reason:
                     useless[file.name] = f"{file.name}: {reason}"
         return useless
@@ -181,11 +183,10 @@ class RelationMethod(Method):
         return csv_bytes(relation_frame(scores))
 
 
-def _too_few(relation: Relation, several: bool, vocabulary: Vocabulary | None) -> str:
+def _too_few(relation: Relation, several: bool, folder: Path | None) -> str:
     """Why a relation has too few pairs, with the count; empty when it has enough, as far as is known."""
     total = len(relation.pairs)
-    if vocabulary is None:
-        words = f"it has {total} {'pair' if total == 1 else 'pairs'}, and {MIN_PAIRS} are needed"
-        return words if total < MIN_PAIRS else ""
-    keep = vocabulary.keep_several if several else vocabulary.keep
-    return too_few(total, len(keep(relation)), several)
+    if total < MIN_PAIRS:
+        return f"it has {total} {'pair' if total == 1 else 'pairs'}, and {MIN_PAIRS} are needed"
+    kept = kept_pairs(folder, relation, several) if folder is not None else None
+    return "" if kept is None else too_few(total, kept, several)

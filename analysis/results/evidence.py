@@ -15,6 +15,7 @@ from analysis.results.scores import Floats, Scores
 
 MOST_ANSWERS = 40
 _MOST_ALIKE = 6
+_AT_ONCE = 64  # heads that are compared with all of another model: more would fill the memory
 _LEAST_ALIKE = 0.3  # cosine from which two heads are called alike
 
 
@@ -114,15 +115,21 @@ def matched_heads(
 ) -> list[Match]:
     """Of each head the one of another model whose scores are most like it, by what both models have; the best first."""
     mine, theirs = _common_profiles(results, card, others, other)
-    lengths = np.linalg.norm(mine, axis=1)[:, None] * np.linalg.norm(theirs, axis=1)[None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = np.nan_to_num(mine @ theirs.T / lengths)  # [head, head of the other]
-    weight = np.minimum(np.linalg.norm(mine, axis=1)[:, None], np.linalg.norm(theirs, axis=1)[None])
+    length, lengths = np.linalg.norm(mine, axis=1), np.linalg.norm(theirs, axis=1)
+    best, cosines, strengths = np.zeros(len(mine), int), np.zeros(len(mine)), np.zeros(len(mine))
+    for start in range(0, len(mine), _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            some = np.nan_to_num(mine[rows] @ theirs.T / (length[rows, None] * lengths))  # [head, head of the other]
+        weighted = some * np.minimum(length[rows, None], lengths)
+        best[rows] = weighted.argmax(axis=1)
+        strengths[rows] = weighted.max(axis=1)
+        cosines[rows] = some[np.arange(len(some)), best[rows]]
     matches = []
-    for place in np.argsort(-(cosines * weight).max(axis=1), kind="stable")[:most]:
-        best = int((cosines[place] * weight[place]).argmax())
-        if cosines[place, best] >= _LEAST_ALIKE:
-            matches.append(Match(_head_at(card, int(place)), _head_at(other, best), float(cosines[place, best])))
+    for place in np.argsort(-strengths, kind="stable")[:most]:
+        if cosines[place] >= _LEAST_ALIKE:
+            heads = _head_at(card, int(place)), _head_at(other, int(best[place]))
+            matches.append(Match(*heads, float(cosines[place])))
     return matches
 
 

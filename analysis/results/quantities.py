@@ -48,7 +48,7 @@ def _of_result(name: str, scores: Scores) -> Iterator[Quantity]:
 
 def values(results: Mapping[str, Scores], key: str) -> Floats:  # [layer, head]
     """The numbers behind a key; NaN where a head has none."""
-    for each in agreements(results):
+    for each in agreements(results) if key.startswith(_AGREEMENT + _BETWEEN) else ():
         if key == _BETWEEN.join((_AGREEMENT, each.what, each.whether, each.item)):
             return each.codes.astype(np.float64)
     name, item, kind = ([*key.split(_BETWEEN, 2), "", ""])[:3]

@@ -1,12 +1,13 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_update
 from dash.exceptions import PreventUpdate
+from starlette.concurrency import run_in_threadpool
 
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
@@ -117,11 +118,24 @@ def listing() -> Values:
 def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool) -> None:
     """Connect the page's parts."""
     later = {"prevent_initial_call": True}  # the page comes with what they would give (`dashboard.page.start`)
-    app.callback(**painting(), **later)(lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values))
-    app.callback(**describing(), **later)(lambda **values: describe(catalogue, **values))
-    app.callback(**inspecting(), **later)(lambda **values: inspect(catalogue, **values))
-    app.callback(**listing(), **later)(lambda **values: list_jobs(catalogue, models, read_only, **values))
+    made: list[tuple[Values, Callable[..., Any]]] = [
+        (painting(), lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values)),
+        (describing(), lambda **values: describe(catalogue, **values)),
+        (inspecting(), lambda **values: inspect(catalogue, **values)),
+        (listing(), lambda **values: list_jobs(catalogue, models, read_only, **values)),
+    ]
+    for parts, answer in made:
+        app.callback(**parts, **later)(_in_a_thread(answer))
     _register_scripts(app)
+
+
+def _in_a_thread(answer: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """The same off the event loop, where Dash would call it while everybody else waits."""
+
+    async def called(**values: Any) -> Any:
+        return await run_in_threadpool(answer, **values)
+
+    return called
 
 
 # ---- The maps --------------------------------------------------------------------------------------------------------

@@ -49,14 +49,16 @@ from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
 from analysis.results.provenance import Data
-from analysis.results.quantities import quantities, values
+from analysis.results.quantities import values
 from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion
+from dashboard.quantities import listed_quantities
 from dashboard.web.exports import scores_frame
+from dashboard.web.guard import TooLarge, TooSlow, refusal
 from dashboard.web.heavy import Heavy
 from dashboard.web.sets import add_sets
 
@@ -95,6 +97,8 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Detail, "description": "a body that cannot be read"},
     403: {"model": Detail, "description": "the analyst role is needed"},
     404: {"model": Refusal | Detail, "description": "there is no such thing"},
+    408: {"model": Refusal, "description": "a body that does not arrive"},
+    413: {"model": Refusal, "description": "a body that is too large"},
     422: {"model": Refusal | Detail, "description": "something that makes no sense"},
     429: {"model": Detail, "description": "too many at a time"},
     503: {"model": Refusal, "description": "busy; later it works"},
@@ -288,7 +292,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
     ) -> dict[str, Any]:
         """Every number that there is one value per head of: scores, effects, gradients, classes."""
         card = catalogue.card(model, fingerprint)
-        listed = quantities(results_of(catalogue, card))
+        listed = listed_quantities(catalogue, card)
         return {"model": card.to_dict(), "quantities": [asdict(each) for each in listed]}
 
     @api.get("/quantity")
@@ -463,6 +467,8 @@ def _unreadable(request: Request, error: Exception) -> Response:
 
     That is text that is not UTF-8, an integer of more than 4,300 digits, or ten thousand brackets.
     """
+    if isinstance(error.__cause__, TooLarge | TooSlow):
+        return refusal(error.__cause__)
     status = 422 if isinstance(error.__cause__, ValueError | RecursionError) else 400
     return JSONResponse({"detail": "There was an error parsing the body"}, status)
 

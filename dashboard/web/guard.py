@@ -21,17 +21,23 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_UPLOAD = 5_000_000  # characters of one file
 MAX_BODY = 6_000_000  # bytes of any request: a file and what is around it
+MAX_VALUES = 500_000  # in a body: a file of as many pairs as are taken has fewer, and reading more would take long
 MAX_SECONDS = 60.0  # for a body to arrive
 _HOST = re.compile(r"[a-z0-9.-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?", re.IGNORECASE)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+_BEFORE_A_VALUE = (b",", b"[", b"{")  # every value of JSON but the first stands behind one, or is that of a key
 
 
 class TooLarge(Exception):
     """A body went over the limit while it arrived."""
 
+    status = 413
+
 
 class TooSlow(Exception):
     """A body took longer than it may."""
+
+    status = 408
 
 
 class Guard:
@@ -56,15 +62,8 @@ class Guard:
             return await self._app(scope, receive, send)
         try:
             await self._app(scope, _limited(receive), self._with_headers(scope, send))
-        except TooLarge:
-            await _too_large()(scope, receive, self._with_headers(scope, send))
-        except TooSlow:
-            answer = {
-                "error": "TooSlow",
-                "message": "the upload took too long",
-                "hint": "Send less, or over a faster line.",
-            }
-            await JSONResponse(answer, 408)(scope, receive, self._with_headers(scope, send))
+        except (TooLarge, TooSlow) as error:
+            await refusal(error)(scope, receive, self._with_headers(scope, send))
 
     async def _admitted(self, scope: Scope) -> tuple[Role | None, Response | None]:
         """What the sender may do, and the answer if the request is refused."""
@@ -87,7 +86,7 @@ class Guard:
             return JSONResponse({"error": "OtherOrigin", "message": "this request comes from another site"}, 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length[:12]) > MAX_BODY:
-            return _too_large()
+            return refusal(TooLarge())
         return None
 
     def _same_origin(self, headers: Headers) -> bool:
@@ -128,29 +127,32 @@ def _embedded(scope: Scope) -> bool:
     return bool(scope["path"] == "/" and ViewState.from_query(scope["query_string"].decode("latin-1")).state.embed)
 
 
-def _too_large() -> JSONResponse:
-    answer = {
-        "error": "TooLarge",
-        "message": f"at most {MAX_BODY // 1_000_000} MB are taken",
-        "hint": "Send fewer pairs.",
-    }
-    return JSONResponse(answer, 413)
+def refusal(error: TooLarge | TooSlow) -> JSONResponse:
+    """The answer to a body that was not read to its end."""
+    if isinstance(error, TooSlow):
+        words = ("TooSlow", "the upload took too long", "Send less, or over a faster line.")
+    else:
+        most = f"{MAX_BODY // 1_000_000} MB and {MAX_VALUES:,} values"
+        words = ("TooLarge", f"at most {most} are taken", "Send fewer pairs.")
+    return JSONResponse(dict(zip(("error", "message", "hint"), words, strict=True)), error.status)
 
 
 def _limited(receive: Receive) -> Receive:
-    """The same messages, as long as their bodies together stay below the limit and arrive in time."""
-    taken, arrived, end = 0, False, asyncio.get_running_loop().time() + MAX_SECONDS
+    """The same messages, as long as their bodies together stay below the limits and arrive in time."""
+    taken, values, arrived, end = 0, 0, False, asyncio.get_running_loop().time() + MAX_SECONDS
 
     async def receiving() -> Message:
-        nonlocal taken, arrived
+        nonlocal taken, values, arrived
         try:
             async with asyncio.timeout_at(None if arrived else end):
                 message = await receive()
         except TimeoutError as error:
             raise TooSlow from error
         arrived = not message.get("more_body", False)
-        taken += len(message.get("body", b""))
-        if taken > MAX_BODY:
+        body = message.get("body", b"")
+        taken += len(body)
+        values += sum(body.count(sign) for sign in _BEFORE_A_VALUE)
+        if taken > MAX_BODY or values > MAX_VALUES:
             raise TooLarge
         return message
 

@@ -10,12 +10,12 @@ from analysis.errors import HeadError
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, results_of
-from analysis.results.quantities import quantities
+from analysis.results.evidence import answers
 from dashboard.page.compare_page import Choices, compare_page, named
 from dashboard.page.head_page import head_page, head_title, search_page, summary
 from dashboard.page.markup import as_html
 from dashboard.page.prompt_page import LONGEST, prompt_page
+from dashboard.quantities import listed_quantities
 from dashboard.state import ViewState
 from dashboard.view import View, opened
 
@@ -79,15 +79,14 @@ def choices_of(catalogue: Catalogue, asked: Mapping[str, str]) -> Choices:
     first = named(catalogue.card(default_model.ID))
     a = asked.get("a", "") if asked.get("a", "") in models else first
     b = asked.get("b", "") if asked.get("b", "") in models else a
-    of_a = quantities(results_of(catalogue, models[a]))
-    of_b = of_a if a == b else quantities(results_of(catalogue, models[b]))
+    of_a, of_b = listed_quantities(catalogue, models[a]), listed_quantities(catalogue, models[b])
     chosen = {"a": a, "b": b}
     for key, offered in (("x", of_a), ("y", of_b), ("colour", of_a), ("size", of_a)):
         keys = [each.key for each in offered if key == "colour" or not each.is_class]
         default = {"x": keys[:1], "y": keys[1:2]}.get(key, [])
         value = asked.get(key, "")
         chosen[key] = value if value in keys else "".join(default)
-    return Choices(tuple(models.values()), tuple(of_a), tuple(of_b), chosen)
+    return Choices(tuple(models.values()), of_a, of_b, chosen)
 
 
 def _page(title: str, description: str, body: str, status: int = 200, script: str = "head_page") -> HTMLResponse:

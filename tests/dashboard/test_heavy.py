@@ -3,17 +3,22 @@
 import asyncio
 import gzip
 import io
+import json
 import threading
 import time
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from dash._utils import split_callback_id
 
 from analysis.errors import ServerBusy
 from analysis.results import tables
+from analysis.results.evidence import matched_heads, results_of
 from analysis.results.tables import csv_bytes, json_pieces
+from dashboard.page import ids
 from dashboard.web import heavy as heavy_module
 from dashboard.web.heavy import THREADS, WAITING, Heavy
 from tests import synthetic
@@ -127,6 +132,14 @@ class Watched(asyncio.SelectorEventLoop):
         super().__init__()
         self.longest = (0.0, "")
 
+    async def longest_in(self, work):
+        """What some work gives, and its longest callback: a callback counts when it is over."""
+        await asyncio.sleep(0)
+        self.longest = (0.0, "")
+        given = await work
+        await asyncio.sleep(0)
+        return given, self.longest
+
     def watch(self):
         run = asyncio.events.Handle._run
 
@@ -143,31 +156,72 @@ def test_no_request_keeps_the_event_loop_busy(server, monkeypatch):
     loop = Watched()
     monkeypatch.setattr(asyncio.events.Handle, "_run", loop.watch())
     paths = ("/", "/_dash-layout", "/api/health", "/api/jobs", "/api/models", BIG)
-    exports = ("view.csv", "page.html", "figure.json")
-    paths = (*paths, *(f"/export/{name}?model={synthetic.BIG}" for name in exports))
+    pages = ("/head/L1H1", "/search", "/api/head", "/api/search", "/api/quantities", "/api/agreement", "/api/matches")
+    exports = ("/export/view.csv", "/export/page.html", "/export/figure.json")
+    paths = (*paths, "/compare", *(f"{path}?model={synthetic.BIG}&q=capital&head=L1H1" for path in (*pages, *exports)))
 
     async def visit():
         await status(server, "/api/health")  # the first request of all puts the application together
         for path in paths:
-            loop.longest = (0.0, "")
-            assert await status(server, path) == 200, path
-            assert loop.longest[0] < LARGEST, (path, loop.longest)
+            code, longest = await loop.longest_in(status(server, path))
+            assert (code, longest[0] < LARGEST) == (200, True), (path, longest)
 
     loop.run_until_complete(visit())
     loop.close()
 
 
-async def status(server, path):
+def calls(server, **values):
+    """The calls of the page, with these values of its inputs by the ids of their parts."""
+    for output, known in server.state.dash.callback_map.items():
+        if known.get("callback") is not None:
+            call = {"output": output, "outputs": split_callback_id(output), "changedPropIds": [f"{ids.ADDRESS}.data"]}
+            for name in ("inputs", "state"):
+                call[name] = [{**one, "value": values.get(one["id"])} for one in known[name]]
+            yield json.dumps(call).encode()
+
+
+@pytest.mark.parametrize("view", ["function", "causal"])
+def test_no_call_of_the_page_keeps_the_event_loop_busy(server, monkeypatch, view):
+    """Maps, what is around them, cards and lists of the largest model: no callback of the page's does, either."""
+    loop = Watched()
+    monkeypatch.setattr(asyncio.events.Handle, "_run", loop.watch())
+    address = f"?model={synthetic.BIG}&view={view}"
+    values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": 1240}, ids.PINS: ["L1H1"], ids.JOBS: []}
+
+    async def visit():
+        await status(server, "/api/health")
+        for call in calls(server, **values):
+            code, longest = await loop.longest_in(status(server, "/_dash-update-component", call))
+            assert (code, longest[0] < LARGEST) == (200, True), (call[:60], longest)
+
+    loop.run_until_complete(visit())
+    loop.close()
+
+
+def test_matching_the_heads_of_two_large_models_takes_little_memory(catalogue):
+    """5,120 heads against 5,120 are compared some at a time: their cosines together would take 200 MB, five times."""
+    card = catalogue.card(synthetic.BIG)
+    results = results_of(catalogue, card)
+    tracemalloc.start()
+    matches = matched_heads(results, card, results, card)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert all(match.head == match.other for match in matches)
+    assert peak < 60e6
+
+
+async def status(server, path, body=None):
     """Ask as a browser without compression does, and read all."""
     path, _, query = path.partition("?")
-    scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query.encode()}
-    scope |= {"headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 1), "server": ("localhost", 80)}
+    scope = {"type": "http", "method": "GET" if body is None else "POST", "path": path, "raw_path": path.encode()}
+    scope |= {"query_string": query.encode(), "client": ("127.0.0.1", 1), "server": ("localhost", 80)}
+    scope |= {"headers": [(b"host", b"localhost"), (b"content-type", b"application/json")]}
     scope |= {"scheme": "http", "root_path": "", "http_version": "1.1", "asgi": {"version": "3.0"}}
     codes = []
 
     async def receive():
         await asyncio.sleep(0 if not codes else 3600)
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body or b"", "more_body": False}
 
     async def send(message):
         if message["type"] == "http.response.start":

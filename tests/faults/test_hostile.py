@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import resource
 import shutil
 import struct
 import tempfile
@@ -29,6 +30,7 @@ from analysis.errors import ModelError, SettingError
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
+from analysis.models import pair_count
 from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
@@ -36,7 +38,7 @@ from dashboard.access import Access, main, read_auth_file
 from dashboard.state import MAX_QUERY, ViewState
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.web.application import create_app
-from dashboard.web.guard import MAX_BODY, Guard
+from dashboard.web.guard import MAX_BODY, MAX_VALUES, Guard
 from dashboard.web.live import Watch
 from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
 from tests.engine.conftest import models  # noqa: F401  # a fixture
@@ -378,7 +380,29 @@ def test_large_bodies_are_refused_before_they_are_read(client):
         for _ in range(MAX_BODY // 65536 + 2):
             yield bytes(65536)
 
-    assert client.post("/api/jobs", content=endless()).status_code in {400, 413}
+    answer = client.post("/api/jobs", content=endless())
+    assert (answer.status_code, answer.json()["error"]) == (413, "TooLarge")
+
+
+@pytest.mark.parametrize("path", ["/api/jobs", "/_dash-update-component"])
+@pytest.mark.parametrize("value", [b"[]", b"1", b'""', b'{"a":{}}'])
+def test_bodies_of_a_million_values_are_refused_before_they_are_parsed(client, monkeypatch, path, value):
+    """Reading one would keep the event loop busy for half a second; the largest files that are taken have fewer."""
+    monkeypatch.setattr(json, "loads", pytest.fail)
+    body = b'{"model": "a/b", "files": [' + b",".join([value] * (MAX_VALUES + 1)) + b"]}"
+    answer = client.post(path, content=body, headers=JSON)
+    monkeypatch.undo()
+    assert (answer.status_code, answer.json()["error"]) == (413, "TooLarge")
+
+
+def test_the_largest_files_that_are_taken_are_few_values(client):
+    """Five files of 20,000 pairs each, as JSON in JSON: what is refused is the model's name and not their number."""
+    files = []
+    for number in range(5):
+        pairs = [[f"s{number}x{i}", f"t{i}"] for i in range(20_000)]
+        files.append({"name": f"own{number}.json", "content": json.dumps(pairs, separators=(",", ":"))})
+    answer = client.post("/api/jobs", json={"model": "..", "files": files})
+    assert [problem["field"] for problem in understood(answer)["detail"]] == ["model"]
 
 
 def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
@@ -514,6 +538,39 @@ def test_one_bad_folder_hides_no_other(open_models):
         assert listed_folder("in-circle", open_models) is None
     finally:
         os.seteuid(mine)
+
+
+def asked_about(folder, store):
+    """The answer to a request to analyse a model of a folder, with forty pairs of one's own."""
+    engine = Engine(store, Place(models=folder.parent))
+    server = create_app(Catalogue(store, engine), engine, Access(local=True), folder.parent)
+    pairs = "\n".join(f"w{i},w{i + 50}" for i in range(40))
+    body = {"model": folder.name, "methods": ["function"], "files": [{"name": "own.csv", "content": pairs}]}
+    return TestClient(server, base_url="http://localhost").post("/api/jobs", json=body)
+
+
+def test_the_web_server_outlives_a_tokenizer_that_never_ends(models, store, monkeypatch, caplog):  # noqa: F811
+    """One that doubles a word fifty times is asked in a process of its own, which ends; the job will tell the rest."""
+    monkeypatch.setattr(pair_count, "CLOCK", 2.0)
+    folder = models / "small"
+    content = json.loads((folder / "tokenizer.json").read_text())
+    twice = {"type": "Replace", "pattern": {"String": "w"}, "content": "ww"}
+    content["normalizer"] = {"type": "Sequence", "normalizers": [twice] * 50}
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert asked_about(folder, store).status_code == 202
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # kilobytes
+    assert "could not be asked" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json", "tokenizer.json"])
+def test_a_pipe_in_a_models_folder_is_refused_at_once(models, store, name):  # noqa: F811
+    """Nothing in the web server waits for what comes out of it."""
+    (models / "small" / name).unlink(missing_ok=True)
+    os.mkfifo(models / "small" / name)
+    answer = asked_about(models / "small", store)
+    assert (answer.status_code, answer.json()["error"]) == (422, "DamagedFile")
+    assert list(store.names()) == []
 
 
 def test_paths_of_this_machine_are_no_models(models, tmp_path, monkeypatch):  # noqa: F811

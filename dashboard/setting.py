@@ -37,7 +37,7 @@ class Setting:
     default: Any
     of_model: bool  # its value means something for one model only
     resets: bool  # another model begins with the default, which is the model's own
-    local: bool  # the page follows it by itself, on maps whose rules the scripts have
+    local: bool  # the page follows it by itself
 
     def text(self, value: Any) -> str:
         """A control's value as it would stand in an address; a browser may send anything."""

@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 from dash import html
 
 from dashboard.maps.control import Control, slider
 from dashboard.maps.head_part import HeadPart
 from dashboard.maps.map import Map
-from dashboard.maps.panel import Label, Measure, Panel
+from dashboard.maps.plain import Plain, PlainPanel
 from dashboard.setting import SHARE, Part, setting
 from tests.toy_method import ParityMethod
 
@@ -17,7 +16,7 @@ from tests.toy_method import ParityMethod
 class ParityState(Part):
     """From which number on a head is even."""
 
-    evenness: float = setting(0.5, SHARE)
+    evenness: float = setting(0.5, SHARE, local=True)
 
 
 class ParityMap(Map[ParityState]):
@@ -29,13 +28,12 @@ class ParityMap(Map[ParityState]):
         """How even is even."""
         return [Control("evenness", "Evenness", "How even.", slider("evenness", "Evenness", 0.5), has_number=True)]
 
-    def panels(self, shown):
-        """One, in which even heads belong."""
+    def plain(self, shown):
+        """One panel, in which even heads belong."""
         value = shown.result.score.values[0, 0, 0]
-        member = value >= shown.state.evenness
-        label = Label.of(["even" if flag else "odd" for flag in member.ravel()], value.shape)
-        reason = np.zeros(value.shape, np.int8)
-        return (Panel("even", "Even heads", value, member, reason, measures=(Measure("p", value),), label=label),)
+        reason = shown.result.missing.values[0, 0, 0]
+        panel = PlainPanel("even", "Even heads", value, reason, called="even", number="p")
+        return Plain([panel], threshold="evenness", otherwise="odd")
 
     def head_part(self, asked, shown):
         """One line."""

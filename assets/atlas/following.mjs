@@ -1,6 +1,6 @@
 // @ts-check
 // The page follows its controls by itself: from a changed value over the rules to the maps, what is around them and the
-// address, without a question to the server. Only maps whose rules are not here are asked for.
+// address, without a question to the server.
 import { queryOf, textOf, valueFor } from "./query.mjs";
 import { writeAddress } from "./address.mjs";
 import { writeAgain, writeAround } from "./around.mjs";
@@ -25,19 +25,18 @@ const REST = 500; // milliseconds without a change before the server is asked fo
 /**
  * @typedef {object} Followed
  * @property {Values | null} values what all settings say; null before the first view
- * @property {string} numbers the address of the map's numbers; empty of one that the server draws
+ * @property {string} numbers the address of the map's numbers; empty where there is no result
  * @property {Follow | null} follow
  * @property {string} query that the server last answered
  * @property {number} frame that is asked for; below 0 when the numbers are waited for
  * @property {number} applied when the last change was drawn, in milliseconds
  * @property {ReturnType<typeof setTimeout> | undefined} rest
  * @property {unknown} tones the palette whose colours have their names
- * @property {number} asked questions to the server
  * @property {ReturnType<typeof setTimeout> | undefined} figures
  */
 
 /** @type {Followed} */
-const page = { values: null, numbers: "", follow: null, query: "", frame: 0, applied: 0, rest: undefined, tones: null, asked: 0, figures: undefined };
+const page = { values: null, numbers: "", follow: null, query: "", frame: 0, applied: 0, rest: undefined, tones: null, figures: undefined };
 
 /**
  * A view has come from the server. What a person has changed since it was asked for stays changed.
@@ -107,7 +106,7 @@ export function changedLocally() {
  * @param {string[]} changed keys
  */
 function follow(changed) {
-  if (!page.numbers) return setStore(PARTS.asked, ++page.asked);
+  if (!page.numbers) return writeAddress(currentQuery() ?? ""); // there is no map to draw
   if (!page.follow) page.frame = -1; // when the numbers are here
   else if (performance.now() - page.applied > FRAME) apply();
   else if (page.frame <= 0) page.frame = requestAnimationFrame(apply); // one of several changes in a frame is enough

@@ -2,7 +2,7 @@
 // What the maps show: unpacked from the store, found by a head's name. Arrays run over layers, then heads.
 
 /** @typedef {[row: number, column: number]} Cell a head: the index of its layer, and its number in the layer */
-/** @typedef {Uint8Array | Uint16Array | Float32Array | Float64Array} Numbers */
+/** @typedef {Uint8Array | Uint16Array | Int16Array | Float32Array | Float64Array} Numbers */
 /** @typedef {import("./squares.mjs").Look} Look */
 /** @typedef {import("./bars.mjs").Profile} Profile */
 
@@ -43,7 +43,7 @@
  * @property {Record<string, unknown>} state values of all settings by their keys
  * @property {Record<string, unknown> | null} asked what the local controls said when the view was asked for; null for an address
  * @property {boolean} isDefault it is of the model that an address need not name
- * @property {string} numbers the address of the map's numbers; empty of a map whose rules are the server's
+ * @property {string} numbers the address of the map's numbers; empty where there is no result
  * @property {string[]} compared the same of two results whose heads a figure below the maps compares
  * @property {boolean} layersUpward the first layer is at the bottom when heads go across
  * @property {import("./maps/text.mjs").Said[]} sentence

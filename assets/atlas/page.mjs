@@ -4,7 +4,6 @@
 /** Every id that the scripts use; dashboard/page/ids.py marks the same ones. */
 export const PARTS = Object.freeze({
   address: "address",
-  asked: "asked",
   copy: "copy",
   counts: "counts",
   drawer: "drawer",

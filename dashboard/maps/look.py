@@ -45,3 +45,9 @@ def level(share: Floats, levels: int) -> Codes:
 def scale(lowest: str, highest: str, levels: int = LEVELS) -> list[str]:
     """The colours of so many levels between two."""
     return [blend(lowest, highest, i / (levels - 1)) for i in range(levels)]
+
+
+def slopes(palette: Colours, levels: int) -> list[str]:
+    """The colours of gradients or changes, from facilitating over none to interfering."""
+    half = (levels - 1) / 2
+    return [palette.slope((step - half) / half) for step in range(levels)]

@@ -19,6 +19,7 @@ from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
+from dashboard.maps import plain
 from dashboard.maps.columns import Column
 from dashboard.maps.control import Control
 from dashboard.maps.counts import Counts, ShareTable
@@ -26,6 +27,7 @@ from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
+from dashboard.maps.plain import Plain
 from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said, components
 from dashboard.maps.script import Constant, script
@@ -81,6 +83,11 @@ class MapView(Generic[State]):
         return _panels(cast("MapView[Any]", self))
 
     @property
+    def plain(self) -> Plain:
+        """What a plain map says of itself, made once, too."""
+        return _plain(cast("MapView[Any]", self))
+
+    @property
     def orientation(self) -> Orientation:
         """How it lies."""
         return self.map.orientation(self.common)
@@ -101,8 +108,17 @@ def _panels(shown: MapView[Any]) -> tuple[Panel, ...]:
     return shown.map.panels(shown)
 
 
+@cached(64)
+def _plain(shown: MapView[Any]) -> Plain:
+    """Panels, looks, legend and numbers are made of it."""
+    return shown.map.plain(shown)
+
+
 class Map(Generic[State]):
-    """A map with its defaults: a map of its own needs a name, a title and panels."""
+    """A map with its defaults: a plain one needs a name, a title and a number for every head.
+
+    One with rules of its own has panels, looks, legend and numbers instead, and a module in assets/atlas/maps.
+    """
 
     name: str = ""  # of its method, and of its view in the address
     title: str = ""  # in the picker of views
@@ -184,9 +200,13 @@ class Map(Generic[State]):
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
+    def plain(self, shown: MapView[State]) -> Plain:
+        """Of a plain map: the numbers and words of all panels, the same under all local settings."""
+        raise NotImplementedError(self.name)
+
     def panels(self, shown: MapView[State]) -> tuple[Panel, ...]:
         """What each of its panels shows."""
-        raise NotImplementedError(self.name)
+        return plain.panels(shown.plain, shown.state)
 
     def orientation(self, common: ViewState) -> Orientation:
         """How its maps lie."""
@@ -194,15 +214,21 @@ class Map(Generic[State]):
 
     def looks(self, shown: MapView[State], palette: Colours) -> Sequence[Look]:
         """The colours of every panel: between empty and the panel's own."""
-        return [Look.of_scores(panel, palette) for panel in shown.panels]
+        return plain.looks(shown.plain, shown.panels, palette)
 
     def profile(self, panel: Panel, palette: Colours) -> Profile | None:
         """The share of each layer's heads that belong, to stand beside or below a panel of a grid."""
         return None
 
-    def numbers(self, shown: MapView[State]) -> bytes | None:
-        """All that the page's scripts need to follow local settings; None of a map whose rules they do not have."""
-        return None
+    def numbers(self, shown: MapView[State]) -> bytes:
+        """All that the page's scripts need to follow local settings, whatever these are."""
+        facts = {
+            "map": self.name,
+            "sentence": self.said(shown),
+            "reasons": [reason.words for reason in Missing],
+            "reason_words": [missing_words(shown, reason) for reason in Missing],
+        }
+        return plain.packed(shown.plain, shown.card, facts)
 
     def counts(self, shown: MapView[State], palette: Colours) -> Counts | None:
         """How many heads each panel has, where the page has a section for it."""
@@ -248,7 +274,7 @@ class Map(Generic[State]):
 
     def legend(self, shown: MapView[State], palette: Colours) -> list[Entry]:
         """What the colours mean; reasons for missing scores are added by the page."""
-        return []
+        return plain.legend(shown.plain, palette)
 
     def sections(self) -> Sequence[Section]:
         """Up to three pieces of the page below the maps."""

@@ -58,7 +58,6 @@ def painting() -> Values:
             "address": Input(ids.ADDRESS, "data"),
             "screen": Input(ids.SCREEN, "data"),
             "fresh": Input(ids.FRESH, "data"),
-            "asked": Input(ids.ASKED, "data"),
             "controls": {key: (State if key in local else Input)(*where) for key, where in props.items()},
             "page": State(ids.PAGE, "className"),
             "pins": State(ids.PINS, "data"),
@@ -143,7 +142,7 @@ def _in_a_thread(answer: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any
 
 def paint(
     catalogue: Catalogue, changed: set[str], *,
-    address: Any, screen: Any, fresh: Any, asked: Any, controls: Values, page: Any, pins: Any,
+    address: Any, screen: Any, fresh: Any, controls: Values, page: Any, pins: Any,
 ) -> Values:  # fmt: skip
     """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
     if address is None or screen is None:

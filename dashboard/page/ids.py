@@ -5,7 +5,6 @@ ADDRESS = "address"  # the query string the page was opened with, or went back t
 SCREEN = "screen"  # width in pixels and whether the page is dark (scripts)
 PINS = "pins"  # names of the pinned heads (scripts)
 QUERY = "query"  # the view's own query string, without pins
-ASKED = "asked"  # counts the local changes that the server is to answer: of maps whose rules the scripts lack (scripts)
 FOLLOWED = "followed"  # the view's query string, and the one that the page came to from it by itself (scripts)
 
 # Controls: those of the maps have the keys of the address for names

@@ -35,7 +35,6 @@ _STORES = (
     ids.PINS,
     ids.QUERY,
     ids.HEADS,
-    ids.ASKED,
     ids.FOLLOWED,
     ids.CARDS,
     ids.JOBS,

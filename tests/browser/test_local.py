@@ -6,44 +6,66 @@ from playwright.sync_api import expect
 from tests.browser.harness import open_page
 
 ASKED = {"fetch", "xhr"}
+_OTHERS = ("/live/", "/api/jobs")  # progress, which keeps coming
+
+_HAS_NUMBERS = """() => {
+    const asked = performance.getEntriesByType("resource").filter((entry) => entry.initiatorType === "fetch");
+    const last = Math.max(...asked.map((entry) => entry.responseEnd));
+    return asked.some((entry) => entry.name.includes("/view/numbers/")) && performance.now() - last > 500;
+}"""
+
+FUNCTION = [
+    ("tau", 0.3, "value", "tau=0.3"),
+    ("how", "always", "value", "how=always"),
+    ("kind", "suppress", "value", "kind=suppress"),
+    ("labels", "beyond", "value", "labels=beyond"),
+    ("uncertain", True, "checked", "uncertain=1"),
+    ("colour", "scores", "value", "colour=scores"),
+    ("top", 5, "value", "top=5"),
+    ("relation", "country_capital", "value", "relation=country_capital"),
+]
+CAUSAL = [
+    ("role", 0.3, "value", "role=0.3"),
+    ("columns", "always", "value", "columns=always"),
+    ("gates", "preview", "value", "gates=preview"),
+    ("gates", "interference", "value", "gates=interference"),
+]
+COMMON = [("palette", "paper", "value", "palette=paper"), ("transpose", True, "checked", "transpose=1")]
+BEHAVIOUR = [("attention", 0.6, "value", "attention=0.6")]
+ABLATION = [("off", "mean", "value", "off=mean")]
 
 
 def watched(page):
     """The questions that the page asks from now on, when it has all numbers."""
-    page.wait_for_timeout(1500)  # progress keeps coming, so the network is never idle for good
+    page.wait_for_function(_HAS_NUMBERS)
     asked = []
-    page.on("request", lambda request: asked.append(request.url) if request.resource_type in ASKED else None)
+
+    def note(request):
+        if request.resource_type in ASKED and not any(part in request.url for part in _OTHERS):
+            asked.append(request.url)
+
+    page.on("request", note)
     return asked
 
 
 def change(page, control, value, prop="value"):
-    """Set a control as a person would, and wait for the maps."""
+    """Set a control as a person would."""
     page.evaluate("([id, props]) => window.dash_clientside.set_props(id, props)", [control, {prop: value}])
 
 
 @pytest.mark.parametrize(
-    ("control", "value", "prop", "part"),
-    [
-        ("tau", 0.3, "value", "tau=0.3"),
-        ("how", "always", "value", "how=always"),
-        ("kind", "suppress", "value", "kind=suppress"),
-        ("colour", "scores", "value", "colour=scores"),
-        ("relation", "country_capital", "value", "relation=country_capital"),
-        ("top", 5, "value", "top=5"),
-        ("labels", "beyond", "value", "labels=beyond"),
-        ("uncertain", True, "checked", "uncertain=1"),
-        ("palette", "paper", "value", "palette=paper"),
-        ("transpose", True, "checked", "transpose=1"),
-    ],
+    ("view", "changes"),
+    [("function", FUNCTION), ("causal", CAUSAL), ("behaviour", BEHAVIOUR), ("ablation", ABLATION)],
 )
-def test_a_local_change_asks_nobody(browser, address, control, value, prop, part):
-    """The address follows, and the page it leads to says the same as the one that came there by itself."""
-    page = open_page(browser, address)
+def test_no_local_change_asks_anybody(browser, address, view, changes):
+    """The address follows each control, and the page it leads to says the same as the one that came there by itself."""
+    page = open_page(browser, f"{address}/?view={view}")
     asked = watched(page)
-    change(page, control, value, prop)
-    page.wait_for_function("(part) => location.search.includes(part)", arg=part)
+    for control, value, prop, part in [*changes, *COMMON]:
+        change(page, control, value, prop)
+        page.wait_for_function("(part) => location.search.includes(part)", arg=part)
     page.wait_for_timeout(700)  # longer than anything rests
-    assert [url for url in asked if "/live/" not in url and "/api/jobs" not in url] == []
+    assert asked == []
     other = open_page(browser, address + "/" + page.evaluate("location.search"))
     for piece in ("#sentence", "#legend", "#counts", "#maps"):
         assert other.locator(piece).inner_text() == page.locator(piece).inner_text()
@@ -53,16 +75,64 @@ def test_a_local_change_asks_nobody(browser, address, control, value, prop, part
     page.close()
 
 
-def test_cards_follow_the_threshold_without_a_question(browser, address):
-    """What the maps call the head, which scores are labels, its roles."""
-    page = open_page(browser, f"{address}/?pin=L23H4")
-    title = page.locator(".head-card header .roles")
-    expect(title).to_contain_text("Knowledge")
+@pytest.mark.parametrize(
+    ("query", "control"), [("", "tau"), ("?view=causal", "role"), ("?view=behaviour", "attention")]
+)
+def test_maps_follow_a_threshold_while_it_is_dragged(browser, address, query, control):
+    """Most steps of the hand are painted before it lets go, and none is asked about."""
+    page = open_page(browser, f"{address}/{query}")
     asked = watched(page)
-    change(page, "tau", 0.9)
-    expect(title).to_have_text("Unclassified")
-    expect(page.locator("tr.strong[data-effects]")).to_have_count(0)
-    assert [url for url in asked if "/live/" not in url and "/api/jobs" not in url] == []
+    page.evaluate("""() => {
+        window.painted = 0;
+        document.addEventListener("atlas-painted", () => (window.painted += 1));
+    }""")
+    thumb = page.locator(f"#{control} [role=slider]").bounding_box()
+    page.mouse.move(thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2)
+    page.mouse.down()
+    for step in range(1, 21):
+        page.mouse.move(thumb["x"] + thumb["width"] / 2 + 2 * step, thumb["y"] + thumb["height"] / 2)
+        page.evaluate("() => new Promise(requestAnimationFrame)")  # a hand is not faster than the screen
+    assert page.evaluate("window.painted") >= 10
+    assert f"{control}=" in page.evaluate("location.search")
+    page.mouse.up()
+    page.wait_for_timeout(700)
+    assert asked == page.complaints == []
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("query", "control", "value", "before", "after"),
+    [
+        ("?pin=L23H4", "tau", 0.9, "Knowledge", "Unclassified"),
+        ("?view=behaviour&pin=L18H6", "attention", 0.99, "Induction", "no clear pattern"),
+    ],
+)
+def test_cards_follow_the_threshold_without_a_question(browser, address, query, control, value, before, after):
+    """What the maps call the head, and which rows stand out."""
+    page = open_page(browser, f"{address}/{query}")
+    title = page.locator(".head-card header .roles")
+    strong = page.locator("tr.strong[data-effects], tr.strong[data-reaches^=attention]")
+    expect(title).to_contain_text(before)
+    assert strong.count() > 0
+    asked = watched(page)
+    change(page, control, value)
+    expect(title).to_have_text(after)
+    expect(page.locator(f"tr.strong[data-{'effects' if control == 'tau' else 'reaches'}]")).to_have_count(0)
+    assert asked == []
+    page.close()
+
+
+def test_a_card_shows_what_is_lost_by_the_chosen_ablation(browser, address):
+    """A row for zero or for the mean, as the control says."""
+    page = open_page(browser, f"{address}/?view=ablation&pin=L23H4")
+    rows = page.locator(".head-card tr[data-when]:visible")
+    before = rows.all_inner_texts()
+    asked = watched(page)
+    change(page, "off", "mean")
+    expect(page.locator(".head-card tr[data-when='off zero']:visible")).to_have_count(0)
+    assert len(rows.all_inner_texts()) == len(before) > 0
+    assert rows.all_inner_texts() != before
+    assert asked == []
     page.close()
 
 

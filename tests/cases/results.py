@@ -5,7 +5,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
+import xarray as xr
 
+from analysis.methods.ablation.result import ERROR, part_name
+from analysis.methods.ablation.result import KINDS as OFF
+from analysis.methods.behaviour.measures import SCORE
 from analysis.methods.causal.fits import Gates
 from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
@@ -13,19 +17,19 @@ from analysis.methods.relation_layer import scores_of_hits
 from analysis.methods.relation_scores import KINDS
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Item, Provenance
-from analysis.results.scores import Missing, Scores, part_array
+from analysis.results.scores import DIMS, ONLY_SAMPLE, Missing, Scores, part_array
 
 FOLDER = Path(__file__).parent
 
 
 def tables() -> dict[str, dict]:
     """The tables by the name of their map."""
-    return {name: json.loads((FOLDER / f"{name}.json").read_text()) for name in ("function", "causal")}
+    return {name: json.loads((FOLDER / f"{name}.json").read_text()) for name in RESULTS}
 
 
 def result_of(name: str, described: dict) -> Scores:
     """A result from its description."""
-    return {"function": function_result, "causal": causal_result}[name](described)
+    return RESULTS[name](described)
 
 
 def card_of(layers: int, heads: int) -> ModelCard:
@@ -101,3 +105,41 @@ def _roles(task: dict) -> dict[int, np.ndarray]:
         else:
             roles[seed] = Gates(np.array(task["open"][seed]), np.array(shut), {}).roles()
     return roles
+
+
+def behaviour_result(described: dict) -> Scores:
+    """One number per head and measure."""
+    return plain_result(described, "behaviour", (SCORE,))
+
+
+def ablation_result(described: dict) -> Scores:
+    """One number per head and item for each way of switching off; an error that all heads of an item have."""
+    scores = plain_result(described, "ablation", OFF)
+    grid = (1, described["layers"], described["heads"])
+    parts = {}
+    for kind in OFF:
+        values = np.stack([np.full(grid, each["error"][kind]) for each in described["items"]])
+        parts[part_name(ERROR, kind)] = part_array(scores.provenance, (ONLY_SAMPLE,), values)
+    records = {each["name"]: {"accuracy": each["accuracy"]} for each in described["items"] if "accuracy" in each}
+    return replace(scores, parts=parts, records=records)
+
+
+def plain_result(described: dict, method: str, kinds: tuple[str, ...]) -> Scores:
+    """Values [layer][head] of each item and kind; null was not computed."""
+    items = described["items"]
+    told = tuple(Item(each["name"], each["title"], method) for each in items)
+    card = card_of(described["layers"], described["heads"])
+    provenance = Provenance(card, method, "1", {}, told, "cpu", {}, "2026-01-01T00:00:00Z", "0")
+    values = np.array([[[each["values"][kind]] for kind in kinds] for each in items], float)
+    labels = ([each["name"] for each in items], list(kinds), [ONLY_SAMPLE], list(card.layers), list(range(card.heads)))
+    score = xr.DataArray(values, dict(zip(DIMS, labels, strict=True)), DIMS)
+    missing = xr.where(score.isnull(), int(Missing.NOT_COMPUTED), int(Missing.PRESENT)).astype("int8")
+    return Scores(score, score * np.nan, missing, provenance)
+
+
+RESULTS = {
+    "function": function_result,
+    "causal": causal_result,
+    "behaviour": behaviour_result,
+    "ablation": ablation_result,
+}

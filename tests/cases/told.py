@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.drawn import drawn_maps
-from dashboard.maps import map_of
+from dashboard.maps import map_of_method
 from dashboard.maps.legend import entries
 from dashboard.state import ViewState
 from dashboard.view import View
@@ -15,8 +15,9 @@ from dashboard.view import View
 def view_of(scores, values: dict[str, Any]) -> View:
     """A result under controls that say these values; the map of its method is on the page."""
     method = scores.provenance.method
-    name = next(name for name in ("function", "causal") if method in map_of(name).methods())
-    read = ViewState.from_values({**values, "model": scores.provenance.model.id, "view": name})
+    shown = map_of_method(method)
+    assert shown is not None
+    read = ViewState.from_values({**values, "model": scores.provenance.model.id, "view": shown.name})
     assert not read.notices
     return View(read.state, scores.provenance.model, ((method, scores),))
 

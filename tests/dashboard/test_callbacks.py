@@ -34,7 +34,6 @@ OPENED = {f"{ids.ADDRESS}.data"}
 def painted(catalogue, query="", changed=OPENED, controls=None, page=""):
     controls = dict.fromkeys(control_props()) | (controls or {})
     values = {"address": query, "screen": SCREEN, "controls": controls, "page": page, "pins": [], "fresh": None}
-    values["asked"] = None
     return callbacks.paint(catalogue, set(changed), **values)
 
 
@@ -63,9 +62,7 @@ def test_moving_a_control_leaves_the_others_alone(catalogue):
 def test_before_the_browser_has_spoken_nothing_is_drawn(catalogue):
     """The first call of a page comes before its width is known."""
     with pytest.raises(PreventUpdate):
-        callbacks.paint(
-            catalogue, set(), address=None, screen=None, controls={}, page="", pins=None, fresh=None, asked=None
-        )
+        callbacks.paint(catalogue, set(), address=None, screen=None, controls={}, page="", pins=None, fresh=None)
 
 
 def test_the_table_shows_one_map_and_all_rows(catalogue):
@@ -184,7 +181,7 @@ def test_one_change_makes_one_view(catalogue, monkeypatch):
     monkeypatch.setattr(type(MAPS[0]), "repaired", lambda self, *asked: opened.append(1) or repaired(self, *asked))
     for number, tau in enumerate((0.123, 0.124), start=1):
         controls = {"model": BIG, "tau": tau}
-        values = {"address": "", "screen": SCREEN, "page": "", "fresh": None, "asked": None, "pins": ["L1H0"]}
+        values = {"address": "", "screen": SCREEN, "page": "", "fresh": None, "pins": ["L1H0"]}
         all_controls = dict.fromkeys(control_props()) | controls
         query = callbacks.paint(catalogue, {"tau.value"}, controls=all_controls, **values)["query"]
         callbacks.describe(catalogue, query, SCREEN, None)

@@ -19,7 +19,7 @@ from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
 from dashboard.access import Access
 from dashboard.maps import MAPS, register
 from dashboard.maps.map import Map
-from dashboard.maps.panel import Panel
+from dashboard.maps.plain import Plain, PlainPanel
 from dashboard.page import callbacks, ids
 from dashboard.setting import Part
 from dashboard.state import ViewState
@@ -40,14 +40,14 @@ class PlainMethod(ParityMethod):
 
 
 class PlainMap(Map[Part]):
-    """Nothing but a name, a title and panels: all else is as the base class has it."""
+    """Nothing but a name, a title and a number for every head: all else is as the base class has it."""
 
     name, title = "plain", "Plain map"
 
-    def panels(self, shown):
-        """One, with the scores as they are."""
+    def plain(self, shown):
+        """One panel, with the scores as they are."""
         value = shown.result.score.sel(item="even", kind="even", sample=ONLY_SAMPLE).values
-        return (Panel("even", "Even", value, value > 0.5, np.zeros(value.shape, np.int8)),)
+        return Plain([PlainPanel("even", "Even", value, np.zeros(value.shape, np.int8), member=value > 0.5)])
 
 
 def scores_of(method):
@@ -148,12 +148,13 @@ def test_a_new_map_can_be_taken_away(client):
 
 
 @pytest.mark.parametrize("view", ["plain", "parity"])
-def test_a_map_needs_only_a_name_a_title_and_panels(client, toys, view):
+def test_a_map_needs_only_a_name_a_title_and_numbers(client, toys, view):
     """Every hook of the base class has an answer that the page, the exports and the API can live with."""
     query = f"?model={ODD}&view={view}"
     heads = painted(toys, query)["heads"]
     assert heads["panels"]
-    assert (heads["legend"], heads["numbers"], heads["idle"]) == ([], "", {})
+    assert (heads["legend"], heads["idle"]) == ([], {})
+    assert client.get(heads["numbers"]).headers["cache-control"].endswith("immutable")
     assert ODD in text(heads["sentence"])
     around = callbacks.describe(toys, query, SCREEN, None)
     assert all(content is callbacks.no_update for content in around["sections"].values())

@@ -15,8 +15,8 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.shipped import shipped
-from dashboard.maps.causal.steps import STEPS, score_steps
+from analysis.results.shipped import shipped, shipped_scores
+from dashboard.maps.steps import STEPS, score_steps
 from dashboard.palette import as_data as palettes
 from dashboard.palette import colours
 from dashboard.setting import settings_of
@@ -110,8 +110,13 @@ def random_states(choices, count, seed):
     return [{key: drawn.choice(values) for key, values in choices.items()} for _ in range(count)]
 
 
-WITHOUT_RULES = {"salience", "behaviour", "ablation"}  # no panels, or panels that the server makes
-SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method not in WITHOUT_RULES]
+CHOICES = {
+    "causal": CAUSAL,
+    "behaviour": {"attention": [0.0, 0.2, 0.3, 0.77], "palette": ["okabe-ito", "paper"]},
+    "ablation": {"off": ["zero", "mean"], "palette": ["okabe-ito", "paper"]},
+}
+PLAIN = {"behaviour", "ablation"}
+SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method != "salience"]  # which has no panels
 NAMES = [f"{scores.provenance.model.id} {scores.provenance.method}" for scores in SHIPPED]
 
 
@@ -119,12 +124,13 @@ NAMES = [f"{scores.provenance.model.id} {scores.provenance.method}" for scores i
 @pytest.mark.parametrize("scores", SHIPPED, ids=NAMES)
 def test_the_scripts_follow_every_control_as_python_does(scores):
     """Every code, mark, word and count of real maps, under random settings in both palettes and themes."""
-    is_causal = scores.provenance.method == "causal"
-    states = random_states(CAUSAL if is_causal else FUNCTION, 12, seed=1)
-    if not is_causal:
+    method = scores.provenance.method
+    states = random_states(CHOICES.get(method, FUNCTION), 12 if method not in PLAIN else 4, seed=1)
+    if method not in CHOICES:
         states[3]["relation"], states[4]["relation"] = scores.items()[0], scores.items()[-1]
         states[5]["carriers"] = "mean"
     views = [view_of(scores, state) for state in states]
+    assert len({numbers_of(view) for view in views}) == 1, "numbers that depend on a local setting"
     for dark in (False, True):
         half = views[::2] if dark else views[1::2]
         for view, found in zip(half, followed(half, dark), strict=True):
@@ -159,10 +165,14 @@ def grown(scores, layers=80, heads=64):
     return replace(scores, **arrays, parts=parts, provenance=replace(scores.provenance, model=card))
 
 
-@pytest.mark.parametrize("kind", ["weights", "running", "causal"])
+@pytest.mark.parametrize("kind", ["weights", "running", "causal", "behaviour", "ablation"])
 def test_the_numbers_of_a_big_model_are_small(kind, running_scores):
     """At most 300 kB for 80 × 64 heads and all relations, with intervals and controls, compressed."""
     big = big_scores()
-    made = {"weights": lambda: big, "running": lambda: grown(running_scores)}
-    scores = causal_scores_of(big.provenance.model) if kind == "causal" else made[kind]()
+    made = {
+        "weights": lambda: big,
+        "running": lambda: grown(running_scores),
+        "causal": lambda: causal_scores_of(big.provenance.model),
+    }
+    scores = made[kind]() if kind in made else grown(shipped_scores(kind))
     assert len(gzip.compress(numbers_of(view_of(scores, {})), 4)) < 300_000

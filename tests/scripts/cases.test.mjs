@@ -8,7 +8,7 @@ import { bufferOf, told } from "./told.mjs";
 const read = (name) => JSON.parse(readFileSync(new URL(`../cases/${name}.json`, import.meta.url), "utf8"));
 const palettes = read("palettes");
 
-for (const name of ["function", "causal"]) {
+for (const name of ["function", "causal", "behaviour", "ablation"]) {
   const { defaults, results, cases } = read(name);
   for (const { name: title, result, state: changes, dark, expected } of cases) {
     test(`${name}: ${title}`, () => {

@@ -1,7 +1,7 @@
 // @ts-check
 // The rules of the causal map: from its numbers and the state to all that follows the controls.
-import { mixtures, panelsOf, PREVIEW, ROLES, sharesOfRoles, slopes } from "./causal_panels.mjs";
-import { glow, light } from "./palette.mjs";
+import { mixtures, panelsOf, PREVIEW, ROLES, sharesOfRoles } from "./causal_panels.mjs";
+import { glow, light, slopes } from "./palette.mjs";
 import { missingEntries } from "./panels.mjs";
 import { number } from "./text.mjs";
 

@@ -1,7 +1,8 @@
 // @ts-check
 // From gates and state to what each panel of the causal map shows (dashboard/maps/causal/panels.py).
-import { glow, level, light, once, slope, toneOf } from "./palette.mjs";
+import { glow, level, light, once, slopes, toneOf } from "./palette.mjs";
 import { missingPanel, sharesOf } from "./panels.mjs";
+import { flagsOf, NO_SLOPE, NO_STEP, SLOPES, STEPS, thresholdStep } from "./steps.mjs";
 import { number, percent } from "./text.mjs";
 
 /** @typedef {import("../heads.mjs").Panel} Panel */
@@ -32,12 +33,6 @@ const [NO_ROLE, FACILITATING, INTERFERING, BOTH, IRRELEVANT] = [0, 1, 2, 3, 4];
 const PROMPT_COLUMNS = ["mean", "always", "any"]; // of the preview
 /** @type {Record<string, string>} */
 const COLUMN_NAMES = { always: "Always", any: "Any", mean: "Mean" };
-
-// Scores and gradients come in two bytes (dashboard/maps/causal/steps.py).
-const STEPS = 60000;
-const NO_STEP = 65535;
-const SLOPES = 32767;
-const NO_SLOPE = -32768;
 
 const DIM = 0.4; // of the strength of a role below the threshold
 export const LEVELS = 13; // of each of two roles
@@ -72,14 +67,6 @@ export function panelsOf({ facts, arrays }, state, palette) {
 function columnsOf(facts, { gates, columns }) {
   if (gates === PREVIEW) return [columns === "both" ? "mean" : columns];
   return facts.alone || columns === "both" ? facts.columns : [columns];
-}
-
-/**
- * The step that a threshold has.
- * @param {number} threshold of four decimals
- */
-function thresholdStep(threshold) {
-  return Math.round(threshold * 10000) * (STEPS / 10000);
 }
 
 /**
@@ -125,17 +112,6 @@ function fittedPanel(facts, arrays, place, state, palette) {
     look: fittedLook(strengths, shown, threshold, reason, palette),
     profile: profileOf(shown, flags, reason, facts, palette),
   };
-}
-
-/**
- * Which scores reach the threshold.
- * @param {Uint16Array} steps
- * @param {number} threshold
- */
-function flagsOf(steps, threshold) {
-  const flags = new Uint8Array(steps.length);
-  for (let head = 0; head < flags.length; head++) if (steps[head] !== NO_STEP && steps[head] >= threshold) flags[head] = 1;
-  return flags;
 }
 
 /**
@@ -240,17 +216,6 @@ function mixed(palette, levels) {
     }
   }
   return shades;
-}
-
-/**
- * The colours of gradients, from facilitating to interfering.
- * @param {Palette} palette
- * @param {number} levels
- */
-export function slopes(palette, levels) {
-  const half = (levels - 1) / 2;
-  const make = () => Array.from({ length: levels }, (_, i) => slope(palette, (i - half) / half));
-  return once(palette, `slopes ${levels}`, make);
 }
 
 /**

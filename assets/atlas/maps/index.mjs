@@ -1,8 +1,9 @@
 // @ts-check
-// The maps whose rules the page knows. One whose rules it does not know gets its panels from the server.
+// The rules of the maps: those that have rules of their own, and the plain ones.
 import * as agreement from "./agreement.mjs";
 import * as causal from "./causal.mjs";
 import * as relations from "./function.mjs";
+import * as plain from "./plain.mjs";
 import { unpacked } from "./unpacking.mjs";
 
 /** @typedef {import("../bars.mjs").Profile} Profile */
@@ -43,7 +44,7 @@ import { unpacked } from "./unpacking.mjs";
  */
 
 /** @type {Record<string, Rules>} */
-const MAPS = { agreement, causal, function: relations };
+const OWN = { agreement, causal, function: relations };
 
 /**
  * @typedef {object} Follow a map's rules over its numbers
@@ -59,7 +60,7 @@ const MAPS = { agreement, causal, function: relations };
  */
 export function rulesOver(buffer) {
   const answer = unpacked(buffer);
-  const rules = MAPS[answer.facts.map];
+  const rules = OWN[answer.facts.map] || plain;
   const numbers = rules.prepared(answer);
   return {
     view: (state, palette) => rules.viewOf(numbers, state, palette),

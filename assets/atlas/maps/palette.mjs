@@ -123,6 +123,17 @@ export function once(palette, name, make) {
 }
 
 /**
+ * The colours of gradients or changes, from facilitating over none to interfering.
+ * @param {Palette} palette
+ * @param {number} levels
+ */
+export function slopes(palette, levels) {
+  const half = (levels - 1) / 2;
+  const make = () => Array.from({ length: levels }, (_, i) => slope(palette, (i - half) / half));
+  return once(palette, `slopes ${levels}`, make);
+}
+
+/**
  * The nearest of so many levels, for a share from 0 to 1.
  * @param {number} share
  * @param {number} levels

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from dash import html
@@ -10,22 +10,18 @@ from dash import html
 from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, part_name, record_of
 from analysis.results.provenance import Item
-from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores, ranks
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Column, numbers
 from dashboard.maps.control import Control, segments
-from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
-from dashboard.maps.look import Look, level
 from dashboard.maps.map import Map, MapView
-from dashboard.maps.panel import Measure, Panel
+from dashboard.maps.plain import Plain, PlainPanel
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
-from dashboard.palette import Colours
 from dashboard.setting import Part, setting
 
 Off = Literal["zero", "mean"]
-_LEVELS = 65
 _CURVES = "ablation-curves"
 
 
@@ -33,7 +29,7 @@ _CURVES = "ablation-curves"
 class AblationState(Part):
     """What stands in the place of a head's output."""
 
-    off: Off = setting("zero", Off)
+    off: Off = setting("zero", Off, local=True)
 
 
 Shown = MapView[AblationState]
@@ -55,13 +51,13 @@ class AblationMap(Map[AblationState]):
         words = "What stands in the place of a head's output: zero, or its mean over the prompts."
         return [Control("off", "Switched off to", words, segments("off", "zero", zero="Zero", mean="Mean"))]
 
-    def panels(self, shown: Shown) -> tuple[Panel, ...]:
-        """One per item; heads belong whose change counts as one."""
-        return tuple(_panel(shown, item) for item in shown.result.provenance.items)
-
-    def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
-        """Around zero: heads that help on one side, heads that hurt on the other."""
-        return [_look(panel, palette) for panel in shown.panels]
+    def plain(self, shown: Shown) -> Plain:
+        """A panel per item; heads belong whose change counts as one."""
+        panels = []
+        for item in shown.result.provenance.items:
+            panels += [_panel(shown.result, item, off) for off in get_args(Off)]
+        words = "change of log P without the head; full colour at each panel's largest change"
+        return Plain(panels, chooses="off", signed=True, scale=words, ends=("loses", "gains"))
 
     def said(self, shown: Shown) -> list[Said]:
         """How to read it."""
@@ -69,12 +65,6 @@ class AblationMap(Map[AblationState]):
             f"Each square is one attention head of {shown.card.id}; its colour is how much the log-probability of the "
             "right answer changes when the head alone is switched off: what it loses, the task needs."
         ]
-
-    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
-        """A colour bar from needed to harmful."""
-        shades = tuple(palette.slope(share) for share in np.linspace(-1, 1, 9).tolist())
-        words = "change of log P without the head; full colour at each panel's largest change"
-        return [Entry(words, kind="ramp", shades=shades, ends=("loses", "gains"))]
 
     def sections(self) -> Sequence[Section]:
         """The curves of the relations."""
@@ -96,7 +86,9 @@ class AblationMap(Map[AblationState]):
         """What every item loses without the head."""
         if shown is None:
             return None
-        rows = [_row(shown, item, asked) for item in shown.result.provenance.items]
+        rows = []
+        for item in shown.result.provenance.items:
+            rows += [_row(shown, item, asked, off) for off in get_args(Off)]
         names = ("Without it", "log P", "right answers", f"rank of {shown.total:,}")
         header = html.Tr(
             [html.Th(name, scope="col", className="" if i == 0 else "num") for i, name in enumerate(names)]
@@ -128,40 +120,31 @@ def _values(scores: Scores, item: Item, off: str) -> Floats:  # [layer, head]
     return np.asarray(chosen.values, dtype=np.float64)
 
 
-def _panel(shown: Shown, item: Item) -> Panel:
-    value = _values(shown.result, item, shown.state.off)
-    missing = shown.result.missing.sel(item=item.name, kind=shown.state.off, sample=ONLY_SAMPLE).values
-    error = shown.result.part(part_name(ERROR, shown.state.off), item.name)
+def _panel(scores: Scores, item: Item, off: str) -> PlainPanel:
+    value = _values(scores, item, off)
+    error = scores.part(part_name(ERROR, off), item.name)
     with np.errstate(invalid="ignore"):
         member = np.zeros(value.shape, bool) if error is None else np.abs(value) > SURE * error
-    record = record_of(shown.result, item.name)
-    right = "" if record.accuracy is None else f"untouched {record.accuracy:.0%} right"
-    filled = np.nan_to_num(value)
-    return Panel(
+    record = record_of(scores, item.name)
+    return PlainPanel(
         key=item.name,
         title=item.title,
         value=value,
+        reason=scores.missing.sel(item=item.name, kind=off, sample=ONLY_SAMPLE).values,
+        variant=off,
         member=member,
-        reason=np.where(np.isnan(value), missing, Missing.PRESENT).astype(np.int8),
-        measures=(Measure("", value, digits=3, ranked=False),),
-        remark=right,
-        steepest=float(np.abs(filled).max()) or 1.0,
+        digits=3,
+        ranked=False,
+        remark="" if record.accuracy is None else f"untouched {record.accuracy:.0%} right",
     )
 
 
-def _look(panel: Panel, palette: Colours) -> Look:
-    half = (_LEVELS - 1) / 2
-    shades = [palette.slope((step - half) / half) for step in range(_LEVELS)]
-    codes = level((np.nan_to_num(panel.value) / panel.steepest + 1) / 2, _LEVELS) + len(palette.missing)
-    codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
-    return Look(codes, (*palette.missing, *shades), palette.empty)
-
-
-def _row(shown: Shown, item: Item, asked: AskedHead) -> html.Tr:
+def _row(shown: Shown, item: Item, asked: AskedHead, off: str) -> html.Tr:
+    """Of one way of switching the head off; only the row of the chosen way is seen."""
     cell = (shown.card.layers.index(asked.head.layer), asked.head.head)
-    value = _values(shown.result, item, shown.state.off)
-    error = shown.result.part(part_name(ERROR, shown.state.off), item.name)
-    accuracy = shown.result.part(part_name(ACCURACY, shown.state.off), item.name)
+    value = _values(shown.result, item, off)
+    error = shown.result.part(part_name(ERROR, off), item.name)
+    accuracy = shown.result.part(part_name(ACCURACY, off), item.name)
     sure = "" if error is None or np.isnan(error[cell]) else f" ± {error[cell]:.3f}"
     right = "" if accuracy is None or np.isnan(accuracy[cell]) else f"{100 * accuracy[cell]:+.1f} %"
     rank = int(ranks(-value)[cell])
@@ -171,5 +154,7 @@ def _row(shown: Shown, item: Item, asked: AskedHead) -> html.Tr:
             html.Td("" if np.isnan(value[cell]) else f"{value[cell]:+.3f}{sure}", className="num"),
             html.Td(right, className="num"),
             html.Td(str(rank), className="num"),
-        ]
+        ],
+        hidden=off != shown.state.off,
+        **{"data-when": f"off {off}"},
     )

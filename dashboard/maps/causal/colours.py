@@ -8,9 +8,9 @@ import numpy as np
 from analysis.results.scores import Floats
 from dashboard.maps.causal.gates import COLUMN_NAMES, PREVIEW
 from dashboard.maps.causal.state import CausalState
-from dashboard.maps.causal.steps import NO_STEP, SLOPES, STEPS, score_steps, slope_steps
-from dashboard.maps.look import Look
+from dashboard.maps.look import Look, level, slopes
 from dashboard.maps.panel import Codes, Panel
+from dashboard.maps.steps import NO_STEP, SLOPES, STEPS, score_steps, slope_steps
 from dashboard.palette import DIM, Colours, mixed
 
 LEVELS = 13  # of each of two roles: 169 colours
@@ -32,13 +32,13 @@ def _coded(panel: Panel, state: CausalState, palette: Colours) -> tuple[Codes, S
     """A code for every cell, and the colour of every code."""
     if state.gates == PREVIEW:
         share = (slope_steps(panel.value, panel.steepest) / SLOPES + 1) / 2
-        return _level(share, FINE), slopes(palette, FINE)
+        return level(share, FINE), slopes(palette, FINE)
     if panel.strengths is None:
         return np.zeros(panel.value.shape, np.uint8), []
     if len(panel.categories) == 1:
-        shades = [palette.glow(panel.categories[0], level / (FINE - 1)) for level in range(FINE)]
-        return _level(_light(panel.strengths[0], state.threshold), FINE), shades
-    helps, hurts = (_level(_light(strength, state.threshold), LEVELS) for strength in panel.strengths)
+        shades = [palette.glow(panel.categories[0], step / (FINE - 1)) for step in range(FINE)]
+        return level(_light(panel.strengths[0], state.threshold), FINE), shades
+    helps, hurts = (level(_light(strength, state.threshold), LEVELS) for strength in panel.strengths)
     return helps * LEVELS + hurts, mixtures(palette, LEVELS)
 
 
@@ -53,12 +53,6 @@ def _mixtures(corners: tuple[str, str, str, str], levels: int) -> tuple[str, ...
     return tuple(mixed(corners, helps, hurts) for helps in ends for hurts in ends)
 
 
-def slopes(palette: Colours, levels: int) -> list[str]:
-    """The colours of gradients, from facilitating to interfering."""
-    half = (levels - 1) / 2
-    return [palette.slope((level - half) / half) for level in range(levels)]
-
-
 def _light(score: Floats, threshold: float) -> Floats:
     """How strong a role looks, from 0 to 1."""
     steps = score_steps(score).astype(np.float64)
@@ -66,10 +60,6 @@ def _light(score: Floats, threshold: float) -> Floats:
     with np.errstate(invalid="ignore"):
         strength = np.where(score >= threshold, steps, DIM * steps)
     return strength / STEPS
-
-
-def _level(share: Floats, levels: int) -> Codes:
-    return np.clip(np.floor(share * (levels - 1) + 0.5), 0, levels - 1).astype(np.uint8)
 
 
 def scale_words(panels: Sequence[Panel]) -> str:

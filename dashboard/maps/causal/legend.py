@@ -1,11 +1,12 @@
 """What the colours of the causal map mean."""
 
 from analysis.methods.causal.result import ROLES
-from dashboard.maps.causal.colours import mixtures, scale_words, slopes
+from dashboard.maps.causal.colours import mixtures, scale_words
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, is_of_one_seed
 from dashboard.maps.causal.panels import NEAR_ZERO
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.entry import Entry
+from dashboard.maps.look import slopes
 from dashboard.maps.map import MapView
 from dashboard.maps.said import number
 from dashboard.maps.swatch import Swatch

@@ -14,10 +14,10 @@ from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import is_of_one_seed, reduced, shown_tasks
 from dashboard.maps.causal.panels import gradient, shown_columns, signs, steepest, why_missing
 from dashboard.maps.causal.state import CausalState
-from dashboard.maps.causal.steps import score_steps, slope_steps
 from dashboard.maps.causal.words import facts
 from dashboard.maps.map import MapView, missing_words
 from dashboard.maps.packing import pack
+from dashboard.maps.steps import score_steps, slope_steps
 
 PROMPT_COLUMNS = ("mean", "always", "any")  # of the preview
 

@@ -1,0 +1,176 @@
+"""A plain map: one number for every head and panel, from which Python and the scripts draw it by the same rules.
+
+What a map says of itself here holds whatever its local settings are (assets/atlas/maps/plain.mjs follows them).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.models.card import ModelCard
+from analysis.results.scores import Floats, Missing
+from dashboard.maps.entry import Entry
+from dashboard.maps.look import LEVELS, Look, level, scale, slopes
+from dashboard.maps.packing import pack
+from dashboard.maps.panel import Bools, Label, Measure, Panel
+from dashboard.maps.steps import SLOPES, STEPS, score_steps, slope_steps
+from dashboard.palette import Colours
+from dashboard.setting import Part, settings_of
+
+_FINE = 65  # levels of a scale with a middle
+_BAR = 9  # colours of the legend's bar
+
+
+@dataclass(frozen=True, eq=False)
+class PlainPanel:
+    """A number of every head, [layer, head], and what it is called."""
+
+    key: str
+    title: str
+    value: Floats  # from 0 to 1, or around 0 on a signed map; NaN where there is none
+    reason: npt.NDArray[np.int8]  # a `Missing` where there is no value
+    variant: str = ""  # the value of the choosing setting under which it is shown; empty: always
+    member: Bools | None = None  # heads that belong; None: those whose value reaches the threshold
+    called: str = ""  # what a head is called that belongs
+    number: str = ""  # what the tooltip calls the number; empty when the title says it
+    digits: int = 2
+    ranked: bool = True
+    remark: str = ""  # after the title, instead of how many belong
+    tone: str = ""  # the category or role whose colour it has
+
+    @property
+    def steepest(self) -> float:
+        """Where a signed scale ends."""
+        return float(np.abs(np.nan_to_num(self.value)).max()) or 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Plain:
+    """All panels under all local settings."""
+
+    panels: Sequence[PlainPanel]
+    threshold: str = ""  # the key of the setting from which value on a head belongs; only of values from 0 to 1
+    chooses: str = ""  # the key of the setting that says which variant is shown
+    otherwise: str = ""  # what a head is called that belongs to no panel
+    signed: bool = False  # colours go both ways from 0, up to each panel's steepest value
+    scale: str = ""  # what the colour bar means; none without
+    ends: tuple[str, str] = ("0", "1")  # what stands at both ends of the bar
+
+    def shown(self, state: Part) -> list[PlainPanel]:
+        """The panels of a state."""
+        variant = _value(state, self.chooses) if self.chooses else ""
+        return [panel for panel in self.panels if panel.variant in {"", variant}]
+
+
+def _value(state: Part, key: str) -> Any:
+    return getattr(state, settings_of(type(state))[key].name)
+
+
+def panels(plain: Plain, state: Part) -> tuple[Panel, ...]:
+    """What each panel shows under a state; all of them call a head the same."""
+    shown = plain.shown(state)
+    least = _value(state, plain.threshold) if plain.threshold else np.inf
+    members = [_members(panel, least) for panel in shown]
+    label = _label(plain, shown, members)
+    made = []
+    for panel, member in zip(shown, members, strict=True):
+        measure = Measure(panel.number, panel.value, panel.digits, panel.ranked)
+        made.append(
+            Panel(
+                key=panel.key,
+                title=panel.title,
+                value=panel.value,
+                member=member,
+                reason=_reason(panel),
+                tone=panel.tone,
+                measures=(measure,),
+                label=label,
+                remark=panel.remark,
+                steepest=panel.steepest,
+            )
+        )
+    return tuple(made)
+
+
+def _members(panel: PlainPanel, least: float) -> Bools:
+    if panel.member is not None:
+        return panel.member
+    with np.errstate(invalid="ignore"):
+        return np.asarray(panel.value >= least)
+
+
+def _reason(panel: PlainPanel) -> npt.NDArray[np.int8]:
+    return np.where(np.isnan(panel.value), panel.reason, Missing.PRESENT).astype(np.int8)
+
+
+def _label(plain: Plain, shown: Sequence[PlainPanel], members: Sequence[Bools]) -> Label | None:
+    """What every head is called by all panels to which it belongs; None where panels have no such words."""
+    called = [(panel.called, member.ravel()) for panel, member in zip(shown, members, strict=True) if panel.called]
+    if not called:
+        return None
+    words = []
+    for head in range(called[0][1].size):
+        mine = [name for name, member in called if member[head]]
+        words.append(" · ".join(mine) or plain.otherwise)
+    return Label.of(words, members[0].shape)
+
+
+def looks(plain: Plain, drawn: Sequence[Panel], palette: Colours) -> list[Look]:
+    """From empty to the panel's own colour, or both ways from empty."""
+    made = []
+    for panel in drawn:
+        if plain.signed:
+            share, levels = (slope_steps(panel.value, panel.steepest) / SLOPES + 1) / 2, _FINE
+        else:
+            share, levels = np.where(np.isnan(panel.value), 0, score_steps(panel.value) / STEPS), LEVELS
+        codes = np.where(np.isnan(panel.value), panel.reason, level(share, levels) + len(palette.missing))
+        shades = _shades(plain, panel.tone, palette, levels)
+        made.append(Look(codes.astype(np.uint8), (*palette.missing, *shades), palette.empty))
+    return made
+
+
+def _shades(plain: Plain, tone: str, palette: Colours, levels: int) -> list[str]:
+    return slopes(palette, levels) if plain.signed else scale(palette.empty, palette.of(tone), levels)
+
+
+def legend(plain: Plain, palette: Colours) -> list[Entry]:
+    """A colour bar."""
+    if not plain.scale:
+        return []
+    shades = _shades(plain, plain.panels[0].tone, palette, _BAR)
+    return [Entry(plain.scale, kind="ramp", shades=tuple(shades), ends=plain.ends)]
+
+
+def packed(plain: Plain, card: ModelCard, facts: Mapping[str, Any]) -> bytes:
+    """All that the scripts need to draw it under every local setting: arrays run over panels, layers and heads."""
+    told, steps, reasons = [], [], []
+    members: list[npt.NDArray[np.uint8]] = []
+    for panel in plain.panels:
+        told.append(
+            {
+                "key": panel.key,
+                "title": panel.title,
+                "variant": panel.variant,
+                "counted": None if panel.member is None else len(members),
+                "called": panel.called,
+                "number": panel.number,
+                "digits": panel.digits,
+                "ranked": panel.ranked,
+                "remark": panel.remark,
+                "tone": panel.tone,
+                "steepest": panel.steepest,
+            }
+        )
+        steps.append(slope_steps(panel.value, panel.steepest) if plain.signed else score_steps(panel.value))
+        reasons.append(_reason(panel).astype(np.uint8))
+        if panel.member is not None:
+            members.append(panel.member.astype(np.uint8))
+    arrays: dict[str, npt.NDArray[Any]] = {"steps": np.stack(steps), "reasons": np.stack(reasons)}
+    if members:
+        arrays["members"] = np.stack(members)
+    names = ("threshold", "chooses", "otherwise", "signed", "scale", "ends")
+    rules = {name: getattr(plain, name) for name in names}
+    return pack({**facts, **rules, "layers": list(card.layers), "heads": card.heads, "panels": told}, arrays)

@@ -30,7 +30,7 @@ const arrivals = [];
 onZoom((zoom) => {
   if (!state.heads || visited.isTaking) return;
   state.zoom = zoom ? zoomText(zoom, state.heads.layers) : "";
-  rewriteAddress();
+  rewriteAddress(["zoom"]);
 });
 
 /**
@@ -196,9 +196,15 @@ export function takeZoom(heads) {
   visited.isTaking = false;
 }
 
-/** Write what the browser looks after into the address, when it has changed. */
-export function rewriteAddress() {
-  if (!visited.hasArrived) writeAddress(state.query);
+/**
+ * Write what the browser looks after into the address, when it has changed. While the view of an address is on its way, the
+ * change belongs to that view: it is put into its address, from which it is taken over again when the view has come.
+ * @param {(keyof Own)[]} keys what has changed
+ */
+export function rewriteAddress(keys) {
+  if (!visited.hasArrived) return writeAddress(state.query);
+  const { search, pathname } = location;
+  history.replaceState(null, "", withOwn(search, ownValues(search), keys) || pathname);
 }
 
 /** Open the view of the address that the browser went back or forward to. */

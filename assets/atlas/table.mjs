@@ -39,7 +39,7 @@ function sortedOrFiltered() {
   if (!followed.grid || followed.isFollowing) return;
   state.sort = sortText(followed.grid);
   state.filter = filterText(followed.grid.getFilterModel());
-  rewriteAddress();
+  rewriteAddress(["sort", "filter"]);
 }
 
 /**

@@ -20,6 +20,7 @@ from dashboard.maps import MAPS, register
 from dashboard.web.application import create_app
 from tests.browser.harness import cell, drawn, open_profiles
 from tests.browser.test_journeys import field, query, wait_for_query
+from tests.browser.test_local import watched
 from tests.toy_map import ParityMap
 from tests.toy_method import ParityMethod
 
@@ -97,9 +98,11 @@ def test_a_new_map_is_chosen_hovered_pinned_and_addressed(visit):
     expect(page.locator("#tooltip")).to_contain_text("p 1.00, rank 1 of 12")
     page.mouse.click(*cell(page, 1, 2))
     expect(page.locator(".head-card")).to_contain_text("Counted from zero.")
+    asked = watched(page)
     page.locator("#evenness [role=slider]").focus()
     page.keyboard.press("ArrowRight")
     wait_for_query(page, "evenness", "0.51")
+    assert asked == []  # a plain map follows its controls by itself
     expect(page.locator("#evenness-shown")).to_have_text("0.51")
     assert query(page)["pin"] == "L1H2"
     expect(page.locator("#tau")).to_be_hidden()

@@ -477,7 +477,7 @@ def test_the_zoom_is_in_the_address(visit):
     page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom({ layers: [3, 5], heads: [1, 2] }))')
     wait_for_query(page, "zoom", "L3-5.H1-2")
     held = []
-    page.route("**/_dash-update-component*", held.append, times=1)
+    page.route("**/_dash-update-component*", lambda route: held.append(route), times=1)
     page.go_back()
     page.wait_for_function("""import("/assets/atlas/zoom.mjs").then(({ zoomed }) => zoomed()?.layers[1] === 9)""")
     page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom({ layers: [7, 8], heads: [0, 3] }))')

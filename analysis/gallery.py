@@ -18,6 +18,7 @@ from pathlib import Path
 from analysis import methods
 from analysis.errors import DamagedFile, HeadAtlasError, ModelError, SettingError, StoreError
 from analysis.methods.method import Method
+from analysis.methods.pairs_file import ENDING as PAIRS_ENDING
 from analysis.progress import Progress, ShownProgress, silent
 from analysis.results.store import cache_folder
 
@@ -151,7 +152,10 @@ def compute(entry: Entry, folder: Path = RESULTS) -> list[Path]:
             if cli.main([method.commands[0].name, entry.id, "--out", str(path)]):
                 raise ModelError(f"{method.commands[0].name} of {entry.title} failed", "The reason is above.")
             written.append(path)
-    return written
+    path = folder / f"{entry.id}{PAIRS_ENDING}"  # of the maps above
+    if cli.main(["pairs", entry.id, "--out", str(path)]):
+        raise ModelError(f"pairs of {entry.title} failed", "The reason is above.")
+    return [*written, path]
 
 
 def result_file(entry: Entry, method: Method, folder: Path) -> Path:

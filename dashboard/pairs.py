@@ -8,6 +8,7 @@ from analysis.data.relations import Pair
 from analysis.errors import RelationError
 from analysis.jobs.engine import Engine
 from analysis.methods.head_pairs import HeadPairs
+from analysis.methods.pairs_file import shipped_pairs
 from analysis.methods.relation_pairs import HeadPairsStep, relation_method, settings_of
 from analysis.methods.relation_settings import relation_of
 from analysis.models.card import HeadId, ModelCard
@@ -37,7 +38,7 @@ class PairsQuestion:
         head = card.check(self.head)
         own = catalogue.own_set(self.own).id if self.own else None
         scores = catalogue.result(card, method.name, self.result, own)
-        settings: Data = {**self._relation(card, scores, catalogue, engine), "layers": [head.layer]}
+        settings = self._relation(card, scores, catalogue, engine)
         if scores is not None:
             settings |= settings_of(method, scores.provenance)
         wanted = method.settings.model_validate(settings)
@@ -73,6 +74,12 @@ def own_pairs(catalogue: Catalogue, engine: Engine, item: Item) -> tuple[Pair, .
     raise RelationError(f"the pairs of {item.name} are not kept here", "Bring the file again.")
 
 
-def head_pairs(question: PairsQuestion, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairs:
-    """The answer, from the store or computed by a worker at once. It waits: not for an event loop."""
-    return HeadPairs.from_json(engine.ask(card, question.step(card, catalogue, engine)))
+def is_known(step: HeadPairsStep, engine: Engine) -> bool:
+    """Whether the answer is there without computing."""
+    return shipped_pairs(step.key) is not None or engine.knows(step)
+
+
+def answered(step: HeadPairsStep, card: ModelCard, engine: Engine) -> HeadPairs:
+    """As it comes with the project, from the store, or computed by a worker at once: not for an event loop."""
+    found = shipped_pairs(step.key)
+    return HeadPairs.from_json(engine.ask(card, step)) if found is None else found

@@ -1,26 +1,42 @@
 """The pairs behind a score: against full rows, against the map, on the command line."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 import torch
 
-from analysis.compute.hits import Query, ranks_of_head, rows, unembedding, weights_inputs
+from analysis.compute.hits import Asked, Query, ranks_of_heads, rows, unembedding, weights_inputs
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.errors import HeadError, RelationError, SettingError
+from analysis.gallery import ENTRIES
 from analysis.methods import method
 from analysis.methods.head_pairs import HeadPairs
-from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
+from analysis.methods.label_pairs import label_pairs, labels_of
+from analysis.methods.pairs_file import from_parquet, shipped_pairs, to_parquet
+from analysis.methods.relation_pairs import (
+    HeadPairsStep,
+    computed_pairs,
+    relation_method,
+    relation_methods,
+    settings_of,
+)
+from analysis.methods.relation_scores import TAU
+from analysis.methods.running.settings import RunningSettings
+from analysis.models import builtin as builtin_model
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
+from analysis.progress import silent
+from analysis.results.shipped import shipped_scores
 from tests.computing import count_hits, function_plan, function_scores
 from tests.hand_made import HandMade
 from tests.test_cli import relation, run  # noqa: F401  # fixtures
 from tests.test_function_map import random_pairs
+from tests.test_running import file_of
 
 
 def naive_ranks(model, pairs, layer, head, way):
@@ -46,7 +62,7 @@ def test_ranks_equal_a_naive_loop(way, monkeypatch):
     inputs = weights_inputs(model, Query.of([(pairs, 10)]))
     for layer in model.card.layers:
         for head in range(model.card.heads):
-            found = ranks_of_head(inputs, layer, head, way, 5)
+            (found,) = ranks_of_heads(inputs, [Asked(layer, head, 0, way)], 5)
             told = list(zip(found.target.tolist(), found.source.tolist(), found.top.tolist(), strict=True))
             assert told == naive_ranks(model, pairs, layer, head, way)
 
@@ -62,15 +78,17 @@ def test_hits_equal_the_counters_even_with_ties(tied):
     for layer, hits in count_hits(model, query, model.card.layers):
         for head in range(model.card.heads):
             for way in (0, 1):
-                ranks = ranks_of_head(weights_inputs(model, query), layer, head, way, 5).target
+                (found,) = ranks_of_heads(weights_inputs(model, query), [Asked(layer, head, 0, way)], 5)
+                ranks = found.target
                 assert int((ranks <= k).sum()) == int(hits[0, way, head])
 
 
-def test_the_default_models_pairs_make_up_its_score(default_checkpoint, default_scores, store):
-    """Country → capital of L23H4: the hits are the map's, Spain's first token is Madrid, the second look is stored."""
+def test_the_default_models_pairs_make_up_its_score(default_checkpoint, default_scores):
+    """Country → capital of L23H4: the hits are the map's, Spain's first token is Madrid; the same comes shipped."""
     plan = function_plan(default_checkpoint, [builtin()["country_capital"]])
     step = HeadPairsStep.of(plan, HeadId(23, 4), "promote")
-    found = computed_pairs(step, OpenModel(default_checkpoint, "cpu"), store)
+    [(key, content)] = step.run(OpenModel(default_checkpoint, "cpu"), silent)
+    found = HeadPairs.from_json(content)
     score = default_scores.hits.sel(item="country_capital", kind="promote", layer=23, head=4).item()
     assert found.hits == score
     assert len(found.pairs) == default_scores.item("country_capital").kept
@@ -80,8 +98,10 @@ def test_the_default_models_pairs_make_up_its_score(default_checkpoint, default_
     beyond = sum(pair.rank < pair.source_rank for pair in found.pairs if pair.hit) / found.hits
     part = default_scores.parts["beyond promote"].sel(item="country_capital", layer=23, head=4).item()
     assert beyond == pytest.approx(part)
-    assert HeadPairs.from_json(store.get(step.key)) == found
-    assert computed_pairs(step, None, store) == found  # from the store: no model is needed
+    shipped = shipped_pairs(key)
+    assert [pair for pair in shipped.pairs if pair.hit] == [pair for pair in found.pairs if pair.hit]
+    for mine, theirs in zip(found.pairs, shipped.pairs, strict=True):  # far down, rounding may move a rank by a few
+        assert mine.rank == pytest.approx(theirs.rank, rel=1e-3)
 
 
 def test_every_pair_of_a_tiny_model_is_told_for_both_kinds(tiny_folder, store):
@@ -97,6 +117,73 @@ def test_every_pair_of_a_tiny_model_is_told_for_both_kinds(tiny_folder, store):
                 found = computed_pairs(HeadPairsStep.of(plan, HeadId(layer, head), kind), model, store)
                 assert found.hits == scores.hits.sel(item="own", kind=kind, layer=layer, head=head).item()
                 assert len(found.pairs) == 40
+
+
+def test_a_question_about_another_head_does_not_run_the_model_again(tiny_folder):
+    """What was read for a relation after a carrier answers for every head; a job's own things stay where they were."""
+    checkpoint = Checkpoint.open(tiny_folder)
+    own = parse("\n".join(f"w{i},w{i + 50}" for i in range(40)).encode(), "own.csv")
+    settings = RunningSettings(relations=[], files=[file_of(own)], carriers=["w1", "w2"])
+    plan = method("running").plan(checkpoint.card, settings)
+    model = OpenModel(checkpoint, "cpu")
+    job = model.keep("job", lambda: object())
+    runs = []
+
+    def ask(head, sample):
+        step = HeadPairsStep.of(plan, head, "promote", sample)
+        return list(step.run(model, lambda stage, done, total: runs.append(stage)))
+
+    ask(HeadId(2, 1), "w1")
+    once = runs.count("running the model")
+    ask(HeadId(0, 3), "w1")
+    assert runs.count("running the model") == once > 0
+    ask(HeadId(0, 3), "w2")
+    assert runs.count("running the model") == 2 * once
+    assert model.keep("job", lambda: None) is job
+
+
+# Labels --------------------------------------------------------------------------------------------------------------
+
+
+def test_pairs_of_all_labels_are_those_of_each(tiny_folder, store, monkeypatch):
+    """Computed in one go, written and read again, the pairs of a label are those that its own question gives."""
+    checkpoint = Checkpoint.open(tiny_folder)
+    relations = {}
+    for name, step in (("near", 3), ("far", 50)):
+        text = "\n".join(f"w{i},w{i + step}" for i in range(40))
+        relations[name] = replace(parse(text.encode(), f"{name}.csv"), category="linguistic")
+    monkeypatch.setattr("analysis.data.relations.builtin", lambda: relations)
+    plan = function_plan(checkpoint, relations.values(), ks=(60, 60))
+    scores = function_scores(checkpoint, plan, store)
+    labels = labels_of(scores)
+    assert {label.relation for label in labels} == set(relations)
+    assert {label.kind for label in labels} == {"promote", "suppress"}
+    above = (scores.score > TAU).sum().item()
+    model = OpenModel(checkpoint, "cpu")
+    content = to_parquet(label_pairs(method("function"), scores, model, silent))
+    for label in labels:
+        one = replace(plan, relations=(relations[label.relation],))
+        step = HeadPairsStep.of(one, label.head, label.kind)
+        assert from_parquet(content, step.key) == computed_pairs(step, model, store)
+    assert len(labels) == above
+    assert from_parquet(content, "unit/of/something/else") is None
+
+
+@pytest.mark.parametrize("name", ["function", "running"])
+@pytest.mark.parametrize("model", [builtin_model.ID, *(entry.id for entry in ENTRIES)])
+def test_the_pairs_of_every_label_come_with_the_project(name, model):
+    """For every label of a shipped map all kept pairs, with the hits of its score; no weights are needed."""
+    scores = shipped_scores(name, model)
+    settings = method(name).settings(**settings_of(method(name), scores.provenance))
+    plan = method(name).plan(scores.provenance.model, settings)
+    labels = labels_of(scores)
+    assert labels
+    for label in labels[:: max(1, len(labels) // 15)]:
+        one = replace(plan, relations=(builtin()[label.relation],))
+        found = shipped_pairs(HeadPairsStep.of(one, label.head, label.kind).key)
+        where = {"item": label.relation, "kind": label.kind, "layer": label.head.layer, "head": label.head.head}
+        assert found.hits == scores.hits.sel(**where).isel(sample=0).item()
+        assert (len(found.pairs), len(found.pairs[0].top)) == (scores.item(label.relation).kept, 5)
 
 
 def test_a_relation_without_a_usable_pair_is_told_as_empty(tiny_folder, store):
@@ -166,9 +253,18 @@ def test_pairs_are_printed_as_a_table_as_json_and_as_a_file(run, tiny_folder, re
     assert json.loads(told)["hits"] == (frame["rank"] <= 200).sum()
 
 
+def test_the_pairs_of_a_label_are_printed_without_weights(run):  # noqa: F811
+    """Of a model of the gallery, in a cache that has nothing."""
+    code, text, _ = run("pairs", "gemma-3-270m", "L12H2", "country_capital", "--method", "running")
+    assert code == 0
+    assert text.startswith("L12H2 promotes country → capital")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
+        (("L1H2",), 2, "a head and a relation"),
+        ((), 2, "a head and a relation"),
         (("L1H2", "nothing"), 4, "there is no relation"),
         (("L1H2", "knowledge"), 4, "one relation"),
         (("L1H99", "copying"), 5, "head"),
@@ -190,7 +286,7 @@ def test_one_head_takes_a_moment(default_checkpoint):
     read = []
     plain = weights.unembed_span
     weights.unembed_span = lambda start, stop: read.append(stop - start) or plain(start, stop)
-    found = ranks_of_head(weights_inputs(weights, Query.of([(pairs, 1)])), 23, 3, 1, 5)
+    (found,) = ranks_of_heads(weights_inputs(weights, Query.of([(pairs, 1)])), [Asked(23, 3, 0, 1)], 5)
     assert sum(read) == weights.vocabulary
     assert len(found.target) == len(pairs)
     assert torch.equal(found.target, found.source)

@@ -1,8 +1,8 @@
 """The pairs behind a score as a step: computed for one head when somebody asks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from analysis import methods
 from analysis.data.relations import Relation
@@ -19,6 +19,11 @@ from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, silent
 from analysis.results.provenance import Data, Provenance
 from analysis.results.store import Store
+
+if TYPE_CHECKING:
+    from analysis.compute.hits import Ranks
+
+Kept = Sequence[tuple[tuple[int, ...], int]]  # tokens of the source, token of the target
 
 _VERSION = 1  # raise whenever the answer may come out differently
 
@@ -88,30 +93,44 @@ class HeadPairsStep:
     def _ranked(self, model: OpenModel, progress: Progress) -> HeadPairs:
         vocabulary = Vocabulary.open(model.checkpoint.folder)
         size = model.checkpoint.card.vocabulary
-        kept = vocabulary.keep_several(self.relation, size)
-        if not self.several:
-            kept = tuple(pair for pair in kept if len(pair[0]) == 1)
-        pairs = self._ranks(model, kept, vocabulary, progress) if kept else []
-        pairs.sort(key=lambda pair: pair.rank)
-        facts = (self.method, self.relation.name, self.relation.title, self.kind, self.sample, str(self.head), self.k)
-        return HeadPairs(*facts, size, tuple(pairs))
-
-    def _ranks(self, model: OpenModel, kept: Any, vocabulary: Vocabulary, progress: Progress) -> list[RankedPair]:
-        from analysis.compute.hits import Query, ranks_of_head
+        kept = kept_pairs(self.relation, vocabulary, size, self.several)
+        if not kept:
+            return self.answer([], size)
+        from analysis.compute.hits import Asked, Query, ranks_of_heads
         from analysis.compute.weights import device_name, memory_of, open_device
 
         device = open_device(model.device)
         model.device_name = device_name(device)
+        asked = Asked(self.head.layer, self.head.head, 0, KINDS.index(self.kind))
+        query = Query.of([(kept, self.k)])
+        read = (self.reader, self.relation.hash, self.k, self.several)
         with memory_of(device):
-            inputs = self.reader.inputs(model, device, Query.of([(kept, self.k)]), progress)
-            ranks = ranks_of_head(inputs, self.head.layer, self.head.head, KINDS.index(self.kind), TOP)
-        rows = zip(kept, ranks.target.tolist(), ranks.source.tolist(), ranks.top.tolist(), strict=True)
-        pairs = []
-        for (source, target), rank, source_rank, top in rows:
-            words = "".join(vocabulary.text(token) for token in source).strip(), vocabulary.text(target).strip()
-            tokens = tuple(vocabulary.text(token) for token in top)
-            pairs.append(RankedPair(*words, rank <= self.k, rank, source_rank, tokens))
-        return pairs
+            inputs = model.keep_for_questions(read, lambda: self.reader.inputs(model, device, query, progress))
+            (ranks,) = ranks_of_heads(inputs, [asked], TOP)
+        return self.answer(ranked_pairs(kept, self.k, ranks, vocabulary), size)
+
+    def answer(self, pairs: Sequence[RankedPair], vocabulary: int) -> HeadPairs:
+        """The answer, the best rank first."""
+        ordered = sorted(pairs, key=lambda pair: (pair.rank, pair.source, pair.target))
+        words = (self.method, self.relation.name, self.relation.title, self.kind, self.sample, str(self.head), self.k)
+        return HeadPairs(*words, vocabulary, tuple(ordered))
+
+
+def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int, several: bool) -> Kept:
+    """The pairs that a model's tokens can tell; sources of several tokens only if they are asked for."""
+    kept = vocabulary.keep_several(relation, size)
+    return kept if several else [pair for pair in kept if len(pair[0]) == 1]
+
+
+def ranked_pairs(kept: Kept, k: int, ranks: "Ranks", vocabulary: Vocabulary) -> list[RankedPair]:
+    """Tokens and ranks in words."""
+    rows = zip(kept, ranks.target.tolist(), ranks.source.tolist(), ranks.top.tolist(), strict=True)
+    pairs = []
+    for (source, target), rank, source_rank, top in rows:
+        words = "".join(vocabulary.text(token) for token in source).strip(), vocabulary.text(target).strip()
+        tokens = tuple(vocabulary.text(token) for token in top)
+        pairs.append(RankedPair(*words, rank <= k, rank, source_rank, tokens))
+    return pairs
 
 
 def computed_pairs(step: HeadPairsStep, model: OpenModel, store: Store, progress: Progress = silent) -> HeadPairs:

@@ -7,12 +7,15 @@ from contextlib import closing
 from pathlib import Path
 
 from analysis.data import relations
-from analysis.errors import RelationError
-from analysis.jobs.request import make_request
+from analysis.errors import RelationError, SettingError
+from analysis.jobs.request import Request, make_request
+from analysis.methods.head_pairs import HeadPairs
+from analysis.methods.label_pairs import label_pairs
 from analysis.methods.method import Tool
+from analysis.methods.pairs_file import ENDING, shipped_pairs, to_parquet
 from analysis.methods.relation_comparison import compared_models, compared_text
 from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
-from analysis.models.card import HeadId
+from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.models.sources import open_model
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
@@ -21,6 +24,7 @@ from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import Data, Plain
+from analysis.results.shipped import shipped_card
 from analysis.results.store import Store, cache_folder
 from analysis.results.tables import csv_bytes
 
@@ -29,23 +33,32 @@ from analysis.results.tables import csv_bytes
 
 def _pairs_options(command: argparse.ArgumentParser) -> None:
     names = [method.name for method in relation_methods()]
-    command.add_argument("head", metavar="HEAD", help="for example L10H7 or 10.7")
-    command.add_argument("relation", metavar="NAME-or-FILE", help="a built-in relation, or a CSV or JSON file of pairs")
+    command.add_argument("head", metavar="HEAD", nargs="?", help="for example L10H7 or 10.7")
+    command.add_argument(
+        "relation", metavar="NAME-or-FILE", nargs="?", help="a built-in relation, or a CSV or JSON file of pairs"
+    )
     command.add_argument("--method", choices=names, default=names[0], help="whose score (default: %(default)s)")
     command.add_argument("--suppress", action="store_true", help="what the head suppresses instead of promotes")
     command.add_argument(
         "--sample", default="", metavar="TEXT", help="of a method with several samples (default: first)"
     )
     command.add_argument("--k", type=int, metavar="N", help="targets among the k first are hits")
-    command.add_argument("--out", type=_table_path, metavar="FILE", help="write it to FILE.csv")
+    command.add_argument(
+        "--out",
+        type=_table_path,
+        metavar="FILE",
+        help="write it to FILE.csv; without HEAD, the pairs of all labels to FILE.pairs.parquet",
+    )
 
 
 def _table_path(text: str) -> Path:
-    """Reads the path of a CSV file."""
-    return checked_path(text, (".csv",))
+    """Reads the path of a table."""
+    return checked_path(text, (".csv", ENDING))
 
 
 def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
+    if options.relation is None or str(options.out or "").endswith(ENDING):
+        return _all_pairs(options, progress)
     method, wanted = relation_method(options.method), HeadId.parse(options.head)
     names, files = names_and_files([options.relation])
     settings: Data = {"relations": names, "files": files, "layers": [wanted.layer]}
@@ -53,19 +66,50 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         settings |= {"k": options.k, "k_copying": options.k}
     request = make_request({"model": options.model, "methods": [method.name], **settings})
     request.asked()  # what makes no sense is refused before the model is opened
-    kind = "suppress" if options.suppress else "promote"
-    with closing(Store(cache_folder() / "store")) as store:
-        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
-        head = checkpoint.card.check(wanted)
-        step = HeadPairsStep.of(method.plan(checkpoint.card, request), head, kind, options.sample)
-        pairs = computed_pairs(step, OpenModel(checkpoint, options.device), store, progress)
-        progress.close()
+    pairs = _head_pairs(options, request, wanted, progress)
     if not pairs.pairs:
         hint = "`python -m analysis relations MODEL` says which relations have any."
         raise RelationError(f"no pair of {pairs.title} is made of single tokens of this model", hint)
     if options.out:
         write_files({options.out: csv_bytes(pairs.to_frame())})
     return json.dumps(pairs.to_plain()) if options.json else pairs.to_text()
+
+
+def _head_pairs(options: argparse.Namespace, request: Request, wanted: HeadId, progress: ShownProgress) -> HeadPairs:
+    """As they come with the project, for which no weights are needed, from the store, or computed."""
+    method, kind = relation_method(options.method), "suppress" if options.suppress else "promote"
+
+    def step(card: ModelCard) -> HeadPairsStep:
+        return HeadPairsStep.of(method.plan(card, request), card.check(wanted), kind, options.sample)
+
+    card = None if options.revision else shipped_card(options.model)
+    shipped = None if card is None else shipped_pairs(step(card).key)
+    if shipped is not None:
+        return shipped
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        pairs = computed_pairs(step(checkpoint.card), OpenModel(checkpoint, options.device), store, progress)
+    progress.close()
+    return pairs
+
+
+def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
+    """Of every label of the maps that are part of an analysis, as they come with the project."""
+    if options.head is not None or not str(options.out or "").endswith(ENDING):
+        raise SettingError(
+            "a head and a relation say whose pairs", f"All labels' are written with neither, to --out FILE{ENDING}."
+        )
+    answers: list[tuple[str, HeadPairs]] = []
+    with closing(Store(cache_folder() / "store")) as store:
+        checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
+        catalogue, model = Catalogue(store), OpenModel(checkpoint, options.device)
+        for method in relation_methods():
+            scores = catalogue.result(checkpoint.card, method.name, own="") if method.by_default else None
+            if scores is not None:
+                answers += label_pairs(method, scores, model, progress)
+        progress.close()
+    write_files({options.out: to_parquet(answers)})
+    return f"{len(answers)} lists of pairs in {options.out}"
 
 
 # ---- Models side by side ---------------------------------------------------------------------------------------------

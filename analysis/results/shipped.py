@@ -8,6 +8,7 @@ from analysis.errors import ModelNotFound
 from analysis.methods import METHODS
 from analysis.methods.method import Method
 from analysis.models import builtin
+from analysis.models.card import ModelCard
 from analysis.results.scores import Scores
 
 
@@ -37,6 +38,14 @@ def shipped_scores(method: str, model: str = builtin.ID) -> Scores:
     raise ModelNotFound(
         f"no {method} result of {model} comes with the project", "`python -m analysis models` lists them."
     )
+
+
+def shipped_card(model: str) -> ModelCard | None:
+    """The card of a model that has a result here."""
+    for result in shipped():
+        if result.scores.provenance.model.id == model:
+            return result.scores.provenance.model
+    return None
 
 
 def _of(method: Method) -> list[Shipped]:

@@ -121,13 +121,14 @@ function tell(question, words, rows) {
 }
 
 /**
+ * What asks the same after another carrier.
  * @param {Question} question
  * @param {string} sample
  */
-function carrierButton({ relation, head, kind, method, fit, sample: chosen, samples }, sample) {
+export function carrierButton({ relation, head, kind, method, fit, own, sample: chosen, samples }, sample) {
   const data = { "data-pairs": relation, "data-head": head, "data-kind": kind, "data-method": method };
-  const which = { "data-fit": fit, "data-sample": sample, "data-samples": samples.join("\n"), "aria-pressed": String(sample === chosen) };
-  return html("Button", { children: `“${sample}”`, className: "pairs", ...data, ...which });
+  const which = { "data-fit": fit, "data-own": own, "data-sample": sample, "data-samples": samples.join("\n") };
+  return html("Button", { children: `“${sample}”`, className: "pairs", "aria-pressed": String(sample === chosen), ...data, ...which });
 }
 
 /**

@@ -37,7 +37,6 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.problems import field_of, problem_words
 from analysis.jobs.request import NetworkRequest, request_type
-from analysis.methods.head_pairs import HeadPairs
 from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
@@ -55,7 +54,7 @@ from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.maps import MAPS
-from dashboard.pairs import PairsQuestion
+from dashboard.pairs import PairsQuestion, answered, is_known
 from dashboard.quantities import listed_quantities
 from dashboard.web.exports import scores_frame
 from dashboard.web.guard import TooLarge, TooSlow, refusal
@@ -343,10 +342,9 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         card = catalogue.card(model, fingerprint)
         question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit, own)
         step = question.step(card, catalogue, engine)
-        if not engine.knows(step):
+        if not is_known(step, engine):
             _must_be_analyst(request)
-        pairs = HeadPairs.from_json(engine.ask(card, step))
-        return {"model": card.to_dict(), **pairs.to_plain()}
+        return {"model": card.to_dict(), **answered(step, card, engine).to_plain()}
 
 
 def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:

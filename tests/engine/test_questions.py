@@ -22,7 +22,8 @@ from tests.computing import asked, function_plan
 from tests.engine.test_engine import wait
 from tests.test_plan import RELATION
 
-CAPITAL = "/api/pairs?head=L23H4&relation=country_capital"
+CAPITAL = "/api/pairs?head=L23H7&relation=country_capital"  # no label, so that it does not come with the project
+SHIPPED = "/api/pairs?model=gemma-3-270m&method=running&head=L12H2&relation=country_capital"
 
 
 def client_of(store, engine, access=None):
@@ -59,7 +60,7 @@ def test_pairs_are_computed_when_asked_for_and_kept(client, store):
     assert answer.status_code == 200, answer.text
     data = answer.json()
     score = Catalogue(store).result(Catalogue(store).card("smollm2-135m-instruct"), "function")
-    assert data["hits"] == score.hits.sel(item="country_capital", kind="promote", layer=23, head=4).item()
+    assert data["hits"] == score.hits.sel(item="country_capital", kind="promote", layer=23, head=7).item()
     assert (data["kept"], data["kind"], data["sample"], data["k"]) == (40, "promote", "all", 10)
     assert set(data["pairs"][0]) == {"source", "target", "hit", "rank", "source_rank", "top"}
     assert data["model"]["id"] == "smollm2-135m-instruct"
@@ -90,8 +91,13 @@ def test_wrong_questions_are_answered_in_words(client, query, status, words):
 
 
 def test_viewers_see_what_is_stored_and_compute_nothing(store, engine, client):
-    """Without the analyst role an answer has to be there already."""
+    """Without the analyst role an answer has to be there already: in the store, or with the project."""
     viewer = client_of(store, engine, Access(local=False))
+    shipped = viewer.get(SHIPPED)
+    assert shipped.status_code == 200, shipped.text
+    scores = Catalogue(store).result(Catalogue(store).card("gemma-3-270m"), "running")
+    hits = scores.hits.sel(item="country_capital", kind="promote", sample="No", layer=12, head=2).item()
+    assert shipped.json()["hits"] == hits > 0
     assert viewer.get(CAPITAL).status_code == 403
     assert client.get(CAPITAL).status_code == 200
     assert viewer.get(CAPITAL).status_code == 200

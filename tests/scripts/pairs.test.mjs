@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOf, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
+import { addressOf, carrierButton, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
 
 test("a button's question becomes an address, in which everything is escaped", () => {
   const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
@@ -21,6 +21,15 @@ test("a button's question becomes an address, in which everything is escaped", (
     sample: "No",
   });
   assert.deepEqual(questionOf({ pairs: "x" }).samples, []);
+});
+
+test("a carrier's button asks the same question after that carrier", () => {
+  const data = { pairs: "opposites", head: "L1H2", kind: "suppress", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
+  const { props } = carrierButton(questionOf(data), "The story of");
+  const carried = Object.entries(props).filter(([name]) => name.startsWith("data-"));
+  const dataset = Object.fromEntries(carried.map(([name, value]) => [name.slice("data-".length), String(value)]));
+  assert.deepEqual(questionOf(dataset), { ...questionOf(data), sample: "The story of" });
+  assert.equal(props["aria-pressed"], "false");
 });
 
 test("nothing in a token is invisible or turns the text around", () => {

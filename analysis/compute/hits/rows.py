@@ -1,57 +1,167 @@
 """Whole rows of one head: where each pair's target and source stand in the vocabulary, and what stands first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from analysis.compute.hits.inputs import Inputs
-from analysis.compute.hits.rounding import TIE
-from analysis.compute.hits.unembedding import tiles
+from analysis.compute.hits.rounding import TIE, relative_error
+from analysis.compute.hits.unembedding import Unembedding, tiles
+from analysis.progress import Progress, silent
 
 _AT_ONCE = 1024  # rows that are compared with a tile together
 
 
 @dataclass(frozen=True)
+class Asked:
+    """A head, and a relation of the query."""
+
+    layer: int
+    head: int
+    relation: int
+    way: int  # 0: what the head promotes, 1: what it suppresses
+
+
+@dataclass(frozen=True)
 class Ranks:
-    """Of each pair of the query's first relation, in its order; rank 1 is the largest entry of the row."""
+    """Of each pair of a relation, in its order; rank 1 is the largest entry of the row."""
 
     target: Tensor  # [n]
     source: Tensor  # [n] of the source's own token
     top: Tensor  # [n, ≤ count] the tokens with the largest entries, the largest first
 
+    def split(self, sizes: list[int]) -> "list[Ranks]":
+        """Of so many pairs, then of so many more …"""
+        parts = zip(self.target.split(sizes), self.source.split(sizes), self.top.split(sizes), strict=True)
+        return [Ranks(*numbers) for numbers in parts]
 
-def ranks_of_head(inputs: Inputs, layer: int, head: int, way: int, count: int) -> Ranks:
-    """In float64 throughout, with the same rule for ties as the counter: a pair is a hit when its rank is at most k.
 
-    For suppression (way 1) the rows are negated, so rank 1 is the entry that is suppressed most.
+def ranks_of_heads(inputs: Inputs, asked: Sequence[Asked], count: int, progress: Progress = silent) -> list[Ranks]:
+    """In the order in which they are asked; all are compared with a part of the vocabulary while it is in memory.
+
+    For suppression the rows are negated, so rank 1 is the entry that is suppressed most. A pair is a hit, as the
+    counter has it, exactly when its target's rank is at most k: entries are counted in float32 and, where rounding
+    could make a hit of a miss, in float64. Ranks far from k may be off by the few entries that are within rounding of
+    the target's.
     """
-    query = inputs.query
-    members = query.members[0].to(inputs.heads.device)
-    source = query.source_of[members]
-    own = inputs.unembedding.unembed(query.sources)[source].double()
-    target = inputs.targets[query.target_of[members]].double()
-    share = inputs.heads.card.heads // inputs.heads.card.kv_heads
-    w_v = inputs.heads.values(layer)[head // share].double()
-    w_o = inputs.heads.outputs(layer)[head].double()
-    a = inputs.sources.x(layer)[source].double() @ w_v * (1 - 2 * way)  # [n, d_head]
-    q = a @ w_o
-    marks = torch.stack([torch.linalg.vecdot(q, target), torch.linalg.vecdot(q, own)])  # [2, n]
-    larger = torch.zeros_like(marks, dtype=torch.long)
-    top = _Top.empty(len(a), a.device)
+    heads: dict[tuple[int, int], list[Asked]] = {}
+    for one in asked:
+        heads.setdefault((one.layer, one.head), []).append(one)
+    rankings = [_Ranking.of(inputs, of_head, count) for of_head in heads.values()]
     start = 0
     for tile in tiles(inputs.unembedding):
-        b = tile.double() @ w_o.T  # [m, d_head]
-        bounds = marks + TIE * q.norm(dim=1) * tile.norm(dim=1).max()
-        parts = []
-        for rows in torch.arange(len(a), device=a.device).split(_AT_ONCE):
-            entries = a[rows] @ b.T
-            for which, bound in enumerate(bounds[:, rows]):
-                larger[which, rows] += (entries > bound[:, None]).sum(1)
-            parts.append(_Top.of(entries, start, count))
-        top = top.joined(_Top.stacked(parts), count)
+        norm = tile.norm(dim=1).max()
+        for ranking in rankings:
+            ranking.compare(tile, norm, start)
         start += len(tile)
-    return Ranks(larger[0] + 1, larger[1] + 1, top.token)
+        progress("ranking the targets", start, inputs.unembedding.vocabulary)
+    found: dict[Asked, Ranks] = {}
+    for of_head, ranking in zip(heads.values(), rankings, strict=True):
+        sizes = [len(inputs.query.members[one.relation]) for one in of_head]
+        found |= zip(of_head, ranking.finished(inputs.unembedding).split(sizes), strict=True)
+    return [found[one] for one in asked]
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """What the entries of each row are compared with."""
+
+    target: Tensor  # [n] float64: the target's entry
+    source: Tensor  # [n] the source's own
+    target_token: Tensor  # [n]
+    source_token: Tensor  # [n]
+    k: Tensor  # [n]
+
+    @classmethod
+    def of(cls, inputs: Inputs, members: Tensor, q: Tensor) -> "_Marks":
+        """Of some pairs."""
+        query = inputs.query
+        source, target = query.source_of[members], query.target_of[members]
+        own = inputs.unembedding.unembed(query.sources[source.cpu()])
+        return cls(
+            torch.linalg.vecdot(q, inputs.targets[target].double()),
+            torch.linalg.vecdot(q, own.double()),
+            query.targets.to(q.device)[target],
+            query.sources.to(q.device)[source],
+            query.k[members],
+        )
+
+    def bounds(self, margin: Tensor) -> list[tuple[Tensor, Tensor]]:  # each [n] and [n]
+        """What is counted: entries larger than the target's, surely so, perhaps so; than the source's. Whose it is."""
+        of_target = (self.target, self.target + margin, self.target - margin)
+        return [*((bound.float(), self.target_token) for bound in of_target), (self.source.float(), self.source_token)]
+
+
+class _Ranking:
+    """Rows of one head by what it writes, and how they compare with the tokens that were seen so far."""
+
+    def __init__(self, q: Tensor, basis: Tensor | None, marks: _Marks, count: int) -> None:
+        self._q = q  # [n, d] float64, of length 1: a positive factor changes no rank
+        self._basis = None if basis is None else basis.float()  # [d, d_head]
+        self._c = (q if basis is None else q @ basis).float()  # the rows in that basis
+        self._marks = marks
+        self._count = count
+        self._error = relative_error(q.shape[1], self._c.shape[1])
+        self._larger = torch.zeros(4, len(q), dtype=torch.long, device=q.device)  # than the bounds of the marks
+        self._top = _Top.empty(len(q), q.device)
+
+    @classmethod
+    def of(cls, inputs: Inputs, asked: Sequence[Asked], count: int) -> "_Ranking":
+        """Of one head, before any token; through a basis of what the head can write where that saves work."""
+        query, layer, head = inputs.query, asked[0].layer, asked[0].head
+        members = torch.cat([query.members[one.relation] for one in asked]).to(inputs.heads.device)
+        signs = [torch.full((len(query.members[one.relation]), 1), 1.0 - 2.0 * one.way) for one in asked]
+        share = inputs.heads.card.heads // inputs.heads.card.kv_heads
+        w_v = inputs.heads.values(layer)[head // share].double()
+        w_o = inputs.heads.outputs(layer)[head].double()
+        x = inputs.sources.x(layer)[query.source_of[members]].double()
+        q = x @ w_v @ w_o * torch.cat(signs).to(x)
+        length = q.norm(dim=1, keepdim=True)
+        q = q / torch.where(length > 0, length, 1.0)
+        inner, width = w_o.shape
+        saves = len(q) * width > width * inner + len(q) * inner
+        basis = torch.linalg.qr(w_o.T).Q if saves else None
+        return cls(q, basis, _Marks.of(inputs, members, q), count)
+
+    def compare(self, tile: Tensor, norm: Tensor, start: int) -> None:  # [m, d], the largest norm of its rows
+        """Take the tokens from `start` on into account."""
+        b = tile if self._basis is None else tile @ self._basis
+        bounds = self._marks.bounds(self._error * norm)
+        parts = []
+        for rows in torch.arange(len(self._c), device=tile.device).split(_AT_ONCE):
+            entries = self._c[rows] @ b.T
+            for which, (bound, token) in enumerate(bounds):
+                self._larger[which, rows] += _larger(entries, bound[rows], token[rows] - start)
+            parts.append(_Top.of(entries, start, self._count))
+        self._top = self._top.joined(_Top.stacked(parts), self._count)
+
+    def finished(self, unembedding: Unembedding) -> Ranks:
+        """When all tokens were taken into account."""
+        than_target, surely, perhaps, than_source = self._larger
+        doubtful = ((surely < self._marks.k) & (perhaps >= self._marks.k)).nonzero().squeeze(1)
+        if len(doubtful):
+            than_target[doubtful] = _exactly_larger(unembedding, self._q[doubtful], self._marks.target[doubtful])
+        return Ranks(than_target + 1, than_source + 1, self._top.token)
+
+
+def _larger(entries: Tensor, bound: Tensor, own: Tensor) -> Tensor:  # [n, m], [n], [n] → [n]
+    """How many entries of each row are larger than a bound, but for the one in a column of its own, if it is there."""
+    is_larger = torch.gt(entries, bound[:, None], out=torch.empty_like(entries))  # float32, of which a sum is quick
+    there = ((own >= 0) & (own < entries.shape[1])).nonzero().squeeze(1)
+    is_larger[there, own[there]] = 0
+    return is_larger.sum(1).long()
+
+
+def _exactly_larger(unembedding: Unembedding, q: Tensor, marks: Tensor) -> Tensor:  # [n, d], [n] → [n]
+    """How many entries of each row are larger than a mark, in float64, with the counter's rule for ties."""
+    larger = torch.zeros(len(q), dtype=torch.long, device=q.device)
+    for tile in tiles(unembedding):
+        u = tile.double()
+        bound = marks + TIE * u.norm(dim=1).max() * q.norm(dim=1)
+        larger += (q @ u.T > bound[:, None]).sum(1)
+    return larger
 
 
 @dataclass(frozen=True)
@@ -63,7 +173,7 @@ class _Top:
 
     @classmethod
     def empty(cls, rows: int, device: torch.device) -> "_Top":
-        value = torch.empty(rows, 0, dtype=torch.float64, device=device)
+        value = torch.empty(rows, 0, device=device)
         return cls(value, value.long())
 
     @classmethod

@@ -1,0 +1,82 @@
+"""The pairs behind a model's labels as a file, and those that come with the project: told without the weights."""
+
+import io
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.methods.head_pairs import TOP, HeadPairs, RankedPair
+from analysis.results.provenance import Data
+
+ENDING = ".pairs.parquet"
+_LISTS = {  # what it says of every pair; of `top` TOP tokens
+    "source": pa.string(),
+    "target": pa.string(),
+    "rank": pa.int32(),
+    "source_rank": pa.int32(),
+    "top": pa.string(),
+}
+
+Answers = Iterable[tuple[str, HeadPairs]]  # each under the key of the step that would compute it
+
+
+def to_parquet(answers: Answers) -> bytes:
+    """One row per answer; words and numbers of its pairs as lists, in the order of the words, which then repeat."""
+    rows = []
+    for key, found in answers:
+        pairs = sorted(found.pairs, key=lambda pair: (pair.source, pair.target))
+        row: Data = {name: value for name, value in asdict(found).items() if name != "pairs"}
+        row |= {"key": key, "top": [token for pair in pairs for token in pair.top]}
+        for name in ("source", "target", "rank", "source_rank"):
+            row[name] = [getattr(pair, name) for pair in pairs]
+        rows.append(row)
+    schema = pa.schema([("key", pa.string()), *_once(), *((name, pa.list_(kind)) for name, kind in _LISTS.items())])
+    sink = io.BytesIO()
+    table = pa.Table.from_pylist(rows, schema)
+    pq.write_table(table, sink, compression="zstd", compression_level=19, use_dictionary=["top.list.element"])
+    return sink.getvalue()
+
+
+def _once() -> list[tuple[str, pa.DataType]]:
+    """What an answer says once."""
+    texts = ("method", "relation", "title", "kind", "sample", "head")
+    return [*((name, pa.string()) for name in texts), ("k", pa.int32()), ("vocabulary", pa.int32())]
+
+
+def from_parquet(content: bytes, key: str) -> HeadPairs | None:
+    """The answer under a key, if the file has it."""
+    found = pq.read_table(io.BytesIO(content), filters=[("key", "=", key)]).to_pylist()
+    if not found:
+        return None
+    row = found[0]
+    once = {name: row[name] for name, _ in _once()}
+    pairs = []
+    for place, rank in enumerate(row["rank"]):
+        top = tuple(row["top"][place * TOP : (place + 1) * TOP])
+        words = row["source"][place], row["target"][place]
+        pairs.append(RankedPair(*words, rank <= row["k"], rank, row["source_rank"][place], top))
+    pairs.sort(key=lambda pair: (pair.rank, pair.source, pair.target))
+    return HeadPairs(**once, pairs=tuple(pairs))
+
+
+def shipped_pairs(key: str) -> HeadPairs | None:
+    """The answer under a key from the files that come with the project."""
+    name = _shipped_keys().get(key)
+    if name is None:
+        return None
+    return from_parquet((files("analysis") / "data" / "results" / name).read_bytes(), key)
+
+
+@cache
+def _shipped_keys() -> dict[str, str]:
+    """Which file has which answer."""
+    keys: dict[str, str] = {}
+    for file in (files("analysis") / "data" / "results").iterdir():
+        if file.name.endswith(ENDING):
+            table = pq.read_table(io.BytesIO(file.read_bytes()), columns=["key"])
+            keys |= dict.fromkeys(table["key"].to_pylist(), file.name)
+    return keys

@@ -57,10 +57,11 @@ def ranks_of_heads(inputs: Inputs, asked: Sequence[Asked], count: int, progress:
             ranking.compare(tile, norm, start)
         start += len(tile)
         progress("ranking the targets", start, inputs.unembedding.vocabulary)
+    _decide(inputs.unembedding, rankings)
     found: dict[Asked, Ranks] = {}
     for of_head, ranking in zip(heads.values(), rankings, strict=True):
         sizes = [len(inputs.query.members[one.relation]) for one in of_head]
-        found |= zip(of_head, ranking.finished(inputs.unembedding).split(sizes), strict=True)
+        found |= zip(of_head, ranking.ranks().split(sizes), strict=True)
     return [found[one] for one in asked]
 
 
@@ -137,13 +138,40 @@ class _Ranking:
             parts.append(_Top.of(entries, start, self._count))
         self._top = self._top.joined(_Top.stacked(parts), self._count)
 
-    def finished(self, unembedding: Unembedding) -> Ranks:
+    def doubtful(self) -> Tensor:  # [m]
+        """The rows of which float32 cannot tell whether the target is among the k."""
+        _, surely, perhaps, _ = self._larger
+        return ((surely < self._marks.k) & (perhaps >= self._marks.k)).nonzero().squeeze(1)
+
+    def exactly(self, rows: Tensor) -> tuple[Tensor, Tensor]:  # [m] → [m, d], [m]
+        """Some rows, and their targets' entries, in float64."""
+        return self._q[rows], self._marks.target[rows]
+
+    def settle(self, rows: Tensor, larger: Tensor) -> None:  # [m], [m]
+        """Say how many entries of some rows are larger than the target's."""
+        self._larger[0, rows] = larger
+
+    def ranks(self) -> Ranks:
         """When all tokens were taken into account."""
-        than_target, surely, perhaps, than_source = self._larger
-        doubtful = ((surely < self._marks.k) & (perhaps >= self._marks.k)).nonzero().squeeze(1)
-        if len(doubtful):
-            than_target[doubtful] = _exactly_larger(unembedding, self._q[doubtful], self._marks.target[doubtful])
-        return Ranks(than_target + 1, than_source + 1, self._top.token)
+        return Ranks(self._larger[0] + 1, self._larger[3] + 1, self._top.token)
+
+
+def _decide(unembedding: Unembedding, rankings: Sequence[_Ranking]) -> None:
+    """Count in float64, for all heads together, what float32 left doubtful, with the counter's rule for ties."""
+    doubtful = [ranking.doubtful() for ranking in rankings]
+    sizes = [len(rows) for rows in doubtful]
+    if not sum(sizes):
+        return
+    exact = [ranking.exactly(rows) for ranking, rows in zip(rankings, doubtful, strict=True)]
+    q = torch.cat([rows for rows, _ in exact])
+    marks = torch.cat([entries for _, entries in exact])
+    larger = torch.zeros(len(q), dtype=torch.long, device=q.device)
+    for tile in tiles(unembedding):
+        u = tile.double()
+        bound = marks + TIE * u.norm(dim=1).max() * q.norm(dim=1)
+        larger += (q @ u.T > bound[:, None]).sum(1)
+    for ranking, rows, counts in zip(rankings, doubtful, larger.split(sizes), strict=True):
+        ranking.settle(rows, counts)
 
 
 def _larger(entries: Tensor, bound: Tensor, own: Tensor) -> Tensor:  # [n, m], [n], [n] → [n]
@@ -152,16 +180,6 @@ def _larger(entries: Tensor, bound: Tensor, own: Tensor) -> Tensor:  # [n, m], [
     there = ((own >= 0) & (own < entries.shape[1])).nonzero().squeeze(1)
     is_larger[there, own[there]] = 0
     return is_larger.sum(1).long()
-
-
-def _exactly_larger(unembedding: Unembedding, q: Tensor, marks: Tensor) -> Tensor:  # [n, d], [n] → [n]
-    """How many entries of each row are larger than a mark, in float64, with the counter's rule for ties."""
-    larger = torch.zeros(len(q), dtype=torch.long, device=q.device)
-    for tile in tiles(unembedding):
-        u = tile.double()
-        bound = marks + TIE * u.norm(dim=1).max() * q.norm(dim=1)
-        larger += (q @ u.T > bound[:, None]).sum(1)
-    return larger
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,8 @@ class _Ranking:
     def doubtful(self) -> Tensor:  # [m]
         """The rows of which float32 cannot tell whether the target is among the k."""
         _, surely, perhaps, _ = self._larger
-        return ((surely < self._marks.k) & (perhaps >= self._marks.k)).nonzero().squeeze(1)
+        rows: Tensor = ((surely < self._marks.k) & (perhaps >= self._marks.k)).nonzero()
+        return rows.squeeze(1)
 
     def exactly(self, rows: Tensor) -> tuple[Tensor, Tensor]:  # [m] → [m, d], [m]
         """Some rows, and their targets' entries, in float64."""

@@ -30,3 +30,15 @@ export async function copyTable(id) {
   await copyText(grids.dash_ag_grid.getApi(id).getDataAsCsv({ columnSeparator: "\t", suppressQuotes: true }));
   notify("Table copied");
 }
+
+/** Buttons that copy the page's address say that they did. */
+export function listenToCopying() {
+  document.addEventListener("click", async (event) => {
+    const button = event.target instanceof Element ? event.target.closest("[data-copy=link]") : null;
+    if (!button) return;
+    const words = button.textContent;
+    await copyText(location.href);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = words), 2000);
+  });
+}

@@ -1,5 +1,6 @@
 // @ts-check
 // Any number of every head against any other: two maps, their difference, a scatter, matched heads.
+import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { heatColour, heatMap } from "./heat.mjs";
 import { clipped, correlation, depthProfile, difference, extent, inside } from "./comparing.mjs";
@@ -10,7 +11,7 @@ import { clipped, correlation, depthProfile, difference, extent, inside } from "
 /** @typedef {import("./heat.mjs").Place} Place */
 /** @typedef {{map: import("./heat.mjs").HeatMap, side: Side}} DrawnMap */
 
-const CLASSES = ["#c3c9d1", "#e69f00", "#56b4e9", "#009e73"]; // of the agreement: neither … labelled and causal
+const CLASSES = ["#c3c9d1", "#e69f00", "#0072b2", "#009e73"]; // of the agreement: neither … labelled and causal
 const POINT = "#3b5bdb";
 const WIDTH = 640;
 const HEIGHT = 380;
@@ -395,6 +396,7 @@ async function drawMatches(a, b, asked) {
   part("compare-heads").replaceChildren(element("h2", "", "Heads that do the same"), element("p", "hint", hint), table);
 }
 
+listenToCopying();
 part("compare-form").addEventListener("change", (event) => {
   const field = /** @type {HTMLSelectElement} */ (event.target);
   if (field.name === "a" || field.name === "b") location.assign(`/compare?${new URLSearchParams(chosen())}`);

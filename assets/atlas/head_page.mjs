@@ -1,5 +1,6 @@
 // @ts-check
 // A head's own page: the pairs behind a score open in a dialog.
+import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { addressOf, questionOf, rowsOf } from "./pairs.mjs";
 
@@ -51,6 +52,7 @@ async function showPairs(button) {
 }
 
 if (typeof document !== "undefined") {
+  listenToCopying();
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-pairs]") : null;
     if (button instanceof HTMLElement) showPairs(button);

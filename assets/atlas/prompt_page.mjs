@@ -1,6 +1,7 @@
 // @ts-check
 // A text of one's own: tokens, attention of some heads, next tokens, and every head's effect on the first of them.
 import { extent } from "./comparing.mjs";
+import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { heatMap } from "./heat.mjs";
 import { printable } from "./pairs.mjs";
@@ -223,6 +224,7 @@ function patternCard(reading, pattern) {
 }
 
 if (typeof document !== "undefined") {
+  listenToCopying();
   part("prompt-form").addEventListener("submit", (event) => {
     event.preventDefault();
     read();

@@ -9,6 +9,7 @@ from dash import html
 
 from analysis.models.card import ModelCard
 from analysis.results.quantities import Quantity
+from dashboard.page.head_page import copy_button
 
 KEYS = ("a", "b", "x", "y", "colour", "size")  # of the address: two models, two numbers, two more for the points
 _NOTHING = Quantity("", "none", "")
@@ -42,7 +43,11 @@ def compare_page(choices: Choices) -> list[Any]:
         _field("size", "Size of a point", _options([_NOTHING, *numbers]), choices),
     ]
     header = html.Header(
-        [html.A("Head Atlas", href="/", className="brand"), html.A("The maps", href="/", className="button")],
+        [
+            html.A("Head Atlas", href="/", className="brand"),
+            html.A("The maps", href="/", className="button"),
+            copy_button(),
+        ],
         className="top",
     )
     return [

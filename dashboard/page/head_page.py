@@ -76,12 +76,23 @@ def _header(view: View, head: HeadId) -> html.Header:
         [
             html.A("Head Atlas", href="/", className="brand"),
             html.A("On the map", href=f"/{there.to_query()}", className="button"),
+            html.A(
+                "On my prompt",
+                href=f"/prompt?model={quote(_named(view.card), safe='@')}&head={head}",
+                className="button",
+            ),
             *_neighbours(view, head),
             html.Div(className="spring"),
             search_form(view.card),
+            copy_button(),
         ],
         className="top",
     )
+
+
+def copy_button() -> html.Button:
+    """Copies the page's address; a script listens."""
+    return html.Button("Copy link", type="button", className="button", **{"data-copy": "link"})
 
 
 def _neighbours(view: View, head: HeadId) -> list[Any]:
@@ -102,9 +113,9 @@ def _maps(view: View, head: HeadId, palette: Colours) -> list[Any]:
     for each in MAPS:
         shown = view.of(each) if each.own_view else None
         if shown is not None:
-            panel = shown.panels[0]
-            caption = html.Figcaption(f"{each.title}: {panel.title}")
-            figures.append(html.Figure([small_map(panel, view.card, head, palette), caption]))
+            title, look = shown.panels[0].title, each.looks(shown, palette)[0]
+            caption = html.Figcaption(f"{each.title}: {title}")
+            figures.append(html.Figure([small_map(title, look, view.card, head), caption]))
     return figures
 
 

@@ -7,6 +7,7 @@ from dash import dcc, html
 
 from analysis.models.card import ModelCard
 from dashboard.page.compare_page import named
+from dashboard.page.head_page import copy_button
 
 KEYS = ("model", "text", "head")
 EXAMPLE = "When Mary and John went to the store, John gave a drink to"
@@ -31,7 +32,11 @@ def prompt_page(models: Sequence[ModelCard], chosen: str, text: str, heads: str)
         className="prompt-form",
     )
     header = html.Header(
-        [html.A("Head Atlas", href="/", className="brand"), html.A("The maps", href="/", className="button")],
+        [
+            html.A("Head Atlas", href="/", className="brand"),
+            html.A("The maps", href="/", className="button"),
+            copy_button(),
+        ],
         className="top",
     )
     return [

@@ -647,3 +647,57 @@ def test_search_twice(visit):
     page.keyboard.type("capital")
     page.get_by_role("option", name="country → capital").click()
     wait_for_query(page, "relation", "country_capital")
+
+
+def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copied_link(visit):
+    """Keyboard first: “Paris” suggests heads, Enter opens one, its page leads to a prompt; the link shows the same."""
+    page = visit()
+    page.keyboard.press("/")
+    page.keyboard.type("Paris")
+    first = page.locator("#suggestions a").first
+    expect(first).to_contain_text("L23H4")
+    page.keyboard.press("ArrowDown")
+    expect(first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/head/L23H4?**")
+    expect(page.locator(".summary")).to_contain_text("capital")
+    expect(page.locator(".summary")).to_contain_text("Switching it off costs")
+    page.get_by_role("link", name="On my prompt").click()
+    page.locator("input[name=text]").fill("The capital of France is")
+    page.get_by_role("button", name="Read it").click()
+    pattern = page.locator("#prompt-patterns .card")
+    expect(pattern).to_contain_text("L23H4 looks", timeout=90_000)
+    expect(page.locator("#prompt-next th").first).to_contain_text("Paris")
+    expect(page.locator("#prompt-maps figure")).to_have_count(2, timeout=90_000)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert parse_qs(urlparse(link).query)["text"] == ["The capital of France is"]
+    page.goto(link)
+    expect(page.locator("#prompt-patterns .card")).to_contain_text("L23H4 looks", timeout=30_000)
+    pattern.locator("canvas").hover()
+    expect(pattern.locator(".token.looking")).to_have_count(1)
+
+
+def test_compare_any_two_numbers_and_brush(browser, address):
+    """Chosen numbers are in the address; dragging over points selects heads in the list and on all three maps."""
+    page = browser.context(policy=False).new_page()
+    page.goto(f"{address}/compare")
+    page.locator("select[name=x]").select_option("function/country_capital/promote")
+    page.locator("select[name=y]").select_option("running/country_capital/promote")
+    page.locator("select[name=colour]").select_option("agreement/running/ablation/country_capital")
+    expect(page.locator("#compare-note")).to_contain_text("Pearson r")
+    expect(page.locator("#compare-scatter .legend-entry")).to_have_count(4)
+    page.reload()
+    expect(page.locator("select[name=y]")).to_have_value("running/country_capital/promote")
+    expect(page.locator("#compare-maps figure")).to_have_count(3)
+    strongest = page.locator("circle[data-head=L23H4]")
+    box = strongest.bounding_box()
+    page.mouse.move(box["x"] - 12, box["y"] - 12)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 24, box["y"] + 24)
+    page.mouse.up()
+    expect(page.locator("#compare-heads")).to_contain_text("L23H4")
+    selected = int(page.locator("#compare-heads h2").text_content().split()[0])
+    expect(page.locator("#compare-maps .selected")).to_have_count(3 * selected)
+    page.close()

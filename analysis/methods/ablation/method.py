@@ -6,11 +6,13 @@ import xarray as xr
 
 from analysis.data.files import OwnFile
 from analysis.methods.ablation import report
+from analysis.methods.ablation.findings import ablation_answers, ablation_findings
 from analysis.methods.ablation.plan import AblationPlan
 from analysis.methods.ablation.result import LEAST_CHANGE, NAME, VERSION, record_of, sure_changes
 from analysis.methods.ablation.settings import AblationSettings
 from analysis.methods.method import Asked, Command, Method
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.findings import Finding, Question
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import Data, Provenance
 from analysis.results.scores import Scores
@@ -95,3 +97,11 @@ class AblationMethod(Method):
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """How much the log-probability changes without the head, either way; 0 where that is not told from none."""
         return sure_changes(scores)
+
+    def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
+        """What changes clearly without the head."""
+        return ablation_findings(scores, head)
+
+    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+        """The heads without which a task or relation changes most."""
+        return ablation_answers(scores, question)

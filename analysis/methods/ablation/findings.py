@@ -1,0 +1,81 @@
+"""What ablation supports about a head, in words: what is lost, or gained, when it is switched off."""
+
+import numpy as np
+
+from analysis.methods.ablation.result import (
+    ACCURACY,
+    ERROR,
+    KINDS,
+    LEAST_CHANGE,
+    NAME,
+    part_name,
+    record_of,
+    sure_changes,
+)
+from analysis.models.card import HeadId
+from analysis.results.findings import Finding, Question
+from analysis.results.provenance import Item
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
+
+_LISTED = 12  # heads of an item
+_KIND = KINDS[0]
+_NEEDED, _HURTS = "ablation need needs needed for", "ablation hurt hurts"  # words of a question about such heads
+
+
+def ablation_findings(scores: Scores, head: HeadId) -> list[Finding]:
+    """A sentence for each item that changes clearly without the head, the largest change first."""
+    cell = (scores.provenance.model.layers.index(head.layer), head.head)
+    sure = sure_changes(scores)
+    findings = []
+    for item in scores.provenance.items:
+        if float(sure.sel(item=item.name).values[cell]) >= LEAST_CHANGE:
+            findings.append(_finding(scores, item, cell))
+    return sorted(findings, key=lambda finding: -finding.strength)
+
+
+def ablation_answers(scores: Scores, question: Question) -> list[Finding]:
+    """The heads without which the items change most that a question names."""
+    sure = sure_changes(scores)
+    findings = []
+    for item in scores.provenance.items:
+        changes, sizes = _changes(scores, item), sure.sel(item=item.name).values
+        for place in np.argsort(-np.nan_to_num(sizes), axis=None, kind="stable")[:_LISTED]:
+            layer, head = (int(at) for at in np.unravel_index(place, sizes.shape))
+            words = _NEEDED if changes[layer, head] < 0 else _HURTS
+            if sizes[layer, head] >= LEAST_CHANGE and question.is_about(f"{item.title} {item.name} {words}"):
+                findings.append(_finding(scores, item, (layer, head)))
+    return sorted(findings, key=lambda finding: -finding.strength)
+
+
+def _changes(scores: Scores, item: Item) -> Floats:  # [layer, head]
+    return np.asarray(scores.score.sel(item=item.name, kind=_KIND, sample=ONLY_SAMPLE).values, dtype=np.float64)
+
+
+def _finding(scores: Scores, item: Item, cell: tuple[int, int]) -> Finding:
+    changes = _changes(scores, item)
+    change = float(changes[cell])
+    rank, heads = int(ranks(np.abs(changes))[cell]), changes.size
+    verb = "costs" if change < 0 else "adds"
+    text = (
+        f"Switching it off {verb} {abs(change):.2f}{_error(scores, item, cell)} nats of log-probability on {item.title}"
+        f"{_accuracy(scores, item, cell)}, rank {rank} of {heads}."
+    )
+    head = HeadId(scores.provenance.model.layers[cell[0]], cell[1])
+    return Finding(head, text, float(1 - np.exp(-abs(change))), NAME, item.name, _KIND)
+
+
+def _error(scores: Scores, item: Item, cell: tuple[int, int]) -> str:
+    """The interval of two standard errors, where there is one."""
+    error = scores.part(part_name(ERROR, _KIND), item.name)
+    return "" if error is None or np.isnan(error[cell]) else f" ± {2 * error[cell]:.2f}"
+
+
+def _accuracy(scores: Scores, item: Item, cell: tuple[int, int]) -> str:
+    """How many answers are right without it, of how many prompts."""
+    change = scores.part(part_name(ACCURACY, _KIND), item.name)
+    record = record_of(scores, item.name)
+    if change is None or record.accuracy is None or np.isnan(change[cell]):
+        return ""
+    before = round(record.accuracy * record.prompts)
+    after = round((record.accuracy + float(change[cell])) * record.prompts)
+    return f" ({after} instead of {before} of {record.prompts} answers right)"

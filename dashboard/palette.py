@@ -17,6 +17,7 @@ _OKABE_ITO = {
     "linguistic": "#009e73",
     "translation": "#56b4e9",
     "custom": "#d55e00",
+    "other": "#f0e442",
 }
 # matplotlib's tab10, in the order in which the published figures use it.
 _PAPER = {
@@ -25,6 +26,7 @@ _PAPER = {
     "linguistic": "#2ca02c",
     "translation": "#d62728",
     "custom": "#9467bd",
+    "other": "#bcbd22",
 }
 _SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
 _SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
@@ -71,11 +73,11 @@ class Colours:
     pin: str = _PIN
 
     def of(self, category: str) -> str:
-        """A category's colour; those we do not know are custom, and what is of no category has the accent."""
+        """A category's colour; those we do not know are other, and what is of no category has the accent."""
         roles = {"facilitation": self.inks[0], "interference": self.inks[1], "irrelevance": self.faint}
         several = dict(zip(SEVERAL, self.several, strict=True))
         tones = self.category | roles | several
-        return tones.get(category, self.category["custom"]) if category else self.accent
+        return tones.get(category, self.category["other"]) if category else self.accent
 
     def light(self, facilitation: float, interference: float) -> str:
         """Both roles at once, each from 0 to 1: between the four corners."""
@@ -122,7 +124,7 @@ def colours(palette: Palette, dark: bool) -> Colours:
 def tone_name(tone: str) -> str:
     """A category's or role's colour by its name, for pieces of the page that stay while the palette changes."""
     known = (*_OKABE_ITO, "facilitation", "interference", "irrelevance")
-    return f"var(--tone-{tone if tone in known else 'custom'})"
+    return f"var(--tone-{tone if tone in known else 'other'})"
 
 
 def as_data() -> dict[str, dict[str, dict[str, Any]]]:

@@ -65,7 +65,8 @@ class View:
         state = self.state.of(each.part)
         common = self.state.shared
         there = tuple((name, scores) for name, scores in self.by_method if name in each.reads())
-        return MapView(each, whole, each.narrowed(whole, state), state, common, self.failure, there, self.sets)
+        narrowed = each.narrowed(whole, state, dict(there))
+        return MapView(each, whole, narrowed, state, common, self.failure, there, self.sets)
 
     def _whole(self, each: Map[Any]) -> Scores | None:
         """The result that a map shows."""

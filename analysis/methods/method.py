@@ -265,6 +265,7 @@ class Method(ABC):
     answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
     judges: ClassVar[bool] = False  # where its map disagrees with a quicker one's, that one does not hold
 
+    category: ClassVar[str] = ""  # as which its strengths, 0 below its thresholds, can stand beside relations
     label: ClassVar[LabelRule | None] = None  # when a strength makes a label; None of a method that gives none
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray | None:  # [item, layer, head]

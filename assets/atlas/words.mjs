@@ -41,7 +41,7 @@ export function measureText(measure, index) {
 function intervalText({ interval }, index) {
   if (!interval) return "";
   const [low, high] = interval.map((ends) => (ends()[index] / 100).toFixed(2));
-  return ` (${low}–${high})`;
+  return Number(high) > 0 ? ` (${low}–${high})` : ""; // an interval's end is never 0: none is known
 }
 
 /**

@@ -164,8 +164,8 @@ class Map(Generic[State]):
         """The state without what the model does not have, and a notice for each thing that is left out."""
         return state, []
 
-    def narrowed(self, result: Scores, state: State) -> Scores:
-        """The part of a result that the state asks for."""
+    def narrowed(self, result: Scores, state: State, results: Mapping[str, Scores]) -> Scores:
+        """The part of a result that the state asks for; `results` are all that the map reads."""
         return result
 
     def state_of_result(self, provenance: Provenance) -> State:

@@ -20,6 +20,8 @@ from dashboard.maps.steps import STEPS, score_steps
 from dashboard.palette import as_data as palettes
 from dashboard.palette import colours
 from dashboard.setting import settings_of
+from dashboard.state import ViewState
+from dashboard.view import View
 from tests.cases.results import FOLDER, result_of, tables
 from tests.cases.told import told, view_of
 from tests.synthetic import big_scores, causal_scores_of
@@ -117,6 +119,8 @@ CHOICES = {
 }
 PLAIN = {"behaviour", "ablation"}
 SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method != "salience"]  # which has no panels
+DEFAULT = "smollm2-135m-instruct"
+SHIPPED_DEFAULT = [one.scores for one in shipped() if one.scores.provenance.model.id == DEFAULT]
 NAMES = [f"{scores.provenance.model.id} {scores.provenance.method}" for scores in SHIPPED]
 
 
@@ -176,3 +180,24 @@ def test_the_numbers_of_a_big_model_are_small(kind, running_scores):
     }
     scores = made[kind]() if kind in made else grown(shipped_scores(kind))
     assert len(gzip.compress(numbers_of(view_of(scores, {})), 4)) < 300_000
+
+
+@needs_node
+@pytest.mark.parametrize("basis", ["function", "running"])
+def test_behaviour_is_one_more_category_where_it_is_asked_for(basis):
+    """Heads that look somewhere with enough of their attention, in both languages; relations stay as they are."""
+    results = {one.provenance.method: one for one in SHIPPED_DEFAULT if one.provenance.method in {basis, "behaviour"}}
+    views = []
+    for values in ({"also": False}, {"also": True}, {"also": True, "tau": 0.5, "how": "always", "palette": "paper"}):
+        read = ViewState.from_values({**values, "basis": basis, "model": DEFAULT, "view": "function"})
+        views.append(View(read.state, results[basis].provenance.model, tuple(results.items())))
+    plain_panels, panels = views[0].panels, views[1].panels
+    assert [panel.title for panel in panels] == [*(panel.title for panel in plain_panels), "Behaviour"]
+    shares = results["behaviour"].score.sel(item=["previous_token", "duplicate_token", "induction", "first_token"])
+    expected = (shares.isel(kind=0, sample=0) >= 0.3).any("item").values
+    assert (panels[-1].member == expected).all()
+    assert (panels[0].member == (plain_panels[0].member | expected)).all()
+    for view in views[1:]:
+        [found] = followed([view], False)
+        for key, value in plain(told(view, False)).items():
+            assert found[key] == value, (key, state_of(view))

@@ -1,9 +1,11 @@
 """What attention patterns support about a head, in words."""
 
+import xarray as xr
+
 from analysis.methods.behaviour.measures import MEASURES, NAME, SCORE, Measure
 from analysis.models.card import HeadId
 from analysis.results.findings import Finding, Question
-from analysis.results.scores import Scores
+from analysis.results.scores import ONLY_SAMPLE, Scores
 
 _LISTED = 12  # heads of a measure
 _DOES = {
@@ -33,6 +35,16 @@ def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
                 if measure.threshold is not None and value >= measure.threshold:
                     findings.append(_finding(scores, measure, head, value))
     return sorted(findings, key=lambda finding: -finding.strength)
+
+
+def behaviour_strengths(scores: Scores) -> xr.DataArray:  # [item, layer, head]
+    """Of each measure that says what a head does, from its threshold on; 0 below it."""
+    shares = scores.score.sel(kind=SCORE, sample=ONLY_SAMPLE, drop=True)
+    found = []
+    for measure in _measured(scores):
+        share = shares.sel(item=[measure.name])
+        found.append(share.where((share >= measure.threshold) | share.isnull(), 0.0))
+    return xr.concat(found, "item") if found else shares.isel(item=[])
 
 
 def _measured(scores: Scores) -> list[Measure]:

@@ -1,6 +1,8 @@
 """The behaviour of heads as a method."""
 
-from analysis.methods.behaviour.findings import behaviour_answers, behaviour_findings
+import xarray as xr
+
+from analysis.methods.behaviour.findings import behaviour_answers, behaviour_findings, behaviour_strengths
 from analysis.methods.behaviour.measures import MEASURED, MEASURES, NAME, SCORE, SHARE, VERSION
 from analysis.methods.behaviour.plan import BehaviourPlan
 from analysis.methods.behaviour.settings import BehaviourSettings
@@ -23,6 +25,7 @@ class BehaviourMethod(Method):
     version = VERSION
     settings = BehaviourSettings
     by_default = True
+    category = NAME
     commands = (Command(NAME, "where every head looks: previous token, induction, first token …", _FIELDS),)
 
     def plan(self, card: ModelCard, settings: BehaviourSettings) -> BehaviourPlan:
@@ -78,6 +81,10 @@ class BehaviourMethod(Method):
             score = "–" if measure["score"] is None else f"{measure['score']:.2f}"
             lines.append(f"{measure['title']:18}  {score}  {measure['rank']:>4} of {heads}{unit}")
         return lines
+
+    def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
+        """The share of its attention that a head gives to what it is said to do; 0 below the measure's threshold."""
+        return behaviour_strengths(scores)
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """Where the head looks most of the time."""

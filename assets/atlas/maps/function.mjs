@@ -189,7 +189,10 @@ function ranked(labels, kinds) {
   const score = new Float64Array(count * labels.size);
   const decides = labels.items.map((_, i) => deciding(labels, { items: [i], kinds }, "any"));
   for (let head = 0; head < labels.size; head++) {
-    const strength = decides.map((of) => (Number.isNaN(labels.score[of[head]]) ? -1 : labels.score[of[head]]));
+    const strength = decides.map((of, i) => {
+      const score = labels.score[of[head]];
+      return labels.items[i].beside || Number.isNaN(score) ? -1 : score; // relations alone are named
+    });
     const order = strength.map((_, i) => i).sort((one, other) => strength[other] - strength[one]);
     for (let place = 0; place < count; place++) {
       const at = place * labels.size + head;

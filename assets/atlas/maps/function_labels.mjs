@@ -16,7 +16,7 @@
  * @property {boolean} uncertain
  */
 
-/** @typedef {{name: string, title: string, category: string, sentence: string}} Item */
+/** @typedef {{name: string, title: string, category: string, sentence: string, beside?: boolean}} Item */
 
 /**
  * @typedef {object} Labels

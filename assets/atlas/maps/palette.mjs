@@ -42,7 +42,7 @@ export function blend(base, top, share) {
 }
 
 /**
- * The colour of a category, a role or several categories; what is not known is custom, and what is of none has the accent.
+ * The colour of a category, a role or several categories; what is not known is other, and what is of none has the accent.
  * @param {Palette} palette
  * @param {string} tone
  */
@@ -51,7 +51,7 @@ export function toneOf(palette, tone) {
   const several = palette.several[SEVERAL.indexOf(tone)];
   /** @type {Record<string, string>} */
   const roles = { facilitation: palette.inks[0], interference: palette.inks[1], irrelevance: palette.faint };
-  return several || roles[tone] || palette.category[tone] || palette.category.custom;
+  return several || roles[tone] || palette.category[tone] || palette.category.other;
 }
 
 /**

@@ -87,7 +87,7 @@ class CausalMap(Map[CausalState]):
             state = replace(state, seed="")
         return state, notices
 
-    def narrowed(self, result: Scores, state: CausalState) -> Scores:
+    def narrowed(self, result: Scores, state: CausalState, results: Mapping[str, Scores]) -> Scores:
         """Only the first seeds, when so many are asked for."""
         return first_seeds(result, state.first_seeds) if state.first_seeds else result
 

@@ -6,6 +6,7 @@ from analysis.methods.relation_scores import categories
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.function.basis import bases, has_carriers
+from dashboard.maps.function.besides import offering
 from dashboard.maps.function.state import FunctionState
 
 
@@ -86,6 +87,14 @@ def _labels() -> list[Control]:
             conditional=True,
             decides_choices=True,
         ),
+        Control(
+            "also",
+            "Also",
+            "One more category: what heads do by where they look, from the threshold of each measure on.",
+            dmc.Switch(id="also", checked=False, label=_others(), size="sm"),
+            prop="checked",
+            conditional=True,
+        ),
         Control("relation", "Relation", "One relation instead of the categories.", _relation_picker(), is_picker=True),
         Control(
             "uncertain",
@@ -96,6 +105,11 @@ def _labels() -> list[Control]:
         ),
         Control("top", "Only the best", "The strongest heads of each category; empty shows all.", _only_the_best()),
     ]
+
+
+def _others() -> str:
+    """The categories that other methods offer."""
+    return ", ".join(method.category.capitalize() for method in offering())
 
 
 def _relation_picker() -> dmc.Select:

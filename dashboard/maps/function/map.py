@@ -28,6 +28,7 @@ from dashboard.maps.function.basis import (
     has_carriers,
     over_carriers,
 )
+from dashboard.maps.function.besides import offering, relations_only, with_categories
 from dashboard.maps.function.best import best_relations
 from dashboard.maps.function.colours import look
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
@@ -125,9 +126,14 @@ class FunctionMap(Map[FunctionState]):
                 carriers.update(results[name].samples)
         return carriers
 
-    def narrowed(self, result: Scores, state: FunctionState) -> Scores:
-        """One score in place of those after each carrier."""
-        return over_carriers(result, state.carriers)
+    def reads(self) -> Sequence[str]:
+        """Beside its own, the methods whose results offer a category."""
+        return [*self.methods(), *(method.name for method in offering())]
+
+    def narrowed(self, result: Scores, state: FunctionState, results: Mapping[str, Scores]) -> Scores:
+        """One score in place of those after each carrier, and other categories where they are asked for."""
+        relations = over_carriers(result, state.carriers)
+        return with_categories(relations, results) if state.also else relations
 
     def state_of_result(self, provenance: Provenance) -> FunctionState:
         """Its own basis, whichever the model is shown by, and itself where it has settings of its own."""
@@ -172,6 +178,8 @@ class FunctionMap(Map[FunctionState]):
         """Carriers, of a map that has none; copying, where it was not measured; sets, where there is none."""
         keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
         keys |= set() if len(own.set_choices(shown)) > 1 else {"own"}
+        offered = dict(shown.by_method) if shown is not None else {}
+        keys |= set() if any(method.name in offered for method in offering()) else {"also"}
         return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
     def idle(self, shown: Shown) -> dict[str, str]:
@@ -210,7 +218,7 @@ class FunctionMap(Map[FunctionState]):
 
     def best(self, shown: Shown) -> Best | None:
         """The relations that every head does best."""
-        return best_relations(shown.result, shown.state.kinds)
+        return best_relations(relations_only(shown).result, shown.state.kinds)
 
     def subject(self, shown: Shown) -> str:
         """The basis when it is not the map's own."""
@@ -257,6 +265,7 @@ class FunctionMap(Map[FunctionState]):
 
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
         """All relations of the head."""
+        shown = relations_only(shown) if shown is not None else None
         return card_part.head_part(asked, shown, self.command(asked.card.id))
 
     def columns(self, shown: Shown) -> list[Column]:
@@ -323,4 +332,4 @@ class FunctionMap(Map[FunctionState]):
 
     def reproduce(self, shown: Shown, title: str, address: str) -> str:
         """A script that computes the view again."""
-        return exports.reproduce(shown, title, address)
+        return exports.reproduce(relations_only(shown), title, address)

@@ -14,6 +14,7 @@ from analysis.methods.relation_labels import copy_like
 from analysis.methods.relation_scores import categories
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.cache import cached
+from dashboard.maps.function.besides import is_beside
 from dashboard.maps.function.best import VERBS
 from dashboard.maps.function.labels import Labels, is_measured, labels_of
 from dashboard.maps.function.panels import no_category
@@ -69,9 +70,10 @@ def _packed(name: str, scores: Scores, known: str) -> bytes:
     return pack(contents, arrays)
 
 
-def _about(scores: Scores, name: str) -> dict[str, str]:
+def _about(scores: Scores, name: str) -> dict[str, Any]:
     item = scores.item(name)
-    return {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
+    told = {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
+    return {**told, "beside": True} if is_beside(item) else told
 
 
 def _doubts(labels: Labels) -> npt.NDArray[np.float64]:  # [item, kind, layer, head, 2]

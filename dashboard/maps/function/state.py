@@ -28,6 +28,7 @@ class FunctionState(Part):
     tau: float = setting(TAU, SHARE, local=True)
     top: int = setting(0, COUNT, local=True)  # only the best heads of each panel; 0 shows all
     labels: Counted = setting("all", Counted, local=True)  # which labels make a head a member
+    also: bool = setting(False, FLAG)  # with the categories that other methods offer
     uncertain: bool = setting(False, FLAG, local=True)  # labels whose interval contains τ look so
 
     @property

@@ -43,7 +43,8 @@ def behaviour_strengths(scores: Scores) -> xr.DataArray:  # [item, layer, head]
     found = []
     for measure in _measured(scores):
         share = shares.sel(item=[measure.name])
-        found.append(share.where((share >= measure.threshold) | share.isnull(), 0.0))
+        if measure.threshold is not None:
+            found.append(share.where((share >= measure.threshold) | share.isnull(), 0.0))
     return xr.concat(found, "item") if found else shares.isel(item=[])
 
 

@@ -45,6 +45,11 @@ class Arrangement:
         return sum(box.width * box.height for box in self.boxes)
 
     @property
+    def right(self) -> int:
+        """Where the panel that reaches furthest to the right ends."""
+        return max(box.left + box.width for box in (*self.boxes, *self.sides))
+
+    @property
     def is_legible(self) -> bool:
         """Cells of some size, or many of them."""
         box = self.boxes[0]
@@ -84,6 +89,8 @@ def arrange(
     fitting = [option for option in options if option.height <= height and option.is_legible]
     if not fitting:
         return _in_rows(task, max(1, min(beside or 2, width // _NARROWEST, count)), None)
+    spread = [option for option in fitting if count == 1 or option.right > width / 2]
+    fitting = spread or fitting  # five flat maps below each other would leave most of a wide window empty
     comfortable = [option for option in fitting if option.cell >= min(_COMFORTABLE, largest)]
     if comfortable and not beside:
         return min(comfortable, key=lambda option: option.height)

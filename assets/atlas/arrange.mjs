@@ -51,9 +51,19 @@ export function arrange(task) {
     const most = Math.min(beside || 2, Math.floor(width / NARROWEST), count);
     return inRows(task, Math.max(1, most), null);
   }
-  const comfortable = fitting.filter((option) => option.cell >= Math.min(COMFORTABLE, largest));
+  const spread = fitting.filter((option) => count === 1 || rightOf(option) > width / 2);
+  const chosen = spread.length ? spread : fitting; // five flat maps below each other would leave most of a wide window empty
+  const comfortable = chosen.filter((option) => option.cell >= Math.min(COMFORTABLE, largest));
   if (comfortable.length && !beside) return lowest(comfortable);
-  return fitting.reduce((best, option) => (isLarger(option, best) ? option : best));
+  return chosen.reduce((best, option) => (isLarger(option, best) ? option : best));
+}
+
+/**
+ * Where the panel that reaches furthest to the right ends.
+ * @param {Arrangement} option
+ */
+function rightOf({ boxes, sides }) {
+  return Math.max(...[...boxes, ...sides].map(({ left, width }) => left + width));
 }
 
 /**

@@ -33,6 +33,12 @@ def test_square_maps_stand_in_one_row_and_others_are_led_by_a_large_first():
         assert (len({box.left for box in others}), len({box.top for box in others})) == (2, 2)
 
 
+def test_flat_maps_leave_no_half_of_a_wide_window_empty():
+    """18 layers × 4 heads stand on both sides of the middle, not in one column on the left."""
+    for width in (1214, 1390, 1710):
+        assert arrange(5, (18, 4), width).right > width / 2
+
+
 def test_a_phone_has_one_column_of_wide_maps():
     """Below each other, as wide as the screen."""
     assert columns(arrange(5, (30, 9), 366)) == 1

@@ -1,16 +1,17 @@
 // @ts-check
 // What the page's buttons and links do when they are clicked.
 import { copyLink, openView, withPins } from "./address.mjs";
-import { copyTable } from "./clipboard.mjs";
+import { copyTable, downloadTable } from "./clipboard.mjs";
 import { lower } from "./drawer.mjs";
 import { submitForm } from "./form.mjs";
 import { cancelJob, forgetJob, retryJob } from "./jobs.mjs";
 import { dash, near, PARTS } from "./page.mjs";
-import { showPairs } from "./pairs.mjs";
+import { pairsFile, showPairs } from "./pairs.mjs";
 import { downloadPicture } from "./pictures.mjs";
 import { exchange, pin, unpin } from "./pins.mjs";
 import { changeSet, deleteSet, forgetModel, renameSet } from "./results.mjs";
 import { state } from "./state.mjs";
+import { clearFilter, headsFile } from "./table.mjs";
 
 /**
  * By the attribute that a button carries, what it does.
@@ -24,7 +25,7 @@ const ACTIONS = {
   export: (link) => link.setAttribute("href", withPins(ofThisView(link.getAttribute("href") || ""), state.pins)),
   page: (link, key) => link.setAttribute("href", pageOfModel(link.getAttribute("href") || "", key)),
   pairs: (button) => showPairs(button),
-  csv: (_, id) => dash().set_props(id, { exportDataAsCsv: true }),
+  csv: (_, id) => downloadTable(id, id === PARTS.table ? headsFile() : pairsFile()),
   erase: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
   rename: (button, id) => renameSet(id, button.dataset.name || ""),
   hide: (button, id) => changeSet(id, { hidden: button.dataset.hidden === "1" }),
@@ -65,6 +66,7 @@ export function clickedButton(event) {
   closeMenus(event);
   if (near(event, `#${PARTS.copy}`)) copyLink();
   if (near(event, `#${PARTS.submit}`)) submitForm();
+  if (near(event, `#${PARTS.tableClear}`)) clearFilter();
   followLink(event);
   const button = near(event, SELECTOR);
   if (!button) return;

@@ -3,6 +3,7 @@
 import { arrange } from "./arrange.mjs";
 import { mostOf } from "./bars.mjs";
 import { sizeOf } from "./geometry.mjs";
+import { countOf } from "./heads.mjs";
 import { drawCursor, drawPins } from "./outlines.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { room } from "./screen.mjs";
@@ -70,15 +71,16 @@ export function redraw() {
   tellPainted();
 }
 
-/** What changes with the colours. */
-function paint() {
-  const { heads, sight } = state;
+/** What changes with the colours; beside the table the heads that its filter leaves out are faded. */
+export function paint() {
+  const { heads, sight, left } = state;
   if (!heads || !sight) return;
+  const faded = heads.onlyFirst && left?.length === countOf(heads) ? left : null;
   const most = mostOf(heads.panels.map((panel, i) => (sheet.pieces[i]?.side ? panel.profile : null)));
   for (const [i, piece] of sheet.pieces.entries()) {
     const panel = heads.panels[i];
     writeTitle(piece, panel);
-    paintSquares(piece, panel, heads, sight);
+    paintSquares(piece, panel, heads, sight, faded);
     drawProfile(piece, panel.profile, heads, sight, most);
   }
 }

@@ -18,7 +18,7 @@ import { chooseTheme, screenKnown, watchScreen } from "./screen.mjs";
 import { startHooks } from "./start.mjs";
 import { state } from "./state.mjs";
 import { choosing, hideSuggestions, typing } from "./suggestions.mjs";
-import { outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
+import { makeRows, outOfRow, overRow, pickRow, selectRows } from "./table.mjs";
 
 /** @typedef {import("./heads.mjs").Packed} Packed */
 
@@ -111,6 +111,7 @@ dash().atlas = {
   local: changedLocally,
   settled,
   number,
+  rows: makeRows,
   select: selectRows,
   pick: pickRow,
   jobs: jobsSent,

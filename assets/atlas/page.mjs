@@ -29,6 +29,8 @@ export const PARTS = Object.freeze({
   sentence: "sentence",
   submit: "new-submit",
   table: "table",
+  tableClear: "table-clear",
+  tableCount: "table-count",
   theme: "theme",
   transpose: "transpose",
 });

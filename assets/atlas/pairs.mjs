@@ -103,8 +103,12 @@ function show(question, answer, verb) {
   dash().set_props(PARTS.pairs, { title: `${answer.head} ${verb} ${answer.title}` });
   const words = `${answer.hits} of ${answer.kept} pairs are hits: their target is among the ${answer.k} tokens that the head ranks ${place}.`;
   tell(question, words, rowsOf(answer.pairs));
-  const fileName = `${question.head}-${question.relation}-${question.kind}.csv`.replace(/[^\w.-]+/g, "-");
-  dash().set_props(PARTS.pairsTable, { csvExportParams: { fileName } });
+}
+
+/** What the file with the pairs on the screen is called. */
+export function pairsFile() {
+  const { head = "", relation = "", kind = "" } = asked.last || {};
+  return `${head}-${relation}-${kind}.csv`.replace(/[^\w.-]+/g, "-");
 }
 
 /**

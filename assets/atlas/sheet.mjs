@@ -127,8 +127,9 @@ export function writeTitle({ title, note }, panel) {
  * @param {Panel} panel
  * @param {Heads} heads
  * @param {Sight} sight
+ * @param {Uint8Array | null} left 0 for heads that are faded
  */
-export function paintSquares(piece, panel, heads, sight) {
+export function paintSquares(piece, panel, heads, sight, left) {
   const scale = window.devicePixelRatio || 1;
   const [width, height] = [piece.box.width, piece.box.height].map((length) => Math.round(length * scale));
   const pen = piece.canvas.getContext("2d");
@@ -138,7 +139,7 @@ export function paintSquares(piece, panel, heads, sight) {
     piece.image = pen.createImageData(width, height);
   }
   const pixels = new Uint32Array(piece.image.data.buffer);
-  writeSquares({ pixels, width, height }, panel.look, heads, sight);
+  writeSquares({ pixels, width, height }, panel.look, heads, sight, left);
   pen.putImageData(piece.image, 0, 0);
   piece.canvas.style.outline = panel.look.ground ? `1px solid ${panel.look.ground}` : "";
 }

@@ -1,6 +1,6 @@
 // @ts-check
-// Sort and filter of the table as an address has them: "-panel_0,layer" (descending, then ascending), and
-// "best:contains:capital;layer:greaterThan:10". Columns have the names of their fields.
+// Sort and filter of the table as an address has them: "-panel.all,layer" (descending, then ascending), and
+// "best:contains:capital;layer:greaterThan:10". Columns have their ids.
 
 /** @typedef {{colId: string, sort?: "asc" | "desc" | null, sortIndex?: number | null}} Sorted */
 /** @typedef {{filterType?: string, type?: string, filter?: unknown, filterTo?: unknown}} Condition */
@@ -14,7 +14,12 @@
  * @property {() => Record<string, ColumnFilter>} getFilterModel
  * @property {(model: Record<string, ColumnFilter>) => void} setFilterModel
  * @property {() => Column[] | null} getColumns
- * @property {(event: string, listener: () => void) => void} addEventListener
+ * @property {(event: string, listener: (event: any) => void) => void} addEventListener
+ * @property {(option: string, value: unknown) => void} setGridOption
+ * @property {() => void} onFilterChanged
+ * @property {() => boolean} isAnyFilterPresent
+ * @property {() => number} getDisplayedRowCount
+ * @property {(each: (node: {data?: {at: number}}) => void) => void} forEachNodeAfterFilter
  */
 
 const NUMBERS = "agNumberColumnFilter";
@@ -26,7 +31,7 @@ const JOINED = { AND: "+", OR: "|" };
 function written(columns) {
   const sorted = columns.filter(({ sort }) => sort);
   sorted.sort((one, other) => (one.sortIndex ?? 0) - (other.sortIndex ?? 0));
-  return sorted.map(({ colId, sort }) => (sort === "desc" ? `-${colId}` : colId)).join();
+  return sorted.map(({ colId, sort }) => (sort === "desc" ? `-${safe(colId)}` : safe(colId))).join();
 }
 
 /**
@@ -59,13 +64,12 @@ export function sortText(grid) {
  */
 export function sortOf(text, grid) {
   const there = new Set((grid.getColumns() || []).map((column) => column.getColId()));
-  const named = text.split(",").filter((name) => there.has(name.replace(/^-/, "")));
   /** @type {Sorted[]} */
-  const chosen = named.map((name, sortIndex) => ({
-    colId: name.replace(/^-/, ""),
-    sort: name.startsWith("-") ? "desc" : "asc",
-    sortIndex,
-  }));
+  const chosen = [];
+  for (const part of text.split(",")) {
+    const colId = plain(part.replace(/^-/, ""));
+    if (there.has(colId)) chosen.push({ colId, sort: part.startsWith("-") ? "desc" : "asc", sortIndex: chosen.length });
+  }
   return { state: text ? chosen : initial(grid), defaultState: { sort: null } };
 }
 
@@ -96,7 +100,7 @@ function conditionText({ type = "", filter, filterTo }) {
  * @param {string} text
  */
 function safe(text) {
-  return text.replace(/[%:;+|]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+  return text.replace(/[%:;+|,]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
 }
 
 /**
@@ -136,5 +140,5 @@ function conditionOf(text, filterType) {
  * @param {string} text
  */
 function plain(text) {
-  return text.replace(/%(25|3a|3b|2b|7c)/g, (code) => decodeURIComponent(code));
+  return text.replace(/%(25|3a|3b|2b|7c|2c)/g, (code) => decodeURIComponent(code));
 }

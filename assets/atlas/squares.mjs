@@ -21,6 +21,7 @@ import { halfway, inked } from "./colours.mjs";
 /** Flags of a mark: outline only; lighter inside; the lower left half of the square (dashboard/maps/look.py). */
 export const [HOLLOW, PALE, SUPPRESS] = [1, 2, 4];
 
+const FADED = 0x2b; // how much of a faded cell is seen, of 255
 const FROM_GAP = 5; // pixels of a cell's side: smaller ones stand without a gap
 const WIDE_GAP = 24; // and from here on it has two
 
@@ -30,8 +31,9 @@ const WIDE_GAP = 24; // and from here on it has two
  * @param {Look} look
  * @param {Grid} grid
  * @param {Sight} sight
+ * @param {Uint8Array | null} [left] 0 for heads that are faded
  */
-export function writeSquares(canvas, look, grid, sight) {
+export function writeSquares(canvas, look, grid, sight, left = null) {
   const { pixels, width, height } = canvas;
   const ground = inked(look.ground);
   const shades = Uint32Array.from(look.shades, inked);
@@ -48,6 +50,29 @@ export function writeSquares(canvas, look, grid, sight) {
     for (let y = top; y < Math.max(top + 1, bottom - gap); y++) pixels.set(line, y * width);
   }
   if (look.marks) writeMarks(canvas, look, look.marks, grid, columns, rows, gap);
+  if (left) fade(canvas, left, grid, columns, rows);
+}
+
+/**
+ * Let the page shine through the squares of some heads.
+ * @param {Canvas} canvas
+ * @param {Uint8Array} left
+ * @param {Grid} grid
+ * @param {ReturnType<typeof edges>} columns
+ * @param {ReturnType<typeof edges>} rows
+ */
+function fade({ pixels, width }, left, grid, columns, rows) {
+  for (const { at: row, from: top, to: bottom } of rows) {
+    const [first, step] = indicesOf(row, grid);
+    for (const { at: column, from, to } of columns) {
+      if (left[first + step * column]) continue;
+      for (let y = top; y < bottom; y++) {
+        for (let x = y * width + from; x < y * width + to; x++) {
+          if (pixels[x]) pixels[x] = ((pixels[x] & 0xffffff) | (FADED << 24)) >>> 0;
+        }
+      }
+    }
+  }
 }
 
 /**

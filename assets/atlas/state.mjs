@@ -17,6 +17,7 @@
  * @property {string} zoom the part of the maps that is in sight, as an address has it; empty for all
  * @property {string} sort of the table, as an address has it; empty for the default
  * @property {string} filter of the table, as an address has it
+ * @property {Uint8Array | null} left 1 for every head that the table's filter leaves; null without a filter
  */
 
 /** @type {State} */
@@ -30,4 +31,5 @@ export const state = {
   zoom: "",
   sort: "",
   filter: "",
+  left: null,
 };

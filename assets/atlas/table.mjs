@@ -1,45 +1,183 @@
 // @ts-check
-// The table: a row under the pointer is outlined on the map, pinned rows are selected and scrolled to. Its sort and filter
-// are in the address.
+// The table: a row under the pointer is outlined on the map, pinned rows stand on top and are marked in their place. The map
+// fades what the table's filter leaves out, the table leaves out what the map's zoom does. Sort and filter are in the address.
 import { onArrival, rewriteAddress, valueOf } from "./address.mjs";
+import { columnsOf, countText, rowsOf, unpackedCells } from "./cells.mjs";
 import { leave, moveCursor } from "./cursor.mjs";
+import { paint } from "./drawing.mjs";
+import { boxOf } from "./geometry.mjs";
 import { cellNamed } from "./heads.mjs";
-import { dash, near, PARTS } from "./page.mjs";
+import { byId, dash, near, PARTS } from "./page.mjs";
 import { pin } from "./pins.mjs";
 import { rules } from "./rules.mjs";
-import { state } from "./state.mjs";
 import { filterOf, filterText, sortOf, sortText } from "./sorting.mjs";
+import { state } from "./state.mjs";
+import { onZoom, sightOf, zoomed } from "./zoom.mjs";
 
-/** @type {{head: string | undefined}} */
-const scrolled = { head: undefined }; // the pinned head that the table last came to
-
+/** @typedef {import("./cells.mjs").Definition} Definition */
+/** @typedef {import("./cells.mjs").PackedCells} PackedCells */
+/** @typedef {import("./cells.mjs").Row} Row */
 /** @typedef {import("./sorting.mjs").Grid} Grid */
+/** @typedef {{columns: Definition[], cells: Record<string, PackedCells>}} Content as dashboard/page/table.py packs it */
 
-/** @type {{grid: Grid | null, isFollowing: boolean}} */
-const followed = { grid: null, isFollowing: false }; // the grid that is listened to; whether it is being told
+const ROW = 30; // pixels (dashboard/page/table.py)
+const BY_HAND = /^(ui|columnFilter|columnMenu)/; // what the grid says of a change that a person made
 
-/** Sort and filter the table as the address says, and write into the address what a person does to it. */
-async function followAddress() {
-  if (valueOf(state.query, "view") !== "table") return;
-  const grid = await gridOf(PARTS.table);
-  if (!grid) return;
-  if (grid !== followed.grid) {
-    followed.grid = grid;
-    for (const event of ["sortChanged", "filterChanged"]) grid.addEventListener(event, sortedOrFiltered);
-  }
-  followed.isFollowing = true;
-  if (sortText(grid) !== state.sort) grid.applyColumnState(sortOf(state.sort, grid));
-  if (filterText(grid.getFilterModel()) !== state.filter) grid.setFilterModel(filterOf(state.filter, grid));
-  setTimeout(() => (followed.isFollowing = false)); // the grid tells of it in a moment
+/** @type {{cells: Record<string, ReturnType<typeof unpackedCells>>, rows: Row[], definitions: string, version: number}} */
+const content = { cells: {}, rows: [], definitions: "", version: 0 };
+
+/** @type {{grid: Grid | null, pins: string}} */
+const shown = { grid: null, pins: "" }; // the grid that is listened to, and the rows that are pinned in it
+
+/**
+ * The rows and columns of the table; columns that are there already stay as a person has arranged them.
+ * @param {Content | null} packed
+ * @returns {[rows: unknown, columns: unknown]}
+ */
+export function makeRows(packed) {
+  const { no_update } = dash();
+  if (!packed) return [no_update, no_update];
+  content.cells = {};
+  for (const [field, cells] of Object.entries(packed.cells)) content.cells[field] = unpackedCells(cells);
+  const names = packed.cells.name.values.length;
+  content.rows = rowsOf(content.cells.name, names, ++content.version);
+  const definitions = JSON.stringify(packed.columns);
+  const isSame = definitions === content.definitions;
+  content.definitions = definitions;
+  return [content.rows, isSame ? no_update : columnsOf(packed.columns, lookup)];
 }
 
-onArrival(followAddress);
+/**
+ * @param {string} field
+ * @param {number} at
+ */
+function lookup(field, at) {
+  const cells = content.cells[field];
+  return cells ? cells(at) : null;
+}
 
-function sortedOrFiltered() {
-  if (!followed.grid || followed.isFollowing) return;
-  state.sort = sortText(followed.grid);
-  state.filter = filterText(followed.grid.getFilterModel());
+/**
+ * Mark the rows of the pinned heads, and put them on top.
+ * @param {string[] | null} pins
+ * @param {unknown[] | null} rows
+ * @returns {{ids: string[]}}
+ */
+export function selectRows(pins, rows) {
+  if (rows && rows.length && isTable(location.search)) follow();
+  return { ids: pins || [] };
+}
+
+/**
+ * @param {string} query
+ */
+function isTable(query) {
+  return valueOf(query, "view") === "table";
+}
+
+onArrival(() => {
+  if (isTable(state.query)) follow();
+});
+
+onZoom(() => {
+  if (shown.grid) shown.grid.onFilterChanged();
+});
+
+/** Bring the grid to what the page says: pins, sort and filter. */
+async function follow() {
+  const grid = await gridOf(PARTS.table);
+  if (!grid) return;
+  if (grid !== shown.grid) listenTo(grid);
+  followAddress();
+  placePins();
+}
+
+/**
+ * @param {Grid} grid
+ */
+function listenTo(grid) {
+  shown.grid = grid;
+  shown.pins = "";
+  grid.setGridOption("isExternalFilterPresent", () => zoomed() !== null);
+  grid.setGridOption("doesExternalFilterPass", (/** @type {{data: Row}} */ { data }) => isOnMap(data));
+  for (const event of ["sortChanged", "filterChanged"]) grid.addEventListener(event, sortedOrFiltered);
+  grid.addEventListener("newColumnsLoaded", followAddress);
+  grid.addEventListener("modelUpdated", tellLeft);
+  grid.addEventListener("cellKeyDown", ({ event, data }) => event?.key === "Enter" && data && pin(data.name, true));
+  grid.onFilterChanged();
+}
+
+/** Sort and filter as the address says. */
+function followAddress() {
+  const { grid } = shown;
+  if (!grid) return;
+  if (sortText(grid) !== state.sort) grid.applyColumnState(sortOf(state.sort, grid));
+  if (filterText(grid.getFilterModel()) !== state.filter) grid.setFilterModel(filterOf(state.filter, grid));
+}
+
+/**
+ * Write into the address what a person does to the table.
+ * @param {{source?: string}} event
+ */
+function sortedOrFiltered({ source = "" }) {
+  if (BY_HAND.test(source)) writeOwn();
+}
+
+function writeOwn() {
+  if (!shown.grid) return;
+  state.sort = sortText(shown.grid);
+  state.filter = filterText(shown.grid.getFilterModel());
   rewriteAddress(["sort", "filter"]);
+}
+
+/** Leave all rows again. */
+export function clearFilter() {
+  if (!shown.grid) return;
+  shown.grid.setFilterModel({});
+  writeOwn();
+}
+
+/** Put the pinned heads on top. The other rows stay where they are on the screen. */
+function placePins() {
+  const { grid } = shown;
+  const wanted = JSON.stringify([content.version, state.pins]);
+  if (!grid || wanted === shown.pins) return;
+  const [version, before] = shown.pins ? JSON.parse(shown.pins) : [content.version, state.pins];
+  const pinned = state.pins.map((name) => content.rows.find((row) => row.name === name)).filter(Boolean);
+  shown.pins = wanted;
+  grid.setGridOption("pinnedTopRowData", pinned);
+  const body = byId(PARTS.table).querySelector(".ag-body-viewport");
+  if (body && version === content.version) body.scrollTop += ROW * (state.pins.length - before.length);
+}
+
+/**
+ * Whether the map's zoom shows a head.
+ * @param {Row} row
+ */
+function isOnMap({ name }) {
+  const { heads } = state;
+  const cell = heads && cellNamed(heads, name, rules().head);
+  if (!heads || !cell) return true;
+  const sight = sightOf(zoomed(), heads);
+  return boxOf({ left: 0, top: 0, width: sight.columns, height: sight.rows }, sight, cell, heads) !== null;
+}
+
+/** Say how many rows the filter leaves, and fade the other heads on the map. */
+function tellLeft() {
+  const { grid } = shown;
+  if (!grid) return;
+  byId(PARTS.tableCount).textContent = countText(grid.getDisplayedRowCount(), content.rows.length);
+  byId(PARTS.tableClear).hidden = !Object.keys(grid.getFilterModel()).length;
+  const left = grid.isAnyFilterPresent() ? new Uint8Array(content.rows.length) : null;
+  if (left) grid.forEachNodeAfterFilter(({ data }) => data && (left[data.at] = 1));
+  const isSame = String(left) === String(state.left);
+  state.left = left;
+  if (!isSame) paint();
+}
+
+/** What the file with the rows is called. */
+export function headsFile() {
+  const [model] = (state.heads ? state.heads.model : "").split("@");
+  return `${model}-heads.csv`.replace(/[^\w.-]+/g, "-");
 }
 
 /**
@@ -49,22 +187,6 @@ function sortedOrFiltered() {
 async function gridOf(id) {
   const holder = /** @type {{dash_ag_grid?: {getApiAsync: (id: string) => Promise<Grid>}}} */ (/** @type {unknown} */ (window));
   return holder.dash_ag_grid ? holder.dash_ag_grid.getApiAsync(id) : null;
-}
-
-/**
- * Select the rows of the pinned heads, and come to the last of them when it is a new one.
- * @param {string[] | null} pins
- * @param {unknown[] | null} rows
- * @returns {[selected: {ids: string[]}, scrollTo: unknown]}
- */
-export function selectRows(pins, rows) {
-  const names = pins || [];
-  const last = names.at(-1);
-  const isShown = Boolean(rows && rows.length) && valueOf(location.search, "view") === "table";
-  const isAway = isShown && last !== undefined && last !== scrolled.head;
-  if (isShown) scrolled.head = last;
-  if (isShown) followAddress();
-  return [{ ids: names }, isAway ? { rowId: last } : dash().no_update];
 }
 
 /**

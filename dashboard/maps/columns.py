@@ -1,10 +1,14 @@
-"""The kinds of column that the table has."""
+"""The kinds of column that the table has, and what stands in their cells."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from analysis.results.scores import Missing
+from analysis.results.scores import Floats, Missing
+
+Column = dict[str, Any]  # a column of the table as AG Grid takes it, or a group of columns (its `children`)
+Cells = Sequence[Any] | Floats  # the values of a column, one per head; NaN or None where there is nothing to say
 
 TEXT = {"filter": "agTextColumnFilter"}
 NUMBER = {
@@ -12,25 +16,48 @@ NUMBER = {
     "filter": "agNumberColumnFilter",
     "filterParams": {"defaultOption": "greaterThanOrEqual"},
     "sortingOrder": ["desc", "asc", None],
-    "width": 136,
+    "width": 120,
 }
 
+# How the scripts write a column's numbers (assets/atlas/cells.mjs). The grid evaluates no code that is sent to it.
+WHOLE = {"context": {"digits": 0}}
+TWO_DIGITS = {"context": {"digits": 2}}
+SIGNED = {"context": {"digits": 3, "signed": True}}  # changes of log P, of which most are below 0.01
 
-Column = dict[str, Any]  # a column of the table, as AG Grid takes it
-
-
-def _formatted(**code: str) -> Column:
-    """A column whose numbers are written by a piece of script."""
-    return {"valueFormatter": code}
-
-
-TWO_DIGITS = _formatted(function="typeof params.value === 'number' ? d3.format('.2f')(params.value) : params.value")
-SIGNED = _formatted(function="typeof params.value === 'number' ? d3.format('+.3f')(params.value) : ''")
+_KEPT = 4  # digits of a cell: sorted and taken away with more of them than are shown
 
 
-def numbers(values: Any, reasons: Any) -> list[float | str]:
+def group(title: str, children: list[Column]) -> Column:
+    """Columns under a common heading."""
+    first = children[0].get("field", title)
+    return {"headerName": title, "groupId": f"group.{first}", "children": children}
+
+
+def unfolded(column: Column) -> Column:
+    """A column that is seen when its group is unfolded."""
+    return {**column, "columnGroupShow": "open"}
+
+
+def leaves(columns: Sequence[Column]) -> list[Column]:
+    """The columns of all groups, in their order."""
+    found: list[Column] = []
+    for column in columns:
+        found += leaves(column["children"]) if "children" in column else [column]
+    return found
+
+
+def numbers(values: Floats, reasons: Any) -> Cells:
     """Scores, and the reason in words where there is none."""
-    texts: list[float | str] = []
-    for number, reason in zip(np.round(values, 4).tolist(), reasons, strict=True):
-        texts.append(Missing(reason).words if number != number else number)
-    return texts
+    rounded = np.round(values, _KEPT)
+    gaps = np.flatnonzero(np.isnan(rounded))
+    if not len(gaps):
+        return rounded
+    cells: list[float | str] = rounded.tolist()
+    for place in gaps.tolist():
+        cells[place] = Missing(reasons[place]).words
+    return cells
+
+
+def measured(values: Floats) -> Floats:
+    """What was measured of some heads; NaN of the others."""
+    return np.round(values, _KEPT)

@@ -20,7 +20,7 @@ from analysis.results.provenance import Provenance
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps import plain
-from dashboard.maps.columns import Column
+from dashboard.maps.columns import Cells, Column
 from dashboard.maps.control import Control
 from dashboard.maps.counts import Counts, ShareTable
 from dashboard.maps.entry import Entry
@@ -311,10 +311,10 @@ class Map(Generic[State]):
     # ---- The table ----------------------------------------------------------------------------------------------
 
     def columns(self, shown: MapView[State]) -> list[Column]:
-        """Its columns of the table, as AG Grid takes them."""
+        """Its columns of the table, as AG Grid takes them; no two maps may have the same field."""
         return []
 
-    def cells(self, shown: MapView[State]) -> dict[str, list[Any]]:
+    def cells(self, shown: MapView[State]) -> dict[str, Cells]:
         """The values of its columns by field, for each head in the order of layers and heads."""
         return {}
 

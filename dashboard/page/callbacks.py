@@ -19,7 +19,7 @@ from dashboard.page.inspector import inspector
 from dashboard.page.layout import downloads
 from dashboard.page.markup import as_data
 from dashboard.page.sections import all_sections, drawn_sections, section_output, section_parts
-from dashboard.page.table import columns, rows
+from dashboard.page.table import content
 from dashboard.page.workshop import job_list, model_list
 from dashboard.setting import Setting, settings_of
 from dashboard.state import MODELS, TABLE, ReadState, ViewState, all_settings
@@ -76,8 +76,7 @@ def describing() -> Values:
             "open": {key: Output(ids.card(key), "open") for key in folded},
             "sent": Output(ids.SENT, "data"),
             "downloads": Output(ids.DOWNLOADS, "children"),
-            "rows": Output(ids.TABLE, "rowData"),
-            "columns": Output(ids.TABLE, "columnDefs"),
+            "table": Output(ids.TABLE_CONTENT, "data"),
             "hidden": {name: Output(name, "hidden") for name in (*_HIDDEN, *section_parts())},
         },
         "inputs": {
@@ -279,8 +278,7 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
         "open": below.open,
         "sent": below.sent,
         "downloads": downloads(view.named.shared),
-        "rows": rows(view) if in_table else no_update,
-        "columns": columns(view) if in_table else no_update,
+        "table": content(view) if in_table else no_update,
         "hidden": hidden,
     }
 
@@ -349,13 +347,8 @@ def _register_scripts(app: Dash) -> None:
     script("draw", Input(ids.HEADS, "data"))
     script("pin", Input(ids.PINS, "data"))
     script("cards", Input(ids.CARDS, "data"))
-    script(
-        "select",
-        Output(ids.TABLE, "selectedRows"),
-        Output(ids.TABLE, "scrollTo"),
-        Input(ids.PINS, "data"),
-        Input(ids.TABLE, "rowData"),
-    )
+    script("rows", Output(ids.TABLE, "rowData"), Output(ids.TABLE, "columnDefs"), Input(ids.TABLE_CONTENT, "data"))
+    script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
     script("jobs", Input(ids.JOBS, "data"))
     script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)

@@ -57,6 +57,9 @@ DRAWER = "drawer"  # around it: a sheet above the page on a phone (scripts)
 CARDS = "cards"  # the inspector's cards as data
 TABLE = "table"  # (scripts)
 TABLE_FRAME = "table-frame"
+TABLE_CONTENT = "table-content"  # its columns and cells, packed; the scripts make its rows
+TABLE_COUNT = "table-count"  # how many rows its filter leaves (scripts)
+TABLE_CLEAR = "table-clear"  # leaves all rows again (scripts)
 
 # Models and jobs
 WORKSHOP = "workshop"

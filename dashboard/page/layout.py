@@ -37,6 +37,7 @@ _STORES = (
     ids.HEADS,
     ids.FOLLOWED,
     ids.CARDS,
+    ids.TABLE_CONTENT,
     ids.JOBS,
     ids.FRESH,
     ids.SENT,

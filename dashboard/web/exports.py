@@ -20,7 +20,8 @@ from dashboard.cache import cached
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of_method
 from dashboard.maps.map import MapView
-from dashboard.state import ViewState
+from dashboard.page import table
+from dashboard.state import TABLE, ViewState
 from dashboard.view import View, open_view, opened
 from dashboard.web.heavy import Heavy, Made
 from dashboard.web.standalone import standalone
@@ -53,8 +54,8 @@ def _everything(view: View) -> Scores:
 
 
 def view_frame(view: View) -> pd.DataFrame:
-    """The view in long format."""
-    return view.map.frame(_shown(view))
+    """A map in long format; the table as it is, with a row per head."""
+    return table.frame(view) if view.state.view == TABLE else view.map.frame(_shown(view))
 
 
 @cached(8)

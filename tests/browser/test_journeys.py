@@ -259,25 +259,56 @@ def test_copy_link(visit):
 
 
 def test_the_table_is_linked(visit):
-    """Hovering a row outlines its head, a click pins it, pinned rows are selected."""
-    page = visit("/?view=table&pin=L23H2")
-    row = page.locator('.ag-center-cols-container .ag-row[row-id="L23H2"]')
-    expect(row).to_have_class(re.compile("ag-row-selected"))
-    other = page.locator('.ag-center-cols-container .ag-row[row-id="L23H3"]')
+    """Hovering a row outlines its head; a click pins it on top, marked in its place, which does not move."""
+    page = visit("/?view=table&pin=L0H3")
+    on_top = page.locator("#table .ag-pinned-left-floating-top .ag-row")
+    expect(on_top).to_have_text(["L0H3"])  # far down, and yet in sight
+    other = page.locator('.ag-center-cols-container .ag-row[row-id="L23H2"]')
     other.hover()
     assert outlines(page, "cursor") == 1
+    before = other.bounding_box()["y"]
     other.locator(".ag-cell").first.click()
+    expect(on_top).to_have_text(["L0H3", "L23H2"])
+    expect(other).to_have_class(re.compile("ag-row-selected"))
     expect(page.locator(".head-card")).to_have_count(2)
-    assert query(page)["pin"] == "L23H2.L23H3"
+    assert other.bounding_box()["y"] == pytest.approx(before, abs=1)
+    assert query(page)["pin"] == "L0H3.L23H2"
+    on_top.first.click()
+    expect(on_top).to_have_text(["L23H2"])
 
 
-def test_the_table_comes_to_a_pinned_head(visit):
-    """One far down: in the address, and found by the search."""
-    page = visit("/?view=table&pin=L0H3")
-    for name in ("L0H3", "L5H5"):
-        expect(page.locator(f'.ag-center-cols-container .ag-row[row-id="{name}"]')).to_be_in_viewport()
-        page.locator("#search").fill("5.5")
-        page.locator("#search").press("Enter")
+def test_the_tables_filter_and_the_maps_zoom_are_linked(visit):
+    """The map fades what the filter leaves out, the table leaves out what the zoom does; both are counted."""
+    page = visit("/?view=table&filter=panel.all:greaterThan:0.15")
+    count, clear = page.locator("#table-count"), page.get_by_role("button", name="Clear filter")
+    expect(count).to_have_text("22 of 270 heads")
+    left = (
+        'import("/assets/atlas/state.mjs").then(({ state }) => state.left && [state.left[23 * 9 + 4], state.left[0]])'
+    )
+    assert page.evaluate(left) == [1, 0]
+    clear.click()
+    expect(count).to_have_text("270 heads")
+    expect(clear).to_be_hidden()
+    assert page.evaluate(left) is None
+    wait_for_query(page, "filter", None)
+    page.evaluate('import("/assets/atlas/zoom.mjs").then((m) => m.setZoom({ layers: [20, 24], heads: [0, 2] }))')
+    expect(count).to_have_text(page.locator(".zoom-tools span").inner_text().removesuffix(" in view"))
+    page.go_back()
+    expect(count).to_have_text("270 heads")
+    page.go_back()
+    expect(count).to_have_text("22 of 270 heads")
+
+
+def test_the_table_is_taken_away_with_all_that_stands_behind_its_scores(visit):
+    """Two digits on the screen, all of them and the folded columns in the file, of the rows that the filter leaves."""
+    page = visit("/?view=table&filter=name:contains:L23H4")
+    cell_of = page.locator('.ag-center-cols-container [row-id="L23H4"] [col-id="panel.knowledge"]')
+    expect(cell_of).to_have_text("0.65")
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download as CSV").click()
+    frame = pd.read_csv(found.value.path())
+    assert frame["name"].tolist() == ["L23H4"]
+    assert frame[["low.country_capital", "beyond.country_capital"]].iloc[0].tolist() == [0.4951, 0.5]
 
 
 def test_downloads_hold_the_right_numbers(visit, tmp_path):

@@ -1,6 +1,9 @@
-"""What the tests of the page are made of: states by their fields, catalogues of a store, maps of scores."""
+"""What the tests of the page are made of: states by their fields, catalogues of a store, maps of scores, tables."""
 
+import base64
 from dataclasses import replace
+
+import numpy as np
 
 from analysis.results.catalogue import Catalogue
 from dashboard.figures.view_figure import view_figure
@@ -30,6 +33,16 @@ def view_of(scores, wanted=None):
 def map_view(scores, wanted=None):
     """The map of a result's method in such a view."""
     return view_of(scores, wanted).of(map_of(scores.provenance.method))
+
+
+def rows_of(table):
+    """The rows of a table as the scripts make them of what they are sent."""
+    columns = {}
+    for field, packed in table["cells"].items():
+        kind = np.uint8 if len(packed["values"]) <= 256 else np.dtype("<u2")
+        codes = np.frombuffer(base64.b64decode(packed["codes"]), kind)
+        columns[field] = [packed["values"][code] for code in codes.tolist()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def figure_of(scores, wanted=None, dark=False, width=1240):

@@ -19,12 +19,14 @@ from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import builtin as default_model
 from dashboard.jobs import job_state
 from dashboard.maps import MAPS
+from dashboard.maps.columns import leaves
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import control_props
 from dashboard.setting import MAX_PINS
 from dashboard.web import scripts
 from dashboard.web.guard import MAX_UPLOAD
 from tests.computing import asked
+from tests.dashboard.made import rows_of
 from tests.synthetic import BIG, HOSTILE, ODD
 
 SCREEN = {"width": 1240, "dark": False}
@@ -70,8 +72,9 @@ def test_the_table_shows_one_map_and_all_rows(catalogue):
     query = painted(catalogue, "?view=table")
     assert query["heads"]["drawn"] == 1
     found = callbacks.describe(catalogue, query["query"], SCREEN, None)
-    assert len(found["rows"]) == 270
-    best = next(row for row in found["rows"] if row["name"] == "L23H4")
+    rows = rows_of(found["table"])
+    assert len(rows) == 270
+    best = next(row for row in rows if row["name"] == "L23H4")
     assert best["best"] == "country → capital"
     assert best["does"] == "Algorithmic, Knowledge"
     assert not found["hidden"][ids.TABLE_FRAME]
@@ -119,7 +122,7 @@ PLAIN = {
     "aria-label",
     "data-own",
     "headerName",
-    "best",
+    "values",
     "absent",
 }  # properties that are shown as they are
 MARKUP = {"markdown", "iframe", "script", "style", "objectel", "embed"}  # components whose text is read as markup
@@ -142,7 +145,8 @@ def test_markup_in_tokens_and_titles_is_text_everywhere(catalogue):
     assert "<img" not in text(around["sections"]["profile"])
     assert read_as_markup(around) == []
     assert read_as_markup(cards) == []
-    assert not any("cellRenderer" in column for column in around["columns"])  # the grid shows plain text
+    columns = leaves(around["table"]["columns"])
+    assert not any("cellRenderer" in column for column in columns)  # the grid shows plain text
 
 
 @pytest.mark.parametrize(
@@ -210,10 +214,11 @@ def test_what_is_drawn_below_follows_the_page(catalogue):
     query = painted(catalogue, "?view=table")["query"]
     for followed, best in (([query, f"{query}&kind=suppress"], "suppress"), (["?x=1", "?kind=suppress"], "promote")):
         found = callbacks.describe(catalogue, query, SCREEN, None, None, followed)
-        assert {row["best_kind"] for row in found["rows"]} - {""} >= {best}
-        assert ({row["best_kind"] for row in found["rows"]} == {"suppress", ""}) == (best == "suppress")
+        effects = {row["best.effect"] for row in rows_of(found["table"])}
+        assert effects - {""} >= {best}
+        assert (effects == {"suppress", ""}) == (best == "suppress")
     for nonsense in (7, "x", [query], [None, None, None]):
-        assert callbacks.describe(catalogue, query, SCREEN, None, None, nonsense)["rows"]
+        assert callbacks.describe(catalogue, query, SCREEN, None, None, nonsense)["table"]
 
 
 def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):

@@ -21,6 +21,7 @@ from dashboard.page import callbacks
 from dashboard.page.hover import packed
 from dashboard.view import open_view
 from tests.computing import asked, computed, function_plan, function_scores, salience
+from tests.dashboard.made import rows_of
 from tests.synthetic import ODD, odd_scores
 from tests.test_plan import RELATION
 
@@ -102,7 +103,8 @@ def test_what_a_job_has_not_computed_says_why(stopped, store, state, reason):
     assert missing.max(("item", "kind", "sample", "head")).values.tolist() == [0, reason, reason]
     screen, query = {"width": 1240}, "?model=small&view=table"
     found = callbacks.describe(catalogue, query, screen, None)
-    assert {row["item_0"] for row in found["rows"] if row["layer"]} == {reason.words}
+    score = f"score.{RELATION.name}"
+    assert {row[score] for row in rows_of(found["table"]) if row["layer"]} == {reason.words}
     assert reason.words in json.dumps(callbacks.inspect(catalogue, ["L1H0"], query, screen))
     legend = json.dumps(packed(open_view(catalogue, query), dark=False)["legend"])
     assert ("failed: the disk is full. Make room" in legend) == (state == "failed")

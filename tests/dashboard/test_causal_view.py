@@ -23,7 +23,7 @@ from dashboard.maps.causal.state import CausalState
 from dashboard.page import callbacks, ids
 from dashboard.view import open_view
 from dashboard.web.exports import reproduce, scores_frame
-from tests.dashboard.made import catalogue_of
+from tests.dashboard.made import catalogue_of, rows_of
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_causal_panels import CARD, small
 from tests.synthetic import BIG, HOSTILE, ODD, causal_scores_of, odd_scores
@@ -200,12 +200,14 @@ def test_moving_the_threshold_draws_no_curve_again(catalogue):
 def test_the_table_has_the_gates_too(catalogue):
     """Roles, scores, effect and preview under each task's name."""
     found = callbacks.describe(catalogue, f"?model={ODD}&view=table", SCREEN, None)
-    names = [column["headerName"] for column in found["columns"]]
-    assert {"Math: Role", "Math: F any", "Syntax: N always", "Syntax: Effect", "Syntax: Preview"} <= set(names)
-    row = found["rows"][0]
+    groups = {column["headerName"]: column for column in found["table"]["columns"]}
+    for title in ("Causal map: Math", "Causal map: Syntax"):
+        names = {column["headerName"] for column in groups[title]["children"]}
+        assert {"Role", "F any", "N always", "Effect", "Preview"} <= names
+    row = rows_of(found["table"])[0]
     roles = reduced(catalogue.result(odd_scores().provenance.model, "causal"), "math", "any")
-    assert row["task_0_facilitation_any"] == pytest.approx(roles[0][0, 0], abs=1e-4)
-    assert isinstance(row["task_1_effect"], float)
+    assert row["task.facilitation.any.math"] == pytest.approx(roles[0][0, 0], abs=1e-4)
+    assert isinstance(row["task.effect.syntax"], float)
 
 
 def test_downloads_of_the_causal_map(server, catalogue):

@@ -26,7 +26,7 @@ from dashboard.page.hover import packed
 from dashboard.page.inspector import inspector
 from dashboard.palette import blend, colours
 from dashboard.view import open_view
-from tests.dashboard.made import figure_of, map_view, state, view_of
+from tests.dashboard.made import figure_of, map_view, rows_of, state, view_of
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_function_figures import maps, unpacked
 from tests.dashboard.test_hover import numbers
@@ -289,12 +289,13 @@ def test_the_card_shows_a_second_label_too():
 
 
 def test_table_and_files_have_intervals(catalogue, client):
-    """The best relation's interval, β and control in the table; the deciding label's in the view's file."""
-    found = callbacks.describe(catalogue, "?view=table", SCREEN, None)
-    best = next(row for row in found["rows"] if row["name"] == "L23H4")
-    assert [best["best_low"], best["best_high"]] == pytest.approx([float(end) for end in wilson(26, 40)], abs=1e-4)
-    assert best["best_beyond"] == 0.5
-    assert {"95 % low", "95 % high", "β", "Control"} <= {column["headerName"] for column in found["columns"]}
+    """Interval, β and control of the best relation and of each in the table, of the deciding one in the file."""
+    found = callbacks.describe(catalogue, "?view=table", SCREEN, None)["table"]
+    best = next(row for row in rows_of(found) if row["name"] == "L23H4")
+    for field in ("best.{}", "{}.country_capital"):
+        low, high, beyond = (field.format(name) for name in ("low", "high", "beyond"))
+        assert [best[low], best[high]] == pytest.approx([float(end) for end in wilson(26, 40)], abs=1e-4)
+        assert best[beyond] == 0.5
     frame = pd.read_csv(io.BytesIO(client.get("/export/view.csv?relation=country_capital").content))
     row = frame[(frame["layer"] == 23) & (frame["head"] == 4)].iloc[0]
     assert [row["low"], row["high"]] == pytest.approx([float(end) for end in wilson(26, 40)])

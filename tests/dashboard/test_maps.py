@@ -25,7 +25,7 @@ from dashboard.setting import Part
 from dashboard.state import ViewState
 from dashboard.view import open_view, view_titles
 from dashboard.web.application import create_app
-from tests.dashboard.made import catalogue_of, state
+from tests.dashboard.made import catalogue_of, rows_of, state
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.synthetic import ODD, fill, odd_scores
 from tests.toy_map import ParityMap
@@ -128,8 +128,8 @@ def test_a_new_map_has_its_part_of_a_heads_card_and_of_the_table(toys):
     cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view=parity", SCREEN))
     assert cards.index("Counted from zero.") < cards.index("Gates")
     table = callbacks.describe(toys, f"?model={ODD}&view=table", SCREEN, None)
-    assert "Parity" in [column["headerName"] for column in table["columns"]]
-    assert [row["parity"] for row in table["rows"][:4]] == [0.9, 0.0, 0.9, 0.0]
+    assert "Parity" in [column["headerName"] for column in table["table"]["columns"]]
+    assert [row["parity"] for row in rows_of(table["table"])[:4]] == [0.9, 0.0, 0.9, 0.0]
 
 
 def test_a_new_map_can_be_taken_away(client):

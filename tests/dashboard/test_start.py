@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from dashboard.page import ids
+from tests.dashboard.made import rows_of
 
 
 def parts(layout):
@@ -52,7 +53,7 @@ def test_the_layout_has_the_view_of_its_address(client):
 
 def test_the_table_and_the_lists_come_with_their_views(client):
     """Rows of all heads; models with results."""
-    assert len(layout_of(client, "?view=table")[ids.TABLE]["rowData"]) == 270
+    assert len(rows_of(layout_of(client, "?view=table")[ids.TABLE_CONTENT]["data"])) == 270
     found = layout_of(client, "?view=models")
     assert found[ids.MODEL_LIST]["children"]
     assert found[ids.ATLAS]["hidden"]

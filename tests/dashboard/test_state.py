@@ -29,7 +29,7 @@ states = st.builds(
     transpose=st.booleans(),
     palette=st.sampled_from(["okabe-ito", "paper"]),
     zoom=st.sampled_from([None, ((0, 9), (0, 3)), ((5, 5), (63, 63))]),
-    sort=st.sampled_from(["", "-panel_0,layer"]),
+    sort=st.sampled_from(["", "-panel.all,layer"]),
     filter=st.sampled_from(["", "best:contains:a&b;c"]),
     own=st.sampled_from(["", "mine@0123abcd"]),
     pins=st.lists(heads, max_size=MAX_PINS, unique=True).map(tuple),

@@ -30,8 +30,8 @@ test("the default view has a bare address, unless heads are pinned or the maps a
 });
 
 test("what the browser looks after replaces its own parts, readable and escaped", () => {
-  const values = { filter: "best:contains:a&b", sort: "-panel_0", pin: "L1H2" };
-  const written = "?view=table&sort=-panel_0&filter=best:contains:a%26b&pin=L1H2";
+  const values = { filter: "best:contains:a&b", sort: "-panel.all", pin: "L1H2" };
+  const written = "?view=table&sort=-panel.all&filter=best:contains:a%26b&pin=L1H2";
   assert.equal(withOwn("?view=table&pin=L9H9&zoom=L1-2.H1-2&sort=name", values), written);
   assert.equal(valueOf(written, "filter"), values.filter);
 });

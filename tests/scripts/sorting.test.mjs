@@ -13,7 +13,7 @@ import { filterOf, filterText, sortOf, sortText } from "../../assets/atlas/sorti
  */
 function grid(sorted = []) {
   const definitions = { name: { filter: "agTextColumnFilter" }, layer: { filter: "agNumberColumnFilter" } };
-  const columns = Object.entries({ ...definitions, panel_0: { filter: "agNumberColumnFilter", initialSort: "desc" } });
+  const columns = Object.entries({ ...definitions, "panel.all": { filter: "agNumberColumnFilter", initialSort: "desc" } });
   const there = columns.map(([name, definition]) => ({ getColId: () => name, getColDef: () => definition }));
   const unused = () => assert.fail("not to be called");
   return {
@@ -23,12 +23,17 @@ function grid(sorted = []) {
     getFilterModel: unused,
     setFilterModel: unused,
     addEventListener: unused,
+    setGridOption: unused,
+    onFilterChanged: unused,
+    isAnyFilterPresent: () => assert.fail("not to be called"),
+    getDisplayedRowCount: () => assert.fail("not to be called"),
+    forEachNodeAfterFilter: unused,
   };
 }
 
 test("the default sort is not written, no sort is, and several are in their order", () => {
-  assert.equal(sortText(grid([{ colId: "panel_0", sort: "desc" }])), "");
-  assert.equal(sortText(grid([{ colId: "panel_0", sort: null }])), "none");
+  assert.equal(sortText(grid([{ colId: "panel.all", sort: "desc" }])), "");
+  assert.equal(sortText(grid([{ colId: "panel.all", sort: null }])), "none");
   const two = grid([{ colId: "layer", sort: "asc", sortIndex: 1 }, { colId: "name", sort: "desc", sortIndex: 0 }]);
   assert.equal(sortText(two), "-name,layer");
 });
@@ -38,7 +43,7 @@ test("a sort is read back; unknown columns are left out, and nothing stands for 
     { colId: "name", sort: "desc", sortIndex: 0 },
     { colId: "layer", sort: "asc", sortIndex: 1 },
   ]);
-  assert.deepEqual(sortOf("", grid()).state, [{ colId: "panel_0", sort: "desc" }]);
+  assert.deepEqual(sortOf("", grid()).state, [{ colId: "panel.all", sort: "desc" }]);
   assert.deepEqual(sortOf("none", grid()).state, []);
 });
 

@@ -54,3 +54,14 @@ test("a head that suppresses has the lower left half of its square", () => {
   const lines = written([1, 0, 0, 0], [SUPPRESS, 0, 0, 0], { size: 12 });
   assert.deepEqual(lines.slice(0, 5).map((line) => line.slice(0, 5)), ["B____", "BB___", "BBB__", "BBBB_", "BBBBB"]);
 });
+
+test("heads that are left out are faded, the ground between squares stays", () => {
+  const grid = { layers: [0, 1], heads: 1, across: false, upward: false };
+  const look = { shades: [BLUE], codes: new Uint8Array(2), marks: null, empty: EMPTY, ground: "" };
+  const pixels = new Uint32Array(12 * 6);
+  writeSquares({ pixels, width: 12, height: 6 }, look, grid, wholeOf(grid), Uint8Array.of(1, 0));
+  assert.equal(pixels[0], 0xffff0000);
+  assert.equal(pixels[6] & 0xffffff, 0xff0000);
+  assert.ok(pixels[6] >>> 24 < 0x80);
+  assert.equal(pixels[11], 0);
+});

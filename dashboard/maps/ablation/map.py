@@ -12,7 +12,7 @@ from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, part_name, r
 from analysis.results.provenance import Item
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
 from dashboard.maps.ablation.curve import HEIGHT, curves
-from dashboard.maps.columns import NUMBER, SIGNED, Column, numbers
+from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
 from dashboard.maps.control import Control, segments
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.map import Map, MapView
@@ -98,21 +98,21 @@ class AblationMap(Map[AblationState]):
 
     def columns(self, shown: Shown) -> list[Column]:
         """One per item."""
-        columns = []
+        columns: list[Column] = []
         for item in shown.result.provenance.items:
-            columns.append({"field": _field(item), "headerName": f"{item.title} without it", **NUMBER, **SIGNED})
-        return columns
+            columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **SIGNED, "width": 150})
+        return [group("Log P without the head", columns)]
 
-    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+    def cells(self, shown: Shown) -> dict[str, Cells]:
         """The changes of log-probability."""
-        cells: dict[str, list[Any]] = {}
+        cells: dict[str, Cells] = {}
         for item, panel in zip(shown.result.provenance.items, shown.panels, strict=True):
-            cells[_field(item)] = list(numbers(panel.value.ravel(), panel.reason.ravel()))
+            cells[_field(item)] = numbers(panel.value.ravel(), panel.reason.ravel())
         return cells
 
 
 def _field(item: Item) -> str:
-    return f"ablation_{item.name}"
+    return f"ablation.{item.name}"
 
 
 def _values(scores: Scores, item: Item, off: str) -> Floats:  # [layer, head]

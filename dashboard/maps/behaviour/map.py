@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from dash import html
@@ -11,7 +10,7 @@ from analysis.methods.behaviour.measures import MEASURED, MEASURES, SCORE, SHARE
 from analysis.methods.behaviour.method import BehaviourMethod
 from analysis.results.provenance import Item
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
-from dashboard.maps.columns import NUMBER, TWO_DIGITS, Column, numbers
+from dashboard.maps.columns import NUMBER, TWO_DIGITS, Cells, Column, group, numbers
 from dashboard.maps.control import Control, slider
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.map import Map, MapView
@@ -77,21 +76,21 @@ class BehaviourMap(Map[BehaviourState]):
 
     def columns(self, shown: Shown) -> list[Column]:
         """One per measure."""
-        columns = []
+        columns: list[Column] = []
         for item in shown.result.provenance.items:
-            columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **TWO_DIGITS})
-        return columns
+            columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **TWO_DIGITS, "width": 150})
+        return [group(self.title, columns)]
 
-    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+    def cells(self, shown: Shown) -> dict[str, Cells]:
         """Their values."""
-        cells: dict[str, list[Any]] = {}
+        cells: dict[str, Cells] = {}
         for item, panel in zip(shown.result.provenance.items, shown.panels, strict=True):
-            cells[_field(item)] = list(numbers(panel.value.ravel(), panel.reason.ravel()))
+            cells[_field(item)] = numbers(panel.value.ravel(), panel.reason.ravel())
         return cells
 
 
 def _field(item: Item) -> str:
-    return f"behaviour_{item.name}"
+    return f"behaviour.{item.name}"
 
 
 def _value(scores: Scores, item: Item) -> Floats:  # [layer, head]

@@ -32,7 +32,7 @@ from dashboard.maps.causal.profile import layer_shares
 from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.tasks import share_tables
-from dashboard.maps.columns import Column
+from dashboard.maps.columns import Cells, Column
 from dashboard.maps.control import Control
 from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import Entry
@@ -188,7 +188,7 @@ class CausalMap(Map[CausalState]):
         """Roles, scores, effect and preview of each task."""
         return table.columns(shown.result)
 
-    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+    def cells(self, shown: Shown) -> dict[str, Cells]:
         """Their values."""
         return table.cells(shown.result, shown.state.threshold)
 

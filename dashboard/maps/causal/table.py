@@ -1,7 +1,5 @@
 """The causal map's columns of the table: of each task the role, F, N and R, effect and preview."""
 
-from typing import Any
-
 import numpy as np
 
 from analysis.methods.causal.result import ROLES
@@ -10,47 +8,45 @@ from dashboard.cache import cached
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, reduced, task_names
 from dashboard.maps.causal.head import head_role
-from dashboard.maps.columns import NUMBER, SIGNED, TEXT, TWO_DIGITS, Column, numbers
+from dashboard.maps.columns import NUMBER, SIGNED, TEXT, TWO_DIGITS, Cells, Column, group, numbers
 
-_NARROW = {"width": 150}
+_NARROW = {"width": 116}
 
 
 def columns(causal: Scores) -> list[Column]:
     """Of each task its role, F, N and R over the seeds, the effect of switching the head off, and the preview."""
-    columns_of_tasks: list[Column] = []
-    for i, task in enumerate(task_names(causal)):
-        title = evidence.title(causal, task)  # in every name: grouped headers leave empty cells for screen readers
-        columns_of_tasks.append({"field": f"task_{i}_role", "headerName": f"{title}: Role", **TEXT, "width": 190})
+    tasks = []
+    for task in task_names(causal):
+        of_task: list[Column] = [{"field": f"task.role.{task}", "headerName": "Role", **TEXT, "width": 190}]
         for role in ROLES:
             for column in ("always", "any"):
-                name = {"field": f"task_{i}_{role}_{column}", "headerName": f"{title}: {LETTERS[role]} {column}"}
-                columns_of_tasks.append({**name, **NUMBER, **TWO_DIGITS, **_NARROW})
+                name = {"field": f"task.{role}.{column}.{task}", "headerName": f"{LETTERS[role]} {column}"}
+                of_task.append({**name, **NUMBER, **TWO_DIGITS, **_NARROW})
         for measured in ("effect", "preview"):
-            name = {"field": f"task_{i}_{measured}", "headerName": f"{title}: {measured.capitalize()}"}
-            columns_of_tasks.append({**name, **NUMBER, **SIGNED, **_NARROW})
-    return columns_of_tasks
+            name = {"field": f"task.{measured}.{task}", "headerName": measured.capitalize()}
+            of_task.append({**name, **NUMBER, **SIGNED, **_NARROW})
+        tasks.append(group(f"Causal map: {evidence.title(causal, task)}", of_task))
+    return tasks
 
 
 @cached(8)
-def cells(causal: Scores, role: float) -> dict[str, list[Any]]:
+def cells(causal: Scores, role: float) -> dict[str, Cells]:
     """The same columns' values, one per head."""
-    values: dict[str, list[Any]] = {}
+    values: dict[str, Cells] = {}
     shape = (causal.score.sizes["layer"], causal.score.sizes["head"])
-    for i, task in enumerate(task_names(causal)):
+    for task in task_names(causal):
         reason = causal.missing.sel(item=task).max(("kind", "sample")).values.ravel()
-        values[f"task_{i}_role"] = [head_role(causal, task, cell, role) for cell in np.ndindex(shape)]
+        values[f"task.role.{task}"] = [head_role(causal, task, cell, role) for cell in np.ndindex(shape)]
         for column in ("always", "any"):
             roles = reduced(causal, task, column)
             for j, name in enumerate(ROLES):
                 scores = np.full(shape, np.nan) if roles is None else roles[j]
-                values[f"task_{i}_{name}_{column}"] = numbers(scores.ravel(), reason)
-        values[f"task_{i}_effect"] = _measured(evidence.effect(causal, task), shape)
-        values[f"task_{i}_preview"] = _measured(evidence.preview(causal, task).mean, shape)
+                values[f"task.{name}.{column}.{task}"] = numbers(scores.ravel(), reason)
+        values[f"task.effect.{task}"] = _measured(evidence.effect(causal, task), shape)
+        values[f"task.preview.{task}"] = _measured(evidence.preview(causal, task).mean, shape)
     return values
 
 
-def _measured(grid: Floats | None, shape: tuple[int, int]) -> list[Any]:
-    if grid is None:
-        return [None] * (shape[0] * shape[1])
-    rounded: list[Any] = grid.ravel().round(5).tolist()
-    return rounded
+def _measured(grid: Floats | None, shape: tuple[int, int]) -> Cells:
+    values = np.full(shape, np.nan) if grid is None else grid
+    return values.ravel().round(5)

@@ -13,7 +13,7 @@ from analysis.models.card import ModelCard
 from analysis.results.own_sets import OwnSet, own_items, set_id
 from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
-from dashboard.maps.columns import Column
+from dashboard.maps.columns import Cells, Column
 from dashboard.maps.control import Control
 from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
@@ -272,7 +272,7 @@ class FunctionMap(Map[FunctionState]):
         """What the head does, panels and relations."""
         return table.columns(shown)
 
-    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+    def cells(self, shown: Shown) -> dict[str, Cells]:
         """Their values."""
         return table.cells(shown)
 

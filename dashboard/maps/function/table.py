@@ -1,80 +1,125 @@
-"""The function map's columns of the table: what a head does, the panels' scores, every relation's."""
+"""The function map's columns of the table: what a head does, the panels' scores, and all that is known of relations."""
 
 from typing import Any
 
 import numpy as np
 
-from analysis.results.scores import ONLY_SAMPLE
-from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Column, numbers
-from dashboard.maps.function.labels import deciding_labels, is_measured
+from analysis.methods.relation_scores import categories
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
+from dashboard.cache import cached
+from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Cells, Column, group, measured, numbers, unfolded
+from dashboard.maps.function.labels import SUPPRESS, Labels, chosen_labels, is_measured
 from dashboard.maps.function.panels import titles_of_heads
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
-from dashboard.maps.panel import Bools
 
-_BEHIND = {"low": "95 % low", "high": "95 % high", "beyond": "β", "control": "Control"}
+_BEHIND = {"low": "95 % low", "high": "95 % high", "beyond": "β", "control": "Control"}  # by the name of the number
+_SCORE = {**NUMBER, **TWO_DIGITS}
+_NARROW = {**_SCORE, "width": 116}
 
 
 def columns(shown: MapView[FunctionState]) -> list[Column]:
-    """Categories, best relation, the panels' scores, then every relation."""
-    definitions: list[Column] = [
-        {"field": "does", "headerName": "Categories", **TEXT, "width": 220},
-        {"field": "best", "headerName": "Best relation", **TEXT, "width": 200},
-        {"field": "best_kind", "headerName": "Kind", **TEXT, "width": 110},
-    ]
-    for name in _known(shown):
-        definitions.append({"field": f"best_{name}", "headerName": _BEHIND[name], **NUMBER, **TWO_DIGITS, "width": 116})
-    for i, panel in enumerate(shown.panels):
-        sort = None if i else "desc"
-        definitions.append(
-            {"field": f"panel_{i}", "headerName": panel.title, **NUMBER, **TWO_DIGITS, "initialSort": sort}
-        )
-    for i, name in enumerate(shown.result.items()):
-        title = shown.result.item(name).title
-        definitions.append({"field": f"item_{i}", "headerName": title, **NUMBER, **TWO_DIGITS, "width": 160})
+    """Categories and best relation, the panels' scores, then the relations of every category, each to be unfolded."""
+    definitions = [_summary(shown.result), _panels(shown)]
+    for name in categories(shown.result):
+        of_category = [_relation(shown.result, item) for item in shown.result.items(name)]
+        definitions.append(group(name.capitalize(), of_category))
     return definitions
 
 
-def cells(shown: MapView[FunctionState]) -> dict[str, list[Any]]:
-    """The same columns' values. A relation's score is the larger of the kinds that the view asks for."""
-    scores, kinds, items = shown.result, list(shown.state.kinds), shown.result.items()
+def _summary(scores: Scores) -> Column:
+    does: Column = {"field": "does", "headerName": "Categories", **TEXT, "width": 190}
+    best: Column = {"field": "best", "headerName": "Best relation", **TEXT, "width": 190}
+    behind = _behind("", scores)
+    return group("What it does", [does, best, *behind] if scores.items() else [does])
+
+
+def _panels(shown: MapView[FunctionState]) -> Column:
+    scores: list[Column] = []
+    for i, panel in enumerate(shown.panels):
+        column: Column = {
+            "field": f"panel.{panel.key}",
+            "headerName": panel.title,
+            **_SCORE,
+            "width": 132 if i else 160,
+        }
+        scores.append(column if i else {**column, "initialSort": "desc"})
+    return group("Score on the map", scores)
+
+
+def _relation(scores: Scores, item: str) -> Column:
+    """The score of a relation; unfolded also its effect, interval, β and control."""
+    title, behind = scores.item(item).title, _behind(item, scores)
+    context = {**TWO_DIGITS["context"], "behind": [column["field"] for column in behind]}
+    width = max(120, 56 + 7 * len(title))  # pixels, so that the group's title is seen while it is folded
+    score: Column = {"field": f"score.{item}", "headerName": "Score", **NUMBER, "context": context, "width": width}
+    return group(title, [score, *behind])
+
+
+def _behind(item: str, scores: Scores) -> list[Column]:
+    """What is known of a score beside the number itself."""
+    definitions = [unfolded({"field": _field("effect", item), "headerName": "Effect", **TEXT, "width": 118})]
+    for name in _known(scores):
+        definitions.append(unfolded({"field": _field(name, item), "headerName": _BEHIND[name], **_NARROW}))
+    return definitions
+
+
+def _field(name: str, item: str) -> str:
+    """The column of a number behind a relation's score; without a relation, behind the best one's."""
+    return f"{name}.{item}" if item else f"best.{name}"
+
+
+def _known(scores: Scores) -> list[str]:
+    return list(_BEHIND) if is_measured(scores) else ["low", "high"]
+
+
+def cells(shown: MapView[FunctionState]) -> dict[str, Cells]:
+    """The same columns' values."""
     single = [panel for panel in shown.panels if panel.belongs is None]
-    values: dict[str, list[Any]] = {"does": [", ".join(titles) for titles in titles_of_heads(single)]}
-    chosen = {"item": items, "kind": kinds, "sample": ONLY_SAMPLE}
-    scored = np.nan_to_num(scores.score.sel(chosen).values, nan=-1.0).reshape(len(items), len(kinds), shown.total)
-    missing = scores.missing.sel(chosen).max("kind").values.reshape(len(items), shown.total)
-    if items:
-        values |= _best(scored, [scores.item(name).title for name in items], kinds)
-        values |= _behind(shown, np.array(values["best"]) != "")
-    for n, panel in enumerate(shown.panels):
-        values[f"panel_{n}"] = numbers(panel.value.ravel(), panel.reason.ravel())
-    for n, (of_kinds, reasons) in enumerate(zip(scored, missing, strict=True)):
-        larger = of_kinds.max(axis=0)
-        values[f"item_{n}"] = numbers(np.where(larger < 0, np.nan, larger), reasons)
+    values: dict[str, Cells] = {"does": [", ".join(titles) for titles in titles_of_heads(single)]}
+    for panel in shown.panels:
+        values[f"panel.{panel.key}"] = numbers(panel.value.ravel(), panel.reason.ravel())
+    return values | _relations(shown.result, shown.state.kinds)
+
+
+@cached(8)
+def _relations(scores: Scores, kinds: tuple[str, ...]) -> dict[str, Cells]:
+    """The columns of every relation: its score is the larger of the kinds that the view asks for."""
+    items = scores.items()
+    if not items:
+        return {}
+    labels = chosen_labels(scores, tuple(items), kinds)
+    filled = np.nan_to_num(labels.score, nan=-1.0)  # [item, kind, layer, head]
+    kind = filled.argmax(axis=1)  # [item, layer, head]
+    places = np.indices(kind.shape)
+    larger = labels.at(places[0], kind, places[1], places[2])
+    missing = scores.missing.sel(item=items, kind=list(kinds), sample=ONLY_SAMPLE).max("kind").values
+    values: dict[str, Cells] = {}
+    for i, item in enumerate(items):
+        of_item = larger.at(np.array(i))
+        values[f"score.{item}"] = numbers(of_item.score.ravel(), missing[i].ravel())
+        values |= _cells_behind(item, of_item, scores)
+    best = filled.max(axis=1).argmax(axis=0)  # [layer, head]
+    layer, head = np.indices(best.shape)
+    strongest = larger.at(best, layer, head)
+    titles = np.array(["", *(scores.item(item).title for item in items)], object)
+    values["best"] = titles[np.where(_is_some(strongest), best + 1, 0)].ravel().tolist()
+    return values | _cells_behind("", strongest, scores)
+
+
+def _cells_behind(item: str, labels: Labels, scores: Scores) -> dict[str, Cells]:
+    """What stands behind one score per head; a score of 0 has no effect, and is no best one."""
+    is_some = _is_some(labels)
+    effect = np.where(labels.suppresses, SUPPRESS, "promote")
+    values: dict[str, Cells] = {_field("effect", item): np.where(is_some, effect, "").ravel().tolist()}
+    for name in _known(scores):
+        number: Floats = getattr(labels, name)
+        kept = number if item else np.where(is_some, number, np.nan)
+        values[_field(name, item)] = measured(kept.ravel())
     return values
 
 
-def _known(shown: MapView[FunctionState]) -> list[str]:
-    """What is known of the best relation's score beside the number itself."""
-    return list(_BEHIND) if is_measured(shown.result) else ["low", "high"]
-
-
-def _behind(shown: MapView[FunctionState], some: Bools) -> dict[str, list[Any]]:
-    """Interval, β and control of the best relation; nothing where the head does nothing."""
-    label = deciding_labels(shown.result, tuple(shown.result.items()), "any", shown.state.kinds)
-    columns: dict[str, list[Any]] = {}
-    for name in _known(shown):
-        numbers_of_heads = np.where(some, getattr(label, name).ravel(), np.nan).round(4).tolist()
-        columns[f"best_{name}"] = [None if number != number else number for number in numbers_of_heads]
-    return columns
-
-
-def _best(scored: Any, titles: list[str], kinds: list[str]) -> dict[str, list[Any]]:
-    """For each head the relation with the highest score and its kind; nothing where all are 0."""
-    joined = scored.reshape(-1, scored.shape[-1])  # [relation and kind, head]
-    best, some = joined.argmax(axis=0), joined.max(axis=0) > 0
-    best_of_heads: dict[str, list[Any]] = {"best": [], "best_kind": []}
-    for at, is_positive in zip(best, some, strict=True):
-        best_of_heads["best"].append(titles[at // len(kinds)] if is_positive else "")
-        best_of_heads["best_kind"].append(kinds[at % len(kinds)] if is_positive else "")
-    return best_of_heads
+def _is_some(labels: Labels) -> Any:
+    """Where a score is above 0."""
+    with np.errstate(invalid="ignore"):
+        return labels.score > 0

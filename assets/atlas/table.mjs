@@ -5,14 +5,13 @@ import { onArrival, rewriteAddress, valueOf } from "./address.mjs";
 import { columnsOf, countText, rowsOf, unpackedCells } from "./cells.mjs";
 import { leave, moveCursor } from "./cursor.mjs";
 import { paint } from "./drawing.mjs";
-import { boxOf } from "./geometry.mjs";
 import { cellNamed } from "./heads.mjs";
 import { byId, dash, near, PARTS } from "./page.mjs";
 import { pin } from "./pins.mjs";
 import { rules } from "./rules.mjs";
 import { filterOf, filterText, sortOf, sortText } from "./sorting.mjs";
 import { state } from "./state.mjs";
-import { onZoom, sightOf, zoomed } from "./zoom.mjs";
+import { isIn, onZoom, sightOf, zoomed } from "./zoom.mjs";
 
 /** @typedef {import("./cells.mjs").Definition} Definition */
 /** @typedef {import("./cells.mjs").PackedCells} PackedCells */
@@ -156,9 +155,7 @@ function placePins() {
 function isOnMap({ name }) {
   const { heads } = state;
   const cell = heads && cellNamed(heads, name, rules().head);
-  if (!heads || !cell) return true;
-  const sight = sightOf(zoomed(), heads);
-  return boxOf({ left: 0, top: 0, width: sight.columns, height: sight.rows }, sight, cell, heads) !== null;
+  return !heads || !cell || isIn(sightOf(zoomed(), heads), cell, heads);
 }
 
 /** Say how many rows the filter leaves, and fade the other heads on the map. */

@@ -89,6 +89,18 @@ export function countIn({ left, top, columns, rows }) {
 }
 
 /**
+ * Whether a head is one of them.
+ * @param {Sight} sight
+ * @param {Cell} cell
+ * @param {Grid} grid
+ */
+export function isIn({ left, top, columns, rows }, cell, grid) {
+  const [column, row] = spotOf(cell, grid);
+  const [across, down] = [column + 0.5 - left, row + 0.5 - top];
+  return across >= 0 && across < columns && down >= 0 && down < rows;
+}
+
+/**
  * @param {number} start
  * @param {number} length
  */

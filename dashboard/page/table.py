@@ -35,7 +35,13 @@ def _grid() -> dag.AgGrid:
         rowData=[],
         columnDefs=[],
         getRowId="params.data.name",
-        defaultColDef={"sortable": True, "resizable": True, "filter": True, "suppressHeaderMenuButton": False},
+        defaultColDef={
+            "sortable": True,
+            "resizable": True,
+            "filter": True,
+            "suppressHeaderMenuButton": False,
+            "suppressSpanHeaderHeight": True,  # else rows of headings have no cells where columns stand in no group
+        },
         dashGridOptions={
             "rowSelection": {
                 "mode": "multiRow",

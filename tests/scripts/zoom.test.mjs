@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { countIn, readZoom, sightOf, zoomBetween, zoomText } from "../../assets/atlas/zoom.mjs";
+import { countIn, isIn, readZoom, sightOf, zoomBetween, zoomText } from "../../assets/atlas/zoom.mjs";
 
 const LAYERS = Array.from({ length: 80 }, (_, layer) => layer);
 const GRID = { layers: LAYERS, heads: 64, across: false, upward: false };
@@ -23,6 +23,17 @@ test("a zoom at the edge, or beyond it, stays on the map", () => {
   const zoom = zoomBetween([90, -3], [76, 1], GRID);
   assert.deepEqual(zoom, { layers: [76, 79], heads: [0, 1] });
   assert.deepEqual(sightOf(zoom, GRID), { left: 76, top: 0, columns: 4, rows: 3.2 });
+});
+
+test("as many heads are said to be in sight as are counted, also where the edge goes through their middles", () => {
+  for (const grid of [GRID, { ...GRID, across: true, upward: true }]) {
+    const sight = sightOf({ layers: [20, 24], heads: [0, 2] }, grid);
+    for (const part of [sight, { ...sight, left: sight.left + 0.5, top: sight.top + 0.5 }]) {
+      let found = 0;
+      for (let layer = 0; layer < 80; layer++) for (let head = 0; head < 64; head++) found += Number(isIn(part, [layer, head], grid));
+      assert.equal(found, countIn(part));
+    }
+  }
 });
 
 test("the same heads stay in sight when the maps are transposed", () => {

@@ -5,14 +5,14 @@ import { bytes } from "./heads.mjs";
 /** @typedef {number | string | null} Cell */
 /** @typedef {{values: Cell[], codes: string}} PackedCells of a column: distinct values, and each head's place among them */
 /** @typedef {{name: string, at: number}} Row a head and its place in the columns; values are looked up when they are seen */
-/** @typedef {{digits: number, signed?: boolean, behind?: string[]}} Context how a column's numbers are written */
+/** @typedef {{digits: number, signed?: boolean, behind?: string[]}} Written how a column's numbers are written */
 
 /**
  * @typedef {object} Definition a column, or a group of them (dashboard/maps/columns.py)
  * @property {string} [field]
  * @property {string} [headerName]
  * @property {Definition[]} [children]
- * @property {Context} [context]
+ * @property {Written} [written]
  */
 
 /** @typedef {(field: string, at: number) => Cell} Lookup */
@@ -36,14 +36,14 @@ export function unpackedCells({ values, codes }) {
 /**
  * A cell as people read it: a number with as many digits as its column has, or the reason why there is none.
  * @param {Cell} cell
- * @param {Context} [context]
+ * @param {Written} [written]
  */
-export function cellText(cell, context) {
+export function cellText(cell, written) {
   if (cell === null) return "";
-  if (typeof cell === "string" || !context) return String(cell);
-  const text = cell.toFixed(context.digits);
-  if (Number(text) === 0) return (0).toFixed(context.digits); // no sign of zero
-  return context.signed && cell > 0 ? `+${text}` : text;
+  if (typeof cell === "string" || !written) return String(cell);
+  const text = cell.toFixed(written.digits);
+  if (Number(text) === 0) return (0).toFixed(written.digits); // no sign of zero
+  return written.signed && cell > 0 ? `+${text}` : text;
 }
 
 /**
@@ -65,13 +65,12 @@ export function columnsOf(definitions, lookup) {
  * @param {Map<string, Definition>} known
  * @returns {Record<string, unknown>}
  */
-function columnOf({ field = "", children, ...rest }, lookup, known) {
+function columnOf({ field = "", children, written, ...rest }, lookup, known) {
   if (children) return { ...rest, children: children.map((child) => columnOf(child, lookup, known)) };
-  const { context } = rest;
-  const textOf = (/** @type {{data?: Row}} */ { data }) => (data ? cellText(lookup(field, data.at), context) : "");
-  const valueOf = (/** @type {{data?: Row}} */ { data }) => (data ? sortable(lookup(field, data.at), context) : null);
+  const textOf = (/** @type {{data?: Row}} */ { data }) => (data ? cellText(lookup(field, data.at), written) : "");
+  const valueOf = (/** @type {{data?: Row}} */ { data }) => (data ? sortable(lookup(field, data.at), written) : null);
   const column = { ...rest, colId: field, valueGetter: valueOf, valueFormatter: textOf };
-  const behind = context?.behind || [];
+  const behind = written?.behind || [];
   if (!behind.length) return column;
   const columns = behind.map((name) => known.get(name)).filter((each) => each !== undefined);
   return { ...column, tooltipValueGetter: (/** @type {{data?: Row}} */ { data }) => (data ? tooltipOf(columns, data, lookup) : "") };
@@ -80,10 +79,10 @@ function columnOf({ field = "", children, ...rest }, lookup, known) {
 /**
  * What is sorted and filtered: in a column of numbers no words.
  * @param {Cell} cell
- * @param {Context} [context]
+ * @param {Written} [written]
  */
-function sortable(cell, context) {
-  return context && typeof cell === "string" ? null : cell;
+function sortable(cell, written) {
+  return written && typeof cell === "string" ? null : cell;
 }
 
 /**
@@ -94,9 +93,9 @@ function sortable(cell, context) {
  */
 function tooltipOf(columns, row, lookup) {
   const parts = [];
-  for (const { field = "", headerName, context } of columns) {
-    const text = cellText(lookup(field, row.at), context);
-    if (text) parts.push(context ? `${headerName} ${text}` : text);
+  for (const { field = "", headerName, written } of columns) {
+    const text = cellText(lookup(field, row.at), written);
+    if (text) parts.push(written ? `${headerName} ${text}` : text);
   }
   return parts.join(" · ");
 }

@@ -98,7 +98,7 @@ def frame(view: View) -> pd.DataFrame:
     values: dict[str, Any] = {}
     for column in leaves(columns(view)):
         found = pd.Series(cells[column["field"]])
-        values[column["field"]] = pd.to_numeric(found, errors="coerce") if "context" in column else found
+        values[column["field"]] = pd.to_numeric(found, errors="coerce") if "written" in column else found
     whole = pd.DataFrame(values).drop(columns="name")
     for shown in _maps(view)[:1]:
         whole = with_source(with_model(whole, shown.result), shown.result)

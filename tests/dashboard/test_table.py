@@ -53,7 +53,7 @@ def test_relations_stand_in_the_groups_of_their_categories_and_can_be_unfolded(c
             assert "columnGroupShow" not in score
             assert {column["columnGroupShow"] for column in behind} == {"open"}
             assert [column["field"].split(".")[0] for column in behind] == list(BEHIND)
-            assert score["context"]["behind"] == [column["field"] for column in behind]
+            assert score["written"]["behind"] == [column["field"] for column in behind]
 
 
 @pytest.mark.parametrize("kind", ["both", "suppress"])

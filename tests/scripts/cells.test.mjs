@@ -27,9 +27,9 @@ const DEFINITIONS = [
   {
     headerName: "antonym",
     children: [
-      { field: "score.antonym", headerName: "Score", context: { digits: 2, behind: ["effect.antonym", "beyond.antonym"] } },
+      { field: "score.antonym", headerName: "Score", written: { digits: 2, behind: ["effect.antonym", "beyond.antonym"] } },
       { field: "effect.antonym", headerName: "Effect" },
-      { field: "beyond.antonym", headerName: "β", context: { digits: 2 } },
+      { field: "beyond.antonym", headerName: "β", written: { digits: 2 } },
     ],
   },
 ];

@@ -17,7 +17,7 @@ from dashboard.maps.agreement.numbers import numbers
 from dashboard.maps.agreement.panels import ORDER, colour, look, panels
 from dashboard.maps.agreement.sides import Shown, confronted_of, default_what, has_samples, sides, sides_of
 from dashboard.maps.agreement.state import AgreementState
-from dashboard.maps.columns import TEXT, Column
+from dashboard.maps.columns import TEXT, Cells, Column, group
 from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import Entry
@@ -218,17 +218,16 @@ class AgreementMap(Map[AgreementState]):
 
     def columns(self, shown: Shown) -> list[Column]:
         """One per panel."""
-        listed = []
+        listed: list[Column] = []
         for panel in shown.panels:
-            name = f"{panel.title}: label and cause"
-            listed.append({"field": f"agreement_{panel.key}", "headerName": name, **TEXT, "width": 200})
-        return listed
+            listed.append({"field": f"agreement.{panel.key}", "headerName": panel.title, **TEXT, "width": 200})
+        return [group("Label and cause", listed)] if listed else []
 
-    def cells(self, shown: Shown) -> dict[str, list[Any]]:
+    def cells(self, shown: Shown) -> dict[str, Cells]:
         """The class in words."""
-        cells: dict[str, list[Any]] = {}
+        cells: dict[str, Cells] = {}
         for panel in shown.panels:
-            cells[f"agreement_{panel.key}"] = _class_words(panel).ravel().tolist()
+            cells[f"agreement.{panel.key}"] = _class_words(panel).ravel().tolist()
         return cells
 
     def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:

@@ -50,9 +50,9 @@ def _panels(shown: MapView[FunctionState]) -> Column:
 def _relation(scores: Scores, item: str) -> Column:
     """The score of a relation; unfolded also its effect, interval, β and control."""
     title, behind = scores.item(item).title, _behind(item, scores)
-    context = {**TWO_DIGITS["context"], "behind": [column["field"] for column in behind]}
+    written = {**TWO_DIGITS["written"], "behind": [column["field"] for column in behind]}
     width = max(120, 56 + 7 * len(title))  # pixels, so that the group's title is seen while it is folded
-    score: Column = {"field": f"score.{item}", "headerName": "Score", **NUMBER, "context": context, "width": width}
+    score: Column = {"field": f"score.{item}", "headerName": "Score", **NUMBER, "written": written, "width": width}
     return group(title, [score, *behind])
 
 

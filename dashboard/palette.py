@@ -127,6 +127,12 @@ def tone_name(tone: str) -> str:
     return f"var(--tone-{tone if tone in known else 'other'})"
 
 
+def tones(palette: Colours) -> dict[str, str]:
+    """The colours behind those names as CSS variables, for a page whose palette does not change."""
+    named = (*palette.category, "facilitation", "interference", "irrelevance")
+    return {f"--tone-{name}": palette.of(name) for name in named}
+
+
 def as_data() -> dict[str, dict[str, dict[str, Any]]]:
     """All of them as plain data for the scripts, by palette and theme."""
     themes = {"light": False, "dark": True}

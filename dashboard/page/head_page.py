@@ -14,7 +14,7 @@ from analysis.results.findings import Finding
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead
 from dashboard.page.small_map import small_map
-from dashboard.palette import Colours, colours
+from dashboard.palette import Colours, colours, tones
 from dashboard.view import View
 
 _MOST_SENTENCES = 6  # in the paragraph; the cards below it have all numbers
@@ -66,6 +66,7 @@ def head_page(view: View, head: HeadId) -> list[Any]:
                 _citation(view, head),
             ],
             className="head-page",
+            style=tones(palette),
         ),
     ]
 

@@ -26,6 +26,8 @@ def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
     for words in ("Heads like it", "2412.11965", "2505.13737", "Gates", "Function map", "data-pairs"):
         assert words in page
     assert page.count("data:image/svg+xml;base64,") == 5  # function, causal, behaviour, ablation, agreement
+    for name in re.findall(r"var\((--tone-[a-z]+)\)", page):
+        assert f"{name}:#" in page  # a colour by its name has one
 
 
 def test_the_first_and_the_last_head_have_one_neighbour(client):

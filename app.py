@@ -1,6 +1,7 @@
 """Start Head Atlas: read the flags, open the store, start the engine, make the page, serve it."""
 
 import argparse
+import gc
 import signal
 import socket
 import sys
@@ -48,6 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
 def serve(server: FastAPI, host: str, port: int, trusted_proxies: list[str]) -> None:
     """Answer requests; what a proxy says of its clients is believed of those that are trusted alone."""
     allow_many_files()
+    gc.collect()
+    gc.freeze()  # what is there by now stays: looking through it again and again would keep the event loop waiting
     uvicorn.run(
         server, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3, http=Connection,
         proxy_headers=bool(trusted_proxies), forwarded_allow_ips=trusted_proxies, ws_max_size=MAX_FRAME,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analysis.data import relations
 from analysis.data.files import OwnFile
-from analysis.data.relations import builtin, choose, parse
+from analysis.data.relations import as_csv, builtin, choose, parse
 from analysis.errors import HeadAtlasError, RelationError
 from analysis.methods.function.settings import FunctionSettings
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
@@ -202,3 +202,12 @@ def test_hash_depends_on_pairs_only():
     """Renaming a file keeps its results valid; another pair does not."""
     assert parse(b"hot,cold", "a.csv").hash == parse(b"hot,cold", "b.csv").hash
     assert parse(b"hot,cold", "a.csv").hash != parse(b"cold,hot", "a.csv").hash
+
+
+@pytest.mark.parametrize("word", ["=1+1", "+a", "-ing", "@a", "'=a", "''-", "'tis", "plain"])
+def test_pairs_in_a_csv_file_are_no_formulas_and_come_back(word):
+    """A spreadsheet runs nothing of a downloaded file, and the same file brought again has the same pairs."""
+    text = as_csv([(word, "b")])
+    cell = text.splitlines()[1].rpartition(",")[0]
+    assert not cell.startswith(("=", "+", "-", "@"))
+    assert parse(text.encode(), "own.csv").pairs == ((word, "b"),)

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -24,6 +25,8 @@ KKind = Literal["copying", "standard"]
 MAX_PAIRS = 20_000
 MAX_WORD = 100  # characters
 _SHOWN_PROBLEMS = 10
+_FORMULA = re.compile(r"^'*[=+@-]")  # how a word begins that a spreadsheet runs, or that has apostrophes against that
+_GUARDED = re.compile(r"^'(?='*[=+@-])")  # the apostrophe that `as_csv` puts before it
 
 Pair = tuple[str, str]
 
@@ -107,9 +110,12 @@ def parse(content: bytes, filename: str) -> Relation:
 
 
 def as_csv(pairs: Iterable[Pair]) -> str:
-    """Pairs as a file that can be brought again."""
+    """Pairs as a file that can be brought again; a word that a spreadsheet would run has an apostrophe before it."""
     sink = io.StringIO()
-    csv.writer(sink, lineterminator="\n").writerows([("source", "target"), *pairs])
+    rows = [("source", "target")]
+    for source, target in pairs:
+        rows.append((_FORMULA.sub(r"'\g<0>", source), _FORMULA.sub(r"'\g<0>", target)))
+    csv.writer(sink, lineterminator="\n").writerows(rows)
     return sink.getvalue()
 
 
@@ -125,7 +131,7 @@ def _csv_rows(text: str, filename: str) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text), strict=True)
     try:
         for number, row in enumerate(reader):
-            cells = [cell.strip() for cell in row]
+            cells = [_GUARDED.sub("", cell.strip()) for cell in row]
             header = number == 0 and [cell.lower() for cell in cells] == ["source", "target"]
             if any(cells) and not header:
                 yield f"line {reader.line_num}", cells

@@ -121,7 +121,8 @@ function gapOf(cell) {
  */
 function writeMarks(canvas, look, marks, grid, columns, rows, gap) {
   const shades = Uint32Array.from(look.shades, inked);
-  const lighter = Uint32Array.from(look.shades, (shade) => inked(halfway(shade, look.empty)));
+  /** @type {number[]} */
+  const lighter = []; // by code, of the few that are needed
   const empty = inked(look.empty);
   for (const { at: row, from: y, to: bottom } of rows) {
     const [first, step] = indicesOf(row, grid);
@@ -130,6 +131,7 @@ function writeMarks(canvas, look, marks, grid, columns, rows, gap) {
       const flags = marks[index];
       if (!flags) continue;
       const code = look.codes[index];
+      if (flags & PALE) lighter[code] ??= inked(halfway(look.shades[code], look.empty));
       const inside = flags & HOLLOW ? empty : flags & PALE ? lighter[code] : shades[code];
       const square = { x, y, width: right - x - gap, height: bottom - y - gap };
       if (flags & SUPPRESS) writeHalf(canvas, square, shades[code], inside, empty);

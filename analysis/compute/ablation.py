@@ -7,10 +7,10 @@ projection. What that cannot change is taken from one untouched run:
 - where heads are off only at the positions that predict the target, all earlier positions keep their keys and values,
   so a variant costs these positions alone: the variants stand side by side in one sequence, each seeing the prompt and
   itself (`SideBySide`); where they are off everywhere, each variant is a row of one batch (`Rows`);
-- variants join the batch when their first layer comes, so that a layer runs once for many of them.
+- variants join the batch when their first layer comes, so that a layer runs once for many of them;
+- of the last layer only keys and values are computed everywhere, all else and the logits where a target is predicted.
 
-The layers are transformers' own: their calls are recorded in the untouched run and repeated with other inputs. Logits
-are computed only where a target token is predicted.
+The layers are transformers' own: their calls are recorded in the untouched run and repeated with other inputs.
 """
 
 import inspect
@@ -21,13 +21,13 @@ import torch
 from torch import Tensor, nn
 
 from analysis.compute.gated_model import attention_layers, attention_outputs, load_model, module_prefix
-from analysis.compute.packed_linear import PackedLinear, can_pack, pack
-from analysis.compute.untouched_run import KEYS_AND_VALUES, Predicted, Recorder, UntouchedRun
+from analysis.compute.packed_linear import can_pack, pack
+from analysis.compute.readout import Predicted, Readout
+from analysis.compute.untouched_run import Halt, KeysAndValues, Recorder, UntouchedRun, cache_name
 from analysis.compute.variants import Positions, Rows, SideBySide, first_layers, layout_of
 from analysis.data.prompts import Batch
+from analysis.errors import UnknownFamily
 from analysis.models.checkpoint import Checkpoint
-
-LOGITS_AT_ONCE = 1 << 25  # numbers
 
 
 class AblatedModel:
@@ -42,12 +42,10 @@ class AblatedModel:
         self.module = load_model(checkpoint, self.device)
         self._dtype: torch.dtype = dtype or self.module.dtype
         self.module.to(self._dtype)
-        self._unembed: Callable[[Tensor], Tensor] = self.module.get_output_embeddings()
         if can_pack(self._dtype, self.device):
             pack(self.module.base_model)
-            if type(self._unembed) is nn.Linear:
-                self._unembed = PackedLinear(self._unembed)
-        self._softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
+        softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
+        self._readout = Readout(self.module.get_output_embeddings(), softcap)
         self._window: int | None = getattr(self.module.config, "window_size", None)  # counted along the sequence
         self._layers = attention_layers(self.module, checkpoint)
         self._signatures = [inspect.signature(layer.forward) for layer in self._layers]
@@ -99,7 +97,7 @@ class AblatedModel:
         finally:
             self._recorder = None
         rows, positions = (torch.as_tensor(index, device=self.device) for index in (batch.rows, batch.positions))
-        predicted = self._predicted(hidden[rows, positions][None], batch)
+        predicted = self._readout(hidden[rows, positions][None], self._tokens(batch))
         return UntouchedRun(batch, predicted, recorder.calls, recorder.keys, recorder.values, recorder.outputs)
 
     def ablated(
@@ -115,7 +113,7 @@ class AblatedModel:
         log_probs, right = [], []
         for chosen in order.split(layout.at_once):
             hidden = self._final_norm(self._run(run, off[chosen], instead, layout))
-            predicted = self._predicted(hidden, run.batch)
+            predicted = self._readout(hidden, self._tokens(run.batch))
             log_probs.append(predicted.log_probs)
             right.append(predicted.right)
         back = torch.argsort(order)
@@ -138,12 +136,22 @@ class AblatedModel:
                 hidden = layout.joined(hidden, call["hidden_states"], entering)
                 count += entering
             arguments = layout.arguments(call, layer, count) | {"hidden_states": hidden}
+            if layer == len(self._layers) - 1 and isinstance(layout, Rows) and layout.narrows:
+                arguments = layout.narrowed(arguments, self._keys_and_values(layer, arguments), count)
             self._replace = layout.replacement(off[:count, layer], instead[layer])
             try:
                 hidden = self._called(layer, arguments)
             finally:
                 self._replace = None
         return layout.at_targets(hidden, count)
+
+    def _keys_and_values(self, layer: int, arguments: dict[str, Any]) -> KeysAndValues:
+        """Of a layer that is called no further."""
+        try:
+            self._called(layer, {**arguments, cache_name(arguments): Halt()})
+        except KeysAndValues as found:
+            return found
+        raise UnknownFamily(f"{self.card.id} keeps no keys and values", "The function map may still work.")
 
     def _called(self, layer: int, arguments: dict[str, Any]) -> Tensor:
         call = self._signatures[layer].bind_partial()
@@ -152,21 +160,8 @@ class AblatedModel:
         hidden: Tensor = output if isinstance(output, Tensor) else output[0]
         return hidden
 
-    def _predicted(self, hidden: Tensor, batch: Batch) -> Predicted:  # [V, n, d] behind the final norm
-        """Each target token's log-probability, and whether it is the likeliest; a few rows of logits at a time."""
-        tokens = torch.as_tensor(batch.tokens, device=self.device).expand(len(hidden), -1).flatten()  # [V · n]
-        at_once = max(1, LOGITS_AT_ONCE // self.card.vocabulary)
-        log_probs, right = [], []
-        for rows, wanted in zip(hidden.flatten(0, 1).split(at_once), tokens.split(at_once), strict=True):
-            logits = self._unembed(rows)
-            logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-            if self._softcap is not None:
-                logits = torch.tanh(logits / self._softcap) * self._softcap
-            own = logits.gather(1, wanted[:, None])[:, 0]
-            log_probs.append(own - logits.logsumexp(1))
-            right.append(own >= logits.amax(1))
-        shape = (len(hidden), -1)
-        return Predicted(torch.cat(log_probs).view(shape), torch.cat(right).view(shape))
+    def _tokens(self, batch: Batch) -> Tensor:  # [n]
+        return torch.as_tensor(batch.tokens, device=self.device)
 
     def _layer_hook(self, signature: inspect.Signature) -> Callable[..., Any]:
         """In an untouched run: record a layer's call, and its keys and values."""
@@ -175,7 +170,7 @@ class AblatedModel:
             if self._recorder is None:
                 return args, kwargs
             call = signature.bind(*args, **kwargs)  # by name: some families pass the mask by position, others do not
-            name = next(name for name in KEYS_AND_VALUES if name in signature.parameters)
+            name = cache_name(signature.parameters)
             self._recorder.calls.append({**call.arguments, name: None})
             call.arguments[name] = self._recorder
             return call.args, call.kwargs

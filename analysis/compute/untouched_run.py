@@ -1,21 +1,20 @@
 """A run of an untouched model, recorded layer by layer."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
 
+from analysis.compute.readout import Predicted
 from analysis.data.prompts import Batch
 
 KEYS_AND_VALUES = ("past_key_values", "layer_past")  # how families call the argument of a layer that holds them
 
 
-@dataclass(frozen=True)
-class Predicted:
-    """How well n target tokens are predicted in V variants."""
-
-    log_probs: Tensor  # [V, n]
-    right: Tensor  # [V, n] bool: it is the likeliest token of all
+def cache_name(arguments: Iterable[str]) -> str:
+    """How a layer calls the argument that holds keys and values."""
+    return next(name for name in arguments if name in KEYS_AND_VALUES)
 
 
 @dataclass(frozen=True)
@@ -49,3 +48,19 @@ class Recorder:
         self.keys.append(keys)
         self.values.append(values)
         return keys, values
+
+
+class KeysAndValues(Exception):  # not an error: what a layer was called for
+    """Raised where a layer hands its keys and values to the cache, when nothing else is wanted of it."""
+
+    def __init__(self, keys: Tensor, values: Tensor) -> None:
+        super().__init__()
+        self.keys, self.values = keys, values
+
+
+class Halt:
+    """To a layer it looks like a cache; it ends the call."""
+
+    def update(self, keys: Tensor, values: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        """As far as this is computed."""
+        raise KeysAndValues(keys, values)

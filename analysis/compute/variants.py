@@ -7,7 +7,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from analysis.compute.untouched_run import KEYS_AND_VALUES, UntouchedRun
+from analysis.compute.untouched_run import KeysAndValues, UntouchedRun, cache_name
 
 ROWS = 2_048  # tokens at once of variants that are rows
 SIDE_BY_SIDE = 16_384  # … that stand side by side
@@ -34,13 +34,51 @@ def longest_target(run: UntouchedRun) -> int:
     return int(torch.bincount(torch.as_tensor(run.batch.rows)).max())
 
 
+def last_positions(run: UntouchedRun) -> Tensor:  # [B, N]
+    """Where each prompt's target is predicted; where it is shorter than the longest, later positions fill up."""
+    steps = torch.arange(longest_target(run))
+    return (begins(run)[:, None] + steps).clamp(max=run.length - 1)
+
+
+def target_places(run: UntouchedRun, device: torch.device) -> tuple[Tensor, Tensor]:  # [n], [n]
+    """Prompt and position of every target token's prediction."""
+    rows = torch.as_tensor(run.batch.rows, device=device)
+    return rows, torch.as_tensor(run.batch.positions, device=device)
+
+
+def at_positions(call: dict[str, Any], positions: Tensor) -> dict[str, Any]:  # [rows, n]
+    """A layer's call with these positions instead of all."""
+    arguments = dict(call)
+    if isinstance(call.get("position_ids"), Tensor):
+        arguments["position_ids"] = positions
+    if call.get("position_embeddings") is not None:
+        rotations = [rotation[0][positions] for rotation in call["position_embeddings"]]  # [1 or B, T, d], all alike
+        arguments["position_embeddings"] = tuple(rotations)
+    return arguments
+
+
+def seen_from(mask: Tensor | None, positions: Tensor, length: int) -> Tensor:  # [rows, n] → [rows, n, T] bool
+    """What each position sees of its prompt; the mask of an untouched run is the same for all prompts."""
+    allowed = torch.ones(length, length, dtype=torch.bool, device=positions.device).tril()
+    if mask is not None:
+        visible = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+        allowed = allowed & visible[0, 0, :, :length]
+    return allowed[positions]
+
+
+def as_mask(seen: Tensor, dtype: torch.dtype) -> Tensor:
+    """0 where something is seen; else very small."""
+    zero = torch.zeros((), dtype=dtype, device=seen.device)
+    return torch.where(seen, zero, torch.finfo(dtype).min)
+
+
 def layout_of(run: UntouchedRun, positions: Positions, window: int | None) -> "Rows | SideBySide":
     """How variants share a run; `window`: how far local attention reaches, where it counts along the sequence.
 
     There what stands in one sequence must be within its reach; a longer prompt is computed as rows.
     """
     if positions == "all":
-        return Rows(run)
+        return Rows(run, narrows=window is None or window >= run.length)
     longest = SEQUENCE if window is None else min(SEQUENCE, window - run.length)
     return SideBySide(run, longest) if longest >= longest_target(run) else Rows(run, only_last=True)
 
@@ -48,9 +86,13 @@ def layout_of(run: UntouchedRun, positions: Positions, window: int | None) -> "R
 class Rows:
     """Every variant of every prompt is a row [V · B, T]: heads are off at all positions, or from one on."""
 
-    def __init__(self, run: UntouchedRun, only_last: bool = False) -> None:
-        """`only_last`: heads are off only where the target is predicted, although everything is computed."""
+    def __init__(self, run: UntouchedRun, only_last: bool = False, narrows: bool = False) -> None:
+        """`only_last`: heads are off only where the target is predicted, although everything is computed.
+
+        `narrows`: the last layer is computed where targets are predicted, with the keys and values of all positions.
+        """
         self._run = run
+        self.narrows = narrows
         self._prompts = len(run.batch.ids)
         begin = begins(run) if only_last else torch.zeros(self._prompts, dtype=torch.int64)
         self._off = torch.arange(run.length) >= begin[:, None]  # [B, T]
@@ -65,6 +107,17 @@ class Rows:
         """As in the untouched run; a mask made for B rows, all alike, serves V · B."""
         mask = call.get("attention_mask")
         return {**call, "attention_mask": mask[:1]} if isinstance(mask, Tensor) else dict(call)
+
+    def narrowed(self, arguments: dict[str, Any], found: KeysAndValues, count: int) -> dict[str, Any]:
+        """The call of a layer with only the positions where targets are predicted."""
+        hidden = arguments["hidden_states"]
+        positions = last_positions(self._run).to(hidden.device).repeat(count, 1)  # [V · B, N]
+        rows = torch.arange(len(positions), device=hidden.device)[:, None]
+        narrow = at_positions(arguments, positions)
+        seen = seen_from(arguments.get("attention_mask"), positions, self._run.length)  # [V · B, N, T]
+        narrow["attention_mask"] = as_mask(seen, hidden.dtype)[:, None]
+        narrow[cache_name(arguments)] = _Given(found.keys, found.values)
+        return {**narrow, "hidden_states": hidden[rows, positions]}
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
         """Puts something in the place of the heads that are off."""
@@ -82,8 +135,9 @@ class Rows:
 
     def at_targets(self, hidden: Tensor, count: int) -> Tensor:  # [V, n, d]
         """Where target tokens are predicted."""
-        batch = self._run.batch
-        rows, positions = (torch.as_tensor(index, device=hidden.device) for index in (batch.rows, batch.positions))
+        rows, positions = target_places(self._run, hidden.device)
+        if self.narrows:
+            positions = positions - begins(self._run).to(hidden.device)[rows]
         at_targets: Tensor = hidden.unflatten(0, (count, self._prompts))[:, rows, positions]
         return at_targets
 
@@ -101,8 +155,7 @@ class SideBySide:
         device = run.keys[0].device
         self._begin = begins(run).to(device)
         self._length = longest_target(run)  # N
-        steps = torch.arange(self._length, device=device)
-        self._positions = (self._begin[:, None] + steps).clamp(max=run.length - 1)  # [B, N]
+        self._positions = last_positions(run).to(device)  # [B, N]
         self._prefix = int(self._begin.max())  # keys and values that any prompt keeps
         self.at_once = max(1, min(SIDE_BY_SIDE // len(self._begin), longest) // self._length)
         self._last: _Mask | None = None
@@ -116,15 +169,9 @@ class SideBySide:
     def arguments(self, call: dict[str, Any], layer: int, count: int) -> dict[str, Any]:
         """The layer's call in the untouched run with other positions and mask, and with the keys and values of it."""
         positions = self._positions.repeat(1, count)  # [B, V · N]
-        arguments = {**call, "attention_mask": self._mask(call, count)}
-        if isinstance(call.get("position_ids"), Tensor):
-            arguments["position_ids"] = positions
-        if call.get("position_embeddings") is not None:
-            rotations = [_taken(rotation, positions) for rotation in call["position_embeddings"]]
-            arguments["position_embeddings"] = tuple(rotations)
-        name = next(name for name in KEYS_AND_VALUES if name in call)
+        arguments = at_positions(call, positions) | {"attention_mask": self._mask(call, count)}
         keys, values = self._run.keys[layer], self._run.values[layer]
-        arguments[name] = _Prefix(keys[:, :, : self._prefix], values[:, :, : self._prefix])
+        arguments[cache_name(call)] = _Prefix(keys[:, :, : self._prefix], values[:, :, : self._prefix])
         return arguments
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
@@ -139,8 +186,7 @@ class SideBySide:
 
     def at_targets(self, hidden: Tensor, count: int) -> Tensor:  # [V, n, d]
         """Where target tokens are predicted."""
-        rows = torch.as_tensor(self._run.batch.rows, device=hidden.device)
-        positions = torch.as_tensor(self._run.batch.positions, device=hidden.device)
+        rows, positions = target_places(self._run, hidden.device)
         by_variant = hidden.unflatten(1, (count, self._length))  # [B, V, N, d]
         at_targets: Tensor = by_variant[rows, :, positions - self._begin[rows]]
         return at_targets.transpose(0, 1)
@@ -161,21 +207,14 @@ class SideBySide:
 
     def _visible(self, seen: Tensor | None, dtype: torch.dtype) -> tuple[Tensor, Tensor]:  # [B, N, prefix], [B, N, N]
         """0 where one of the last positions sees an earlier one, or another of them; else very small."""
-        prompts, length = len(self._begin), self._run.length
-        device = self._begin.device
-        allowed = torch.ones(length, length, dtype=torch.bool, device=device).tril().expand(prompts, 1, -1, -1)
-        if seen is not None:
-            visible = seen if seen.dtype == torch.bool else seen > torch.finfo(seen.dtype).min / 2
-            allowed = allowed & visible[..., :length]
-        of_last = allowed[torch.arange(prompts, device=device)[:, None], 0, self._positions]  # [B, N, T]
+        device, length = self._begin.device, self._run.length
+        of_last = seen_from(seen, self._positions, length)  # [B, N, T]
         before = torch.arange(length, device=device) < self._begin[:, None]  # [B, T]
         own = of_last.gather(2, self._positions[:, None].expand(-1, self._length, -1))  # [B, N, N]
         own = own | torch.eye(self._length, dtype=torch.bool, device=device)  # what only fills up sees itself
         own = own & torch.ones_like(own).tril()
         prefix = (of_last & before[:, None])[:, :, : self._prefix]
-        least = torch.finfo(dtype).min
-        zero = torch.zeros((), dtype=dtype, device=device)
-        return torch.where(prefix, zero, least), torch.where(own, zero, least)
+        return as_mask(prefix, dtype), as_mask(own, dtype)
 
 
 @dataclass(frozen=True)
@@ -199,6 +238,13 @@ class _Prefix:
         return torch.cat([self.keys, keys], 2), torch.cat([self.values, values], 2)
 
 
-def _taken(rotation: Tensor, positions: Tensor) -> Tensor:  # [1 or B, T, d], [B, n] → [B, n, d]
-    every = rotation.expand(len(positions), -1, -1)
-    return every[torch.arange(len(positions), device=every.device)[:, None], positions]
+@dataclass(frozen=True)
+class _Given:
+    """To a layer it looks like a cache; it holds the keys and values of all positions, those of the call among them."""
+
+    keys: Tensor  # [V · B, H_kv, T, d_head]
+    values: Tensor
+
+    def update(self, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
+        """What is there already."""
+        return self.keys, self.values

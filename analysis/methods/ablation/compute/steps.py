@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from analysis.compute.ablation import AblatedModel
-from analysis.compute.untouched_run import Predicted, UntouchedRun
+from analysis.compute.readout import Predicted
+from analysis.compute.untouched_run import UntouchedRun
 from analysis.compute.variants import Positions
 from analysis.compute.weights import memory_of, open_device
 from analysis.data.prompts import Batch, Encoded, within

@@ -34,7 +34,7 @@ from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
-from analysis.prompt.question import MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
+from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
 from analysis.results.agreement import agreement_lines, agreements
 from analysis.results.catalogue import Catalogue
@@ -176,6 +176,12 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
         choices=POSITIONS,
         default=POSITIONS[0],
         help="switch every head off at all tokens, at the last one, or not at all (default: %(default)s)",
+    )
+    command.add_argument(
+        "--instead",
+        choices=INSTEAD,
+        default=INSTEAD[0],
+        help="what stands in the place of its output: zero, or its mean over the tokens (default: %(default)s)",
     )
     command.set_defaults(run=_prompt)
 
@@ -336,7 +342,7 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
     heads = tuple(HeadId.parse(head) for head in options.head)
-    question = PromptQuestion(options.text, heads, options.ablate)
+    question = PromptQuestion(options.text, heads, options.ablate, options.instead)
     question.check()  # what makes no sense is refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)

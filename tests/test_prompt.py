@@ -101,6 +101,7 @@ def test_heads_off_equal_a_forward_pass_per_head(case, positions):
     """Twin: transformers' own model, one head's columns zero before the output projection, one pass per head."""
     tiny, model, checkpoint, reader = case
     found = each_head_off(reader, IDS, TOKEN, positions)
+    untouched = reader.log_probs(plain_logits(model))[TOKEN]
     dim = checkpoint.card.head_dim
     for layer in range(len(checkpoint.card.layers)):
         for head in range(checkpoint.card.heads):
@@ -112,8 +113,25 @@ def test_heads_off_equal_a_forward_pass_per_head(case, positions):
                 return z, *args[1:]
 
             logits = plain_logits(model, [(part(blocks(model)[layer], tiny.output), off)])
-            expected = reader.log_probs(logits)[TOKEN]
+            expected = reader.log_probs(logits)[TOKEN] - untouched
             assert float(found[layer, head]) == pytest.approx(float(expected), abs=1e-4, rel=1e-4)
+
+
+def test_a_heads_mean_stands_in_its_place(case):
+    """Twin: the mean output over the prompt's tokens instead of zero, for one head of the second layer."""
+    tiny, model, checkpoint, reader = case
+    found = each_head_off(reader, IDS, TOKEN, "all", "mean")
+    dim = checkpoint.card.head_dim
+
+    def off(module, args):
+        z = args[0].clone()
+        own = z.view(*z.shape[:2], -1)[..., dim : 2 * dim]
+        own[:] = own.mean(1, keepdim=True)
+        return z, *args[1:]
+
+    logits = plain_logits(model, [(part(blocks(model)[1], tiny.output), off)])
+    expected = reader.log_probs(logits)[TOKEN] - reader.log_probs(plain_logits(model))[TOKEN]
+    assert float(found[1, 1]) == pytest.approx(float(expected), abs=1e-4, rel=1e-4)
 
 
 def test_patterns_are_those_of_transformers(case):
@@ -144,7 +162,9 @@ def test_the_default_model_says_paris_because_of_one_head(default_checkpoint, st
     again = computed_answer(question, OpenModel(default_checkpoint, "none such"), store)  # nothing is computed
     assert again == (reading, ablation)
     data = json.loads(json.dumps(reading_data(reading, ablation)))
-    assert list(data) == ["text", "tokens", "next", "layers", "direct", "patterns", "without"]
+    assert list(data) == ["text", "tokens", "next", "layers", "direct", "patterns", "provenance", "without"]
+    assert data["provenance"]["settings"] == {"text": question.text, "heads": ["L23H4"]}
+    assert data["without"]["provenance"]["device"] == "cpu"
     assert "mean logit" in data["direct"]["about"]
 
 
@@ -156,11 +176,12 @@ def test_the_default_model_says_paris_because_of_one_head(default_checkpoint, st
         (PromptQuestion("half \ud800"), "half of a character"),
         (PromptQuestion("w1", tuple(HeadId(0, 0) for _ in range(MAX_HEADS + 1))), "too many"),
         (PromptQuestion("w1", ablate="first"), "cannot be switched off"),
+        (PromptQuestion("w1", ablate="all", instead="half"), "cannot stand for a head"),
         (PromptQuestion(" ".join(["w1"] * (MAX_TOKENS + 1))), "201 tokens"),
     ],
 )
 def test_what_is_too_much_is_refused_with_the_limit(question, words, tiny_folder, store):
-    """No text, too long a text, half a character, too many heads or tokens, no such positions."""
+    """No text, too long a text, half a character, too many heads or tokens, no such positions or replacement."""
     with pytest.raises(SettingError, match=words) as caught:
         computed_answer(question, OpenModel(Checkpoint.open(tiny_folder), "cpu"), store)
     assert caught.value.hint
@@ -178,8 +199,11 @@ def test_an_ablation_that_would_take_too_long_is_refused(tiny_folder, store, mon
     model = OpenModel(Checkpoint.open(tiny_folder), "cpu")
     reading, ablation = computed_answer(PromptQuestion("w1 w2"), model, store)
     assert (len(reading.tokens), ablation) == (2, None)
-    with pytest.raises(SettingError, match="would take too long"):
-        computed_answer(PromptQuestion("w1 w2", ablate="all"), model, store)
+    with pytest.raises(SettingError, match="would take too long") as caught:
+        computed_answer(PromptQuestion("w1 w2" * 20, ablate="all"), model, store)
+    assert "at the last one" in caught.value.hint
+    at_last = PromptQuestion("w1 w2" * 20, ablate="last")
+    assert computed_answer(at_last, model, store)[1] is not None  # one token per head
 
 
 def test_each_question_has_its_own_name(tiny_folder):
@@ -191,6 +215,7 @@ def test_each_question_has_its_own_name(tiny_folder):
         PromptQuestion("w1", (HeadId(0, 1),)).reading(card),
         PromptQuestion("w1", ablate="all").ablation(card),
         PromptQuestion("w1", ablate="last").ablation(card),
+        PromptQuestion("w1", ablate="last", instead="mean").ablation(card),
     ]
     assert len({step.key for step in steps}) == len(steps)
     assert PromptQuestion("w1", ablate="all").reading(card) == steps[0]

@@ -42,12 +42,13 @@ class AblatedModel:
         self.module = load_model(checkpoint, self.device)
         self._dtype: torch.dtype = dtype or self.module.dtype
         self.module.to(self._dtype)
+        self._layers = attention_layers(self.module, checkpoint)
+        self._numbers = sum(weight.numel() for layer in self._layers for weight in layer.parameters())
         if can_pack(self._dtype, self.device):
             pack(self.module.base_model)
         softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
         self._readout = Readout(self.module.get_output_embeddings(), softcap)
         self._window: int | None = getattr(self.module.config, "window_size", None)  # counted along the sequence
-        self._layers = attention_layers(self.module, checkpoint)
         self._signatures = [inspect.signature(layer.forward) for layer in self._layers]
         prefix = module_prefix(self.module, checkpoint)
         self._final_norm = self.module.get_submodule(f"{prefix}{checkpoint.family.final_norm}")
@@ -67,6 +68,13 @@ class AblatedModel:
     def heads(self) -> int:
         """All of them."""
         return len(self.card.layers) * self.card.heads
+
+    def operations(self, tokens: int, positions: Positions) -> float:
+        """Multiplications and additions that it takes to switch off each head in turn on one prompt."""
+        share = (len(self._layers) + 1) / (2 * len(self._layers))  # of the layers, from each head's own on
+        computed = tokens if positions == "all" else 1
+        vocabulary: int = self.module.get_output_embeddings().weight.numel()
+        return 2.0 * self.heads * (share * self._numbers * computed + vocabulary)
 
     def nothing(self) -> Tensor:  # [L, H, d_head]
         """Zero in the place of every head."""

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from analysis.compute.untouched_run import KeysAndValues, UntouchedRun, cache_name
 
-ROWS = 2_048  # tokens at once of variants that are rows
+ROWS = 1_024  # tokens at once of variants that are rows
 SIDE_BY_SIDE = 16_384  # … that stand side by side
 SEQUENCE = 320  # … of them in one sequence: beyond, attention costs more than the layers
 

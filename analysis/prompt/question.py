@@ -1,5 +1,6 @@
 """Questions about a prompt as steps that a worker does when somebody asks; the answers are kept in the store."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,13 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Tokens, Vocabulary
 from analysis.progress import Progress, silent
-from analysis.prompt.reading import ABLATION, Direct, HeadPattern, NextToken, PromptAblation, PromptReading, Token
+from analysis.prompt import reading as wording
+from analysis.prompt.reading import Direct, HeadPattern, NextToken, PromptAblation, PromptReading, Token
+from analysis.results.provenance import Data, Provenance
 from analysis.results.store import Store
 
 if TYPE_CHECKING:
+    from analysis.compute.variants import Positions
     from analysis.prompt.compute.model import PromptModel, Run
 
 MAX_CHARACTERS = 2000
@@ -21,11 +25,12 @@ MAX_TOKENS = 200
 MAX_HEADS = 8
 TOP = 10  # next tokens
 NOTHING = "none"  # in place of the positions at which heads are switched off
-POSITIONS = (*ABLATION, NOTHING)
+POSITIONS = (*wording.POSITIONS, NOTHING)
+INSTEAD = tuple(wording.INSTEAD)
 PATIENCE = 120.0  # seconds that a question waits: the first one loads the model
-_VERSION = 1  # raise whenever the answer may come out differently
-_MOST_WORK = 1.2e13  # multiplications and additions of an ablation on a CPU: some minutes
-_KEPT = "prompt"  # the model that stays in memory
+_VERSION = 2  # raise whenever the answer may come out differently
+_MOST_WORK = 1.2e13  # multiplications and additions of an ablation on a CPU: a minute or two
+_KEPT = "prompt"  # the model that stays in memory, and the name of all this in provenance
 _DIGITS = 6
 
 
@@ -50,20 +55,22 @@ class AblationStep:
     key: str
     text: str
     positions: str
+    instead: str
     words: str = "switching heads off"
 
     def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
         """One piece: a `PromptAblation`."""
-        yield self.key, _ablated(model, self.text, self.positions).to_json()
+        yield self.key, _ablated(model, self).to_json()
 
 
 @dataclass(frozen=True)
 class PromptQuestion:
-    """A text, the heads whose patterns are wanted, and where heads are to be switched off."""
+    """A text, the heads whose patterns are wanted, where heads are switched off and what stands in their place."""
 
     text: str
     heads: tuple[HeadId, ...] = ()
     ablate: str = NOTHING
+    instead: str = INSTEAD[0]
 
     def reading(self, card: ModelCard) -> ReadingStep:
         """What reads it; raises what a person can fix."""
@@ -76,7 +83,8 @@ class PromptQuestion:
         self.check()
         if self.ablate == NOTHING:
             return None
-        return AblationStep(_key(card, ["without", self.text, self.ablate]), self.text, self.ablate)
+        key = _key(card, ["without", self.text, self.ablate, self.instead])
+        return AblationStep(key, self.text, self.ablate, self.instead)
 
     def check(self) -> None:
         """Raise what a person can fix without knowing the model."""
@@ -93,6 +101,8 @@ class PromptQuestion:
             raise SettingError(
                 f"heads cannot be switched off at {self.ablate[:40]!r}", f"Choose {', '.join(POSITIONS)}."
             )
+        if self.instead not in INSTEAD:
+            raise SettingError(f"{self.instead[:40]!r} cannot stand for a head", f"Choose {', '.join(INSTEAD)}.")
 
 
 def computed_answer(
@@ -151,31 +161,44 @@ def _read(model: OpenModel, text: str, heads: Sequence[HeadId]) -> PromptReading
             total=round(effects.total(), _DIGITS),
         ),
         patterns=tuple(patterns),
+        provenance=_provenance(model, {"text": text, "heads": [str(head) for head in heads]}),
     )
 
 
-def _ablated(model: OpenModel, text: str, positions: str) -> PromptAblation:
+def _ablated(model: OpenModel, asked: AblationStep) -> PromptAblation:
     from analysis.compute.weights import memory_of, open_device
     from analysis.prompt.compute.ablation import each_head_off
 
-    card = model.checkpoint.card
-    tokens = _tokens(Vocabulary.open(model.checkpoint.folder), text, card)
+    tokens = _tokens(Vocabulary.open(model.checkpoint.folder), asked.text, model.checkpoint.card)
+    positions: Positions = "all" if asked.positions == "all" else "last"
     with memory_of(open_device(model.device)):
         reader = _reader(model)
-        _must_be_small(reader, len(tokens.ids))
-        untouched = reader.log_probs(reader.run(tokens.ids).logits)
-        token = int(untouched.argmax())
-        without = each_head_off(reader, tokens.ids, token, positions)
-    return PromptAblation(positions, _rounded(without - untouched[token]))
+        _must_be_small(reader, len(tokens.ids), positions)
+        token = int(reader.run(tokens.ids).logits.argmax())
+        change = each_head_off(reader, tokens.ids, token, positions, asked.instead)
+    made = _provenance(model, {"text": asked.text, "positions": positions, "instead": asked.instead})
+    return PromptAblation(positions, asked.instead, _rounded(change), made)
 
 
-def _must_be_small(reader: "PromptModel", tokens: int) -> None:
+def _must_be_small(reader: "PromptModel", tokens: int, positions: "Positions") -> None:
     """Refuse what would keep a CPU busy for long: nobody else would get an answer meanwhile."""
-    card = reader.checkpoint.card
-    work = 2 * reader.module.num_parameters() * tokens * len(card.layers) * card.heads
-    if reader.device.type == "cpu" and work > _MOST_WORK:
-        hint = f"Shorten it to {int(tokens * _MOST_WORK / work)} tokens, or use a GPU."
-        raise SettingError(f"switching off every head of {card.id} on {tokens} tokens would take too long", hint)
+    work = reader.ablated.operations(tokens, positions)
+    if reader.device.type != "cpu" or work <= _MOST_WORK:
+        return
+    hint = "Use a GPU."
+    if positions == "all":
+        hint = (
+            f"Shorten it to {int(tokens * _MOST_WORK / work)} tokens, switch heads off at the last one, or use a GPU."
+        )
+    name = reader.checkpoint.card.id
+    raise SettingError(f"switching off every head of {name} on {tokens} tokens would take too long", hint)
+
+
+def _provenance(model: OpenModel, settings: Data) -> Data:
+    """Where an answer comes from."""
+    made = Provenance.now(model.checkpoint.card, _KEPT, str(_VERSION), settings, (), model.device_name)
+    plain: Data = json.loads(made.to_json())
+    return plain
 
 
 def _reader(model: OpenModel) -> "PromptModel":

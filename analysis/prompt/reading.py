@@ -17,10 +17,8 @@ DIRECT = (
     "What each part adds by itself to the logit of the predicted token minus the mean logit of the vocabulary, through "
     "the final norm as it is in this run; heads, MLPs, biases and embedding add up to it."
 )
-ABLATION = {
-    "all": "Change of the predicted token's log-probability when a head's output is zero at every token.",
-    "last": "Change of the predicted token's log-probability when a head's output is zero at the last token alone.",
-}
+POSITIONS = {"all": "at every token", "last": "at the last token alone"}  # where heads are off
+INSTEAD = {"zero": "zero", "mean": "its mean over the tokens of the text"}  # what stands in the place of their output
 
 
 @dataclass(frozen=True)
@@ -72,6 +70,7 @@ class PromptReading:
     layers: tuple[int, ...]  # the numbers of the rows of a map
     direct: Direct
     patterns: tuple[HeadPattern, ...]
+    provenance: Data
 
     def to_json(self) -> bytes:
         """As the store keeps it."""
@@ -91,8 +90,16 @@ class PromptReading:
 class PromptAblation:
     """What the prediction loses, or gains, without each head."""
 
-    positions: str  # "all" or "last"
+    positions: str  # of `POSITIONS`
+    instead: str  # of `INSTEAD`
     heads: Matrix  # [layer, head] change of the predicted token's log-probability
+    provenance: Data
+
+    @property
+    def about(self) -> str:
+        """In words."""
+        how = f"a head's output is {INSTEAD[self.instead]} {POSITIONS[self.positions]}"
+        return f"Change of the predicted token's log-probability when {how}."
 
     def to_json(self) -> bytes:
         """As the store keeps it."""
@@ -108,7 +115,7 @@ def reading_data(reading: PromptReading, ablation: PromptAblation | None) -> Dat
     """As the API and `--json` tell it."""
     plain = {field.name: asdict(reading)[field.name] for field in fields(reading)}
     plain["direct"]["about"] = DIRECT
-    plain["without"] = None if ablation is None else {**asdict(ablation), "about": ABLATION[ablation.positions]}
+    plain["without"] = None if ablation is None else {**asdict(ablation), "about": ablation.about}
     return plain
 
 
@@ -127,8 +134,9 @@ def reading_text(reading: PromptReading, ablation: PromptAblation | None) -> str
         f"{direct.total:+.2f}"
     )
     if ablation is not None:
-        where = "" if ablation.positions == "all" else " at the last token"
-        lines += ["", f"change of its log-probability without a head{where}", *_strongest(reading, ablation.heads)]
+        how = f"{INSTEAD[ablation.instead]} in its place, {POSITIONS[ablation.positions]}"
+        title = f"change of its log-probability without a head ({how})"
+        lines += ["", title, *_strongest(reading, ablation.heads)]
     for pattern in reading.patterns:
         lines += ["", f"{pattern.head} looks", *_looks(reading.tokens, pattern)]
     return "\n".join(lines)

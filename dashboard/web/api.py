@@ -41,7 +41,7 @@ from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
-from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
+from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
 from analysis.results.agreement import agreements
@@ -356,10 +356,11 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
+        instead: Annotated[str, Query(max_length=40, description="in their place: zero, mean")] = INSTEAD[0],
     ) -> dict[str, Any]:
         """A text as a model reads it: tokens, attention of some heads, next tokens, and every head's effect on them."""
         card = catalogue.card(model, fingerprint)
-        question = PromptQuestion(text, tuple(HeadId.parse(one) for one in head), ablate)
+        question = PromptQuestion(text, tuple(HeadId.parse(one) for one in head), ablate, instead)
         reading, ablation = question.reading(card), question.ablation(card)
         if not all(engine.knows(step) for step in (reading, ablation) if step is not None):
             _must_be_analyst(request)

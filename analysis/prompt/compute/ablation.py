@@ -1,54 +1,27 @@
-"""Every head switched off in turn: its output, before the output projection, becomes zero."""
+"""Every head switched off in turn: something else stands in the place of its output, before the output projection."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from analysis.compute.variants import Positions
+from analysis.data.prompts import Batch, Encoded
 from analysis.prompt.compute.model import PromptModel
 
-_TOKENS = 2048  # that run at once
 
+def each_head_off(
+    model: PromptModel, ids: Sequence[int], token: int, positions: Positions, instead: str = "zero"
+) -> Tensor:  # [L, H]
+    """How the log-probability of a token after the prompt changes without each head, everywhere or at the last token.
 
-def each_head_off(model: PromptModel, ids: Sequence[int], token: int, positions: str) -> Tensor:  # [L, H]
-    """The log-probability of a token after the prompt without each head, everywhere or at the last token alone."""
-    card = model.checkpoint.card
-    everything = torch.cartesian_prod(torch.arange(len(card.layers)), torch.arange(card.heads))  # [L · H, 2]
-    found = []
-    for variants in everything.split(max(1, _TOKENS // len(ids))):
-        found.append(_without(model, torch.tensor(ids, device=model.device), variants, token, positions))
-    return torch.cat(found).view(len(card.layers), card.heads)
-
-
-def _without(model: PromptModel, ids: Tensor, variants: Tensor, token: int, positions: str) -> Tensor:  # [n]
-    """Some variants, each a layer and a head, as rows of one batch."""
-    hooks = []
-    for index, layer in enumerate(model.layers):
-        rows = (variants[:, 0] == index).nonzero().squeeze(1)
-        if len(rows):
-            output = layer.get_submodule(model.checkpoint.family.output)
-            heads = variants[rows, 1]
-            hooks.append(output.register_forward_pre_hook(_zero(rows, heads, model.checkpoint.card.heads, positions)))
-    try:
-        with torch.inference_mode():
-            hidden = model.hidden(ids.expand(len(variants), -1))[:, -1]
-            return model.log_probs(model.unembedded(hidden))[:, token]
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-def _zero(rows: Tensor, heads: Tensor, count: int, positions: str) -> Any:
-    """Put zero in the place of one head in each of some rows."""
-
-    def hook(module: nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        z = args[0].clone()
-        by_head = z.view(*z.shape[:2], count, -1)
-        if positions == "last":
-            by_head[rows, -1, heads] = 0
-        else:
-            by_head[rows, :, heads] = 0
-        return z, *args[1:]
-
-    return hook
+    In its place stands zero, or the head's mean output over the tokens of the prompt.
+    """
+    card, ablated = model.checkpoint.card, model.ablated
+    batch = Batch.of([Encoded((*ids, token), 1)])
+    with torch.no_grad():
+        run = ablated.untouched(batch)
+        place = ablated.nothing() if instead == "zero" else ablated.head_means([batch])
+        found = ablated.each_head(run, place, positions)
+        change = found.log_probs - run.predicted.log_probs
+    return change.view(len(card.layers), card.heads)

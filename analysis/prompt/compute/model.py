@@ -1,13 +1,15 @@
 """A model that runs one prompt and keeps all that its heads did."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from analysis.compute.gated_model import attention_layers, load_model, module_prefix
+from analysis.compute.ablation import AblatedModel
+from analysis.compute.gated_model import attention_layers, module_prefix
 from analysis.compute.watching import watch_outputs, watch_pattern
 from analysis.compute.weights import Weights
 from analysis.models.checkpoint import Checkpoint
@@ -26,14 +28,14 @@ class Run:
 
 
 class PromptModel:
-    """A whole model with eager attention, which says where it looks."""
+    """A whole model that says where it looks, and that runs with heads switched off."""
 
     def __init__(self, checkpoint: Checkpoint, device: torch.device) -> None:
         self.checkpoint = checkpoint
         self.weights = Weights(checkpoint, device)
         self.device = device
-        self.module = load_model(checkpoint, device)
-        self.module.set_attn_implementation("eager")
+        self.ablated = AblatedModel(checkpoint, device)
+        self.module = self.ablated.module
         self.layers = attention_layers(self.module, checkpoint)
         prefix = module_prefix(self.module, checkpoint)
         self.final_norm: nn.Module = self.module.get_submodule(f"{prefix}{checkpoint.family.final_norm}")
@@ -54,13 +56,23 @@ class PromptModel:
             hooks.append(watch_pattern(layer, family, lambda pattern: patterns.append(pattern[0])))
             hooks.append(watch_outputs(layer, family, lambda z: outputs.append(z[0, -1].view(card.heads, -1))))
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), self._eager():
                 hidden = self.hidden(torch.tensor([list(ids)], device=self.device))
                 logits = self.unembedded(hidden[0, -1])
         finally:
             for hook in hooks:
                 hook.remove()
         return Run(patterns, outputs, entering, leaving, final[0], logits)
+
+    @contextmanager
+    def _eager(self) -> Iterator[None]:
+        """With the attention that tells its pattern; otherwise the model has the one that is fastest."""
+        fastest = self.module.config._attn_implementation
+        self.module.set_attn_implementation("eager")
+        try:
+            yield
+        finally:
+            self.module.set_attn_implementation(fastest)
 
     def hidden(self, ids: Tensor) -> Tensor:  # [B, T] → [B, T, d]
         """What the unembedding reads."""

@@ -21,7 +21,10 @@ import { printable } from "./pairs.mjs";
  * @property {{heads: number[][], about: string}} direct
  * @property {{heads: number[][], about: string} | null} without
  * @property {Pattern[]} patterns
+ * @property {Provenance} provenance
  */
+
+/** @typedef {{version: string, device: string, libraries: Record<string, string>, date: string, atlas: string}} Provenance */
 
 /** @type {{asked: number, maps: {map: HeatMap, values: number[][]}[]}} */
 const page = { asked: 0, maps: [] };
@@ -45,33 +48,38 @@ export function headNames(text) {
  * @param {string} text
  * @param {string[]} heads
  * @param {string} ablate
+ * @param {string} instead
  */
-export function questionOf(model, text, heads, ablate) {
+export function questionOf(model, text, heads, ablate, instead) {
   const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const query = new URLSearchParams({ model: id, fingerprint, text, ablate });
+  const query = new URLSearchParams({ model: id, fingerprint, text, ablate, instead });
   for (const head of heads) query.append("head", head);
   return query;
 }
 
-/** What the form says. */
+/** What the form says, by the names of its fields. */
 function chosen() {
-  const fields = new FormData(/** @type {HTMLFormElement} */ (part("prompt-form")));
-  return { model: String(fields.get("model")), text: String(fields.get("text")), head: String(fields.get("head")) };
+  /** @type {Record<string, string>} */
+  const said = {};
+  for (const [name, value] of new FormData(/** @type {HTMLFormElement} */ (part("prompt-form")))) {
+    said[name] = String(value).replaceAll("\r\n", "\n");
+  }
+  return said;
 }
 
 /** Ask the worker, show the reading, then what the prediction loses without each head. */
 async function read() {
   const asked = ++page.asked;
-  const { model, text, head } = chosen();
+  const { model, text, head, ablate, instead } = chosen();
   if (!text.trim()) return;
   history.replaceState(null, "", `/prompt?${new URLSearchParams(chosen())}`);
   say("Reading … the first question loads the model.");
-  for (const ablate of ["none", "last"]) {
-    const reply = await ask(questionOf(model, text, headNames(head), ablate));
+  for (const off of new Set(["none", ablate])) {
+    const reply = await ask(questionOf(model, text, headNames(head), off, instead));
     if (asked !== page.asked) return;
     if (typeof reply === "string") return say(reply);
     show(reply, text);
-    say(reply.without ? "" : "Switching heads off, one after the other …");
+    say(off === ablate ? "" : "Switching heads off, one after the other …");
   }
 }
 
@@ -103,7 +111,17 @@ function show(reading, text) {
   showEffects(reading);
   const holder = part("prompt-patterns");
   holder.replaceChildren(...reading.patterns.map((pattern) => patternCard(reading, pattern)));
+  part("prompt-source").textContent = sourceOf(reading);
   document.title = `${text.slice(0, 40)} – ${reading.model.id} – Head Atlas`;
+}
+
+/**
+ * Where the answer comes from, in words.
+ * @param {Reading} reading
+ */
+export function sourceOf({ model, provenance: { version, device, libraries, date, atlas } }) {
+  const made = `prompt version ${version}, Head Atlas ${atlas}, torch ${libraries.torch}, ${device}, ${date}`;
+  return `${model.id} ${model.fingerprint.slice(0, 8)} · ${made}`;
 }
 
 /** @param {Reading} reading */
@@ -133,8 +151,7 @@ function showEffects(reading) {
   page.maps = [];
   addEffects(holder, reading, reading.direct.heads, `direct effect on the logit of ${first}`, reading.direct.about);
   if (reading.without) {
-    const title = `change of log P(${first}) without the head, at the last token`;
-    addEffects(holder, reading, reading.without.heads, title, reading.without.about);
+    addEffects(holder, reading, reading.without.heads, `change of log P(${first}) without the head`, reading.without.about);
   }
 }
 
@@ -190,6 +207,14 @@ function addHead(name) {
 }
 
 /**
+ * The token that another attends to most.
+ * @param {number[]} attention
+ */
+export function mostSeen(attention) {
+  return attention.indexOf(Math.max(...attention));
+}
+
+/**
  * Where one head looks: tokens across are looked at from tokens down; hovering marks both in the text.
  * @param {Reading} reading
  * @param {Pattern} pattern
@@ -200,21 +225,25 @@ function patternCard(reading, pattern) {
   const spans = reading.tokens.map((token) => element("span", "token", printable(token.text)));
   text.append(...spans);
   const across = reading.tokens.map((_, key) => pattern.attention.map((row) => row[key] ?? 0));
-  const note = element("p", "hint", "Hover over a square: the token below looks at the token beside it.");
-  const map = heatMap(across, "looked at (across), looking (down)", 1, {
-    hover: (place) => {
-      map.show(place);
-      for (const [i, span] of spans.entries()) {
-        const weight = place ? pattern.attention[place.column][i] ?? 0 : 0;
-        span.style.background = place ? `rgba(0,114,178,${weight.toFixed(3)})` : "";
-        span.classList.toggle("looking", place !== null && i === place.column);
-      }
-      if (place) {
-        const weight = (pattern.attention[place.column][place.row] ?? 0).toFixed(2);
-        note.textContent = `${printable(reading.tokens[place.column].text)} looks at ${printable(reading.tokens[place.row].text)}: ${weight}`;
-      }
-    },
-  });
+  const note = element("p", "hint", "Hover over a token, or over a square: what it looks at is shaded in the text.");
+  /** @param {Place | null} place */
+  const hover = (place) => {
+    map.show(place);
+    for (const [i, span] of spans.entries()) {
+      const weight = place ? pattern.attention[place.column][i] ?? 0 : 0;
+      span.style.background = place ? `rgba(0,114,178,${weight.toFixed(3)})` : "";
+      span.classList.toggle("looking", place !== null && i === place.column);
+    }
+    if (place) {
+      const weight = (pattern.attention[place.column][place.row] ?? 0).toFixed(2);
+      note.textContent = `${printable(reading.tokens[place.column].text)} looks at ${printable(reading.tokens[place.row].text)}: ${weight}`;
+    }
+  };
+  const map = heatMap(across, "looked at (across), looking (down)", 1, { hover });
+  for (const [looking, span] of spans.entries()) {
+    span.addEventListener("mouseenter", () => hover({ row: mostSeen(pattern.attention[looking]), column: looking }));
+    span.addEventListener("mouseleave", () => hover(null));
+  }
   const title = element("h2");
   const link = element("a", "", pattern.head);
   link.href = `/head/${pattern.head}?model=${encodeURIComponent(reading.model.id)}@${reading.model.fingerprint.slice(0, 8)}`;

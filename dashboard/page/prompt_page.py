@@ -1,6 +1,6 @@
 """A text of one's own: where heads look, and what each head does for the next token. A script asks and draws."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import dcc, html
@@ -9,21 +9,23 @@ from analysis.models.card import ModelCard
 from dashboard.page.compare_page import named
 from dashboard.page.head_page import copy_button
 
-KEYS = ("model", "text", "head")
+_OFF = {"last": "the last token", "all": "every token", "none": "no token"}  # where heads are switched off
+_INSTEAD = {"zero": "zero", "mean": "its mean over the text"}
 EXAMPLE = "When Mary and John went to the store, John gave a drink to"
 LONGEST = 2000  # characters of a text
 
 
-def prompt_page(models: Sequence[ModelCard], chosen: str, text: str, heads: str) -> list[Any]:
-    """The page without what the worker computes."""
-    options = [html.Option(card.id, value=named(card), selected=named(card) == chosen) for card in models]
+def prompt_page(models: Sequence[ModelCard], asked: Mapping[str, str]) -> list[Any]:
+    """The page without what the worker computes; `asked` is what the address says."""
+    names = {named(card): card.id for card in models}
+    off, instead = asked.get("ablate", ""), asked.get("instead", "")
     form = html.Form(
         [
-            html.Label([html.Span("Model"), html.Select(options, name="model")]),
-            html.Label(
-                [html.Span("Heads whose attention is shown"), _input("head", heads, "L18H6 L16H0")], className="few"
-            ),
-            html.Label([html.Span("Text"), _input("text", text, EXAMPLE)], className="long"),
+            html.Label([html.Span("Model"), _select("model", names, asked.get("model", ""))]),
+            html.Label([html.Span("Heads whose attention is shown"), _heads(asked.get("head", ""))]),
+            html.Label([html.Span("Each head is switched off at"), _select("ablate", _OFF, off)]),
+            html.Label([html.Span("In its place stands"), _select("instead", _INSTEAD, instead)]),
+            html.Label([html.Span("Text"), _text(asked.get("text", ""))], className="long"),
             html.Button("Read it", className="button"),
         ],
         id="prompt-form",
@@ -49,11 +51,24 @@ def prompt_page(models: Sequence[ModelCard], chosen: str, text: str, heads: str)
                 html.Section(id="prompt-next", className="card", hidden=True),
                 html.Div(id="prompt-maps", className="compare-maps"),
                 html.Div(id="prompt-patterns", className="prompt-patterns"),
+                html.P(id="prompt-source", className="hint"),
             ],
             className="head-page",
         ),
     ]
 
 
-def _input(name: str, value: str, example: str) -> dcc.Input:
-    return dcc.Input(type="text", name=name, value=value, placeholder=example)
+def _select(name: str, options: Mapping[str, str], chosen: str) -> html.Select:
+    """The chosen one, or else the first."""
+    listed = [html.Option(words, value=value, selected=value == chosen) for value, words in options.items()]
+    return html.Select(listed, name=name)
+
+
+def _heads(value: str) -> dcc.Input:
+    return dcc.Input(type="text", name="head", value=value[:LONGEST], placeholder="L18H6 L16H0")
+
+
+def _text(value: str) -> html.Textarea:
+    """Line breaks count; the first one of a text area would not."""
+    shown = value[:LONGEST]
+    return html.Textarea(f"\n{shown}" if shown.startswith("\n") else shown, name="text", placeholder=EXAMPLE)

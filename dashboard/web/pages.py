@@ -14,7 +14,7 @@ from analysis.results.evidence import answers
 from dashboard.page.compare_page import Choices, compare_page, named
 from dashboard.page.head_page import head_page, head_title, search_page, summary
 from dashboard.page.markup import as_html
-from dashboard.page.prompt_page import LONGEST, prompt_page
+from dashboard.page.prompt_page import prompt_page
 from dashboard.quantities import listed_quantities
 from dashboard.state import ViewState
 from dashboard.view import View, opened
@@ -55,10 +55,11 @@ def routes(catalogue: Catalogue) -> APIRouter:
 
     def of_prompt(request: Request) -> Response:
         models = {named(card): card for card in catalogue.models()}
-        asked, first = request.query_params, named(catalogue.card(default_model.ID))
-        model = asked.get("model", "") if asked.get("model", "") in models else first
-        text, heads = asked.get("text", "")[:LONGEST], asked.get("head", "")[:_LONGEST]
-        body = as_html(prompt_page(list(models.values()), model, text, heads))
+        asked, first = dict(request.query_params), named(catalogue.card(default_model.ID))
+        if asked.get("model") not in models:
+            asked["model"] = first
+        text = asked.get("text", "")
+        body = as_html(prompt_page(list(models.values()), asked))
         words = "Where attention heads look on a text, and what each does for the next token."
         return _page(f"{text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
 

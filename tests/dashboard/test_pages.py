@@ -115,7 +115,10 @@ def test_two_models_are_matched_over_the_api(client):
 
 def test_a_prompt_in_the_address_stays_text(client):
     """It fills the field; markup in it is escaped, and an unknown model is the default one."""
-    page = client.get("/prompt", params={"text": '"><script>alert(1)</script>', "model": "no/model"}).text
+    asked = {"text": '"><script>alert(1)</script>', "model": "no/model", "ablate": "all", "instead": "<b>"}
+    page = client.get("/prompt", params=asked).text
     assert "<script>alert" not in page
+    assert '<option selected value="all">' in page
+    assert "<b>" not in page
     assert "&quot;&gt;&lt;script&gt;alert(1)" in page
     assert "<title>&quot;&gt;" in page

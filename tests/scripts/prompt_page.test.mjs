@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { headNames, questionOf } from "../../assets/atlas/prompt_page.mjs";
+import { headNames, mostSeen, questionOf, sourceOf } from "../../assets/atlas/prompt_page.mjs";
 
 test("heads are separated by blanks or commas, and there are at most eight", () => {
   assert.deepEqual(headNames(" L18H6, 16.0;10,7 "), ["L18H6", "16.0", "10,7"]);
@@ -10,6 +10,21 @@ test("heads are separated by blanks or commas, and there are at most eight", () 
 });
 
 test("a question names the checkpoint and every head, and escapes the text", () => {
-  const question = questionOf("a/b@12ab", "x & <y>", ["L1H2", "L3H4"], "last");
-  assert.equal(question.toString(), "model=a%2Fb&fingerprint=12ab&text=x+%26+%3Cy%3E&ablate=last&head=L1H2&head=L3H4");
+  const question = questionOf("a/b@12ab", "x & <y>", ["L1H2", "L3H4"], "last", "mean");
+  const heads = "head=L1H2&head=L3H4";
+  assert.equal(
+    question.toString(),
+    `model=a%2Fb&fingerprint=12ab&text=x+%26+%3Cy%3E&ablate=last&instead=mean&${heads}`,
+  );
+});
+
+test("a token in the text shows where it looks most", () => {
+  assert.equal(mostSeen([0.2, 0.7, 0.1]), 1);
+});
+
+test("an answer says where it comes from", () => {
+  const provenance = { version: "2", device: "cpu", libraries: { torch: "2.0" }, date: "2025-01-01T00:00:00Z", atlas: "0.1" };
+  const model = { id: "a/b", fingerprint: "0123456789ab", layers: [0], heads: 1 };
+  const words = sourceOf(/** @type {any} */ ({ model, provenance }));
+  assert.equal(words, "a/b 01234567 · prompt version 2, Head Atlas 0.1, torch 2.0, cpu, 2025-01-01T00:00:00Z");
 });

@@ -133,6 +133,15 @@ def tones(palette: Colours) -> dict[str, str]:
     return {f"--tone-{name}": palette.of(name) for name in named}
 
 
+def tone_styles(palette: Palette) -> str:
+    """The same as a style sheet, light and dark."""
+    rules = []
+    for dark, selector in ((False, ":root"), (True, ':root[data-mantine-color-scheme="dark"]')):
+        body = "".join(f"{name}:{colour};" for name, colour in tones(colours(palette, dark)).items())
+        rules.append(f"{selector}{{{body}}}")
+    return "".join(rules)
+
+
 def as_data() -> dict[str, dict[str, dict[str, Any]]]:
     """All of them as plain data for the scripts, by palette and theme."""
     themes = {"light": False, "dark": True}

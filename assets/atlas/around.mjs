@@ -4,6 +4,8 @@ import { element } from "./elements.mjs";
 import { layerBars } from "./layers.mjs";
 import { writeLegend } from "./legend.mjs";
 import { byId, dash, PARTS } from "./page.mjs";
+import { state } from "./state.mjs";
+import { onZoom, zoomed } from "./zoom.mjs";
 
 /** @typedef {import("./maps/index.mjs").View} View */
 /** @typedef {import("./maps/text.mjs").Said} Said */
@@ -25,16 +27,32 @@ export function writeAgain() {
  * @param {Heads} heads
  */
 export function writeAround(around, heads) {
-  if (!page.last) new ResizeObserver(writeAgain).observe(byId(PARTS.profile));
+  if (!page.last) {
+    new ResizeObserver(writeAgain).observe(byId(PARTS.profile));
+    onZoom(writeAgain);
+  }
   page.last = [around, heads];
   document.title = `${[...heads.title, around.topic].filter(Boolean).join(" · ")} – Head Atlas`;
+  byId(PARTS.heading).textContent = document.title;
   whenOther(PARTS.sentence, around.sentence, (holder) => holder.replaceChildren(...around.sentence.map(piece)));
-  whenOther(PARTS.legend, around.legend, (holder) => writeLegend(holder, around.legend));
+  whenOther(PARTS.legend, around.legend, (holder) => writeLegend(holder, around.legend, heads));
   whenOther(PARTS.counts, around.counts, (holder) => holder.replaceChildren(...countTable(around.counts)));
-  const drawn = [around.profile, heads.layers, byId(PARTS.profile).clientWidth];
-  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(around.profile, heads, holder.clientWidth)));
+  const below = belowMap(heads);
+  const drawn = [around.profile, heads.layers, byId(PARTS.profile).clientWidth, below];
+  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(around.profile, heads, holder.clientWidth, below)));
   for (const table of around.shares) writeShares(table);
   disable(around.idle);
+}
+
+/**
+ * Where the first map's layers are, seen from the section of the layers; null where they do not go across, or not all.
+ * @param {Heads} heads
+ */
+function belowMap(heads) {
+  const box = state.boxes[0];
+  if (!box || heads.across || zoomed()) return null;
+  const shift = byId(PARTS.maps).getBoundingClientRect().left - byId(PARTS.profile).getBoundingClientRect().left;
+  return { left: Math.round(box.left + shift), width: box.width };
 }
 
 /**

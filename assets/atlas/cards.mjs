@@ -39,10 +39,10 @@ export function titleOf(panels, index) {
  * @param {Heads} heads
  */
 export function decorateCards(heads) {
-  for (const card of document.querySelectorAll(".head-card")) {
+  for (const card of document.querySelectorAll(".inspector [data-name]")) {
     const cell = cellNamed(heads, card.getAttribute("data-name"), rules().head);
     if (!cell) continue;
-    const title = card.querySelector("header .roles");
+    const title = card.querySelector(":scope > .roles, header .roles");
     if (title) title.textContent = titleOf(heads.panels, indexOf(heads, cell));
     for (const [i, button] of card.querySelectorAll(".steps .step").entries()) {
       const to = stepped(cell, ARROWS[i], heads);

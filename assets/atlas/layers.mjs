@@ -6,10 +6,13 @@ import { indexOf, nameOf } from "./heads.mjs";
 /** @typedef {import("./bars.mjs").Profile} Profile */
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {{x: number, y: number, width: number, height: number, colour: string, words: string}} Bar */
+/** @typedef {{left: number, width: number}} Place pixels from the section's edge */
 
 const HEIGHT = 150; // pixels
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 8, 6, 34];
 const TICK = 22; // pixels between labels, at least
+const NUMBERS = 16; // pixels before the bars for the highest share, at least; the card's own edge is beside them
+const WORDS = 150; // pixels beside the bars from which on there is room for the colours in words
 const SVG = "http://www.w3.org/2000/svg";
 const STEPS = [1, 2, 5, 10, 20, 50, 100];
 
@@ -51,27 +54,57 @@ export function stacked({ names, colours, shares }, layers, box, most) {
 }
 
 /**
- * What the section shows.
+ * What the section shows: bars below the layers of the first map where these go across and fit, else over the whole width.
  * @param {Profile | null} profile
  * @param {Heads} heads
  * @param {number} width
+ * @param {Place | null} below
  * @returns {(HTMLElement | SVGElement)[]}
  */
-export function layerBars(profile, heads, width) {
+export function layerBars(profile, heads, width, below) {
   if (!profile) return [];
   const most = highestOf(profile);
   if (!most) return [element("p", "hint", nearest(heads))];
-  const box = { width: Math.max(width, 160) - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM };
-  const picture = drawn("svg", { width: box.width + LEFT + RIGHT, height: HEIGHT, class: "layers", "aria-hidden": "true" });
-  const sheet = drawn("g", { transform: `translate(${LEFT} ${TOP})` });
+  const place = placeOf(width, below);
+  const box = { width: place.width, height: HEIGHT - TOP - BOTTOM };
+  const picture = drawn("svg", { width, height: HEIGHT, class: "layers", "aria-hidden": "true" });
+  const sheet = drawn("g", { transform: `translate(${place.left} ${TOP})` });
   for (const { words, colour, ...bar } of stacked(profile, heads.layers, box, most)) {
     const shape = drawn("rect", { ...bar, fill: colour });
     shape.append(drawn("title", {}, words));
     sheet.append(shape);
   }
   sheet.append(...axes(heads.layers, box, most));
+  if (width - place.left - place.width > WORDS) sheet.append(...keyOf(profile, place.width + 24));
   picture.append(sheet);
   return [picture];
+}
+
+/**
+ * Where the bars are in a section of some width.
+ * @param {number} width
+ * @param {Place | null} below the place of the first map's layers
+ * @returns {Place}
+ */
+export function placeOf(width, below) {
+  const fits = below && below.left >= NUMBERS && below.left + below.width <= width;
+  return fits ? below : { left: LEFT, width: Math.max(width, 160) - LEFT - RIGHT };
+}
+
+/**
+ * The colours in words, beside the bars.
+ * @param {Profile} profile
+ * @param {number} left
+ */
+function keyOf({ names, colours, shares }, left) {
+  const marks = [];
+  for (const [i, name] of names.entries()) {
+    if (!shares[i].some(Boolean)) continue;
+    const top = 16 * (marks.length / 2);
+    marks.push(drawn("rect", { x: left, y: top, width: 10, height: 10, fill: colours[i] }));
+    marks.push(drawn("text", { x: left + 16, y: top + 9, class: "start" }, name));
+  }
+  return marks;
 }
 
 /**

@@ -2,6 +2,8 @@
 // The legend: what the colours on the page mean.
 import { element } from "./elements.mjs";
 
+/** @typedef {import("./heads.mjs").Heads} Heads */
+
 /**
  * @typedef {object} Entry a colour, or several, and what they mean (dashboard/maps/entry.py)
  * @property {string} words
@@ -13,19 +15,23 @@ import { element } from "./elements.mjs";
  */
 
 /**
- * Write a legend.
+ * Write a legend; an entry that is called like a panel leads to the heads that it is about.
  * @param {HTMLElement} holder
  * @param {Entry[]} entries
+ * @param {Pick<Heads, "model" | "panels">} heads
  */
-export function writeLegend(holder, entries) {
-  holder.replaceChildren(...entries.map(drawn));
+export function writeLegend(holder, entries, heads) {
+  const titles = new Set(heads.panels.map((panel) => panel.title));
+  holder.replaceChildren(...entries.map((entry) => drawn(entry, titles.has(entry.words) ? heads.model : "")));
 }
 
 /**
  * @param {Entry} entry
+ * @param {string} model the one whose heads it leads to; empty of an entry that is no link
  */
-function drawn(entry) {
-  const made = element("span", "legend-entry");
+function drawn(entry, model) {
+  const made = element(model ? "a" : "span", "legend-entry");
+  if (model) made.setAttribute("href", `/search?${new URLSearchParams({ model, q: entry.words })}`);
   made.append(...picture(entry), entry.words);
   return made;
 }

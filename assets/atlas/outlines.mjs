@@ -9,7 +9,13 @@ import { state } from "./state.mjs";
 
 /** @typedef {import("./heads.mjs").Cell} Cell */
 /** @typedef {import("./geometry.mjs").Box} Box */
-/** @typedef {{box: Box, badge: string, flips: boolean}} Mark an outline, what stands at its corner, and at which side */
+/**
+ * @typedef {object} Mark an outline
+ * @property {Box} box
+ * @property {string} badge what stands at its upper right corner
+ * @property {boolean} flips at the left one instead
+ * @property {boolean} drops below it instead: above the first row there is a title
+ */
 
 const [LETTER, AROUND, HIGH] = [6.5, 10, 15]; // pixels of a badge: of a letter, around them, its height
 const SMALL = 12; // pixels of a square: a smaller one has a thinner outline
@@ -56,9 +62,10 @@ export function drawPins() {
  * @param {Mark} mark
  * @returns {Box}
  */
-export function badgeOf({ box, badge, flips }) {
+export function badgeOf({ box, badge, flips, drops }) {
   const width = LETTER * badge.length + AROUND;
-  return { left: flips ? box.left - width : box.left + box.width, top: box.top - HIGH, width, height: HIGH };
+  const left = flips ? box.left - width : box.left + box.width;
+  return { left, top: drops ? box.top + box.height : box.top - HIGH, width, height: HIGH };
 }
 
 /**
@@ -84,7 +91,7 @@ function marksOf(cell, badge) {
   for (const [map, box] of boxes.entries()) {
     const square = boxOf(box, sight, cell, heads);
     if (!square) continue;
-    const mark = { box: square, badge: badge(map), flips: false };
+    const mark = { box: square, badge: badge(map), flips: false, drops: square.top - HIGH < box.top - 2 };
     const { left, width } = badgeOf(mark);
     marks.push({ ...mark, flips: left + width > box.left + box.width });
   }
@@ -104,11 +111,12 @@ function placeMarks(holder, marks) {
     const { style } = /** @type {HTMLElement} */ (part);
     style.display = i < marks.length ? "block" : "none";
     if (i >= marks.length) continue;
-    const { box, badge, flips } = marks[i];
+    const { box, badge, flips, drops } = marks[i];
     style.transform = `translate(${Math.round(box.left + right - 2)}px, ${Math.round(box.top + down - 2)}px)`;
     style.width = `${Math.round(box.width + 3)}px`;
     style.height = `${Math.round(box.height + 3)}px`;
     part.classList.toggle("small", box.width < SMALL);
+    part.classList.toggle("dropped", drops);
     writeBadge(/** @type {HTMLElement} */ (part), badge, flips);
   }
 }

@@ -12,6 +12,7 @@ export const PARTS = Object.freeze({
   form: "new-form",
   frame: "frame",
   fresh: "fresh",
+  heading: "heading",
   help: "help",
   inspector: "inspector",
   jobs: "jobs",

@@ -21,6 +21,7 @@ class Control:
     has_number: bool = False  # its value stands beside its name
     decides_choices: bool = False  # what pickers offer depends on its value
     conditional: bool = False  # hidden where it would change nothing
+    advanced: bool = False  # folded away until somebody wants it
 
 
 def segments(key: str, value: str, **labels: str) -> dmc.SegmentedControl:

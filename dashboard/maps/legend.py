@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import html
 
+from analysis.models.card import ModelCard
 from dashboard.maps.entry import Entry
 from dashboard.maps.map import MapView, missing_words
 from dashboard.maps.panel import reasons
@@ -20,12 +22,17 @@ def entries(shown: MapView[Any], dark: bool) -> list[Entry]:
 
 
 def legend(shown: MapView[Any], dark: bool) -> list[Any]:
-    """The same on the page."""
-    return [_drawn(entry) for entry in entries(shown, dark)]
+    """The same on the page; an entry that is called like a panel leads to the heads that it is about."""
+    titles = {panel.title for panel in shown.panels}
+    return [_drawn(entry, shown.card if entry.words in titles else None) for entry in entries(shown, dark)]
 
 
-def _drawn(entry: Entry) -> html.Span:
-    return html.Span([*_DRAWN[entry.kind](entry), entry.words], className="legend-entry")
+def _drawn(entry: Entry, about: ModelCard | None) -> html.Span | html.A:
+    content = [*_DRAWN[entry.kind](entry), entry.words]
+    if about is None:
+        return html.Span(content, className="legend-entry")
+    query = urlencode({"model": f"{about.id}@{about.fingerprint[:8]}", "q": entry.words})
+    return html.A(content, className="legend-entry", href=f"/search?{query}")
 
 
 def _swatch(entry: Entry) -> list[Any]:

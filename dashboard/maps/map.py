@@ -25,8 +25,10 @@ from dashboard.maps.control import Control
 from dashboard.maps.counts import Counts, ShareTable
 from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.head_rows import HeadRows, row_of_numbers
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
+from dashboard.maps.paper import Paper
 from dashboard.maps.plain import Plain
 from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said, components
@@ -101,6 +103,16 @@ class MapView(Generic[State]):
         """The colours of its page."""
         return colours(self.common.palette, dark)
 
+    def link(self, words: str, **changes: Any) -> html.A:
+        """A link to this map with other values; where it is on the page, one local setting changes at once.
+
+        Its address has no local settings: what it stands on stays while these change.
+        """
+        address = "/" + self.named.without_local().changed(view=self.map.name, **changes).to_query()
+        name, value = next(iter(changes.items()))
+        is_here = self.common.view == self.map.name and isinstance(value, str)
+        return html.A(words, href=address, **({"data-set": f"{name} {value}"} if is_here else {"data-view": name}))
+
 
 @cached(64)
 def _panels(shown: MapView[Any]) -> tuple[Panel, ...]:
@@ -126,6 +138,7 @@ class Map(Generic[State]):
     part: type[State] = cast("type[State]", Part)  # what it adds to the state of a view
     layers_upward: bool = False  # layer 0 is at the bottom when heads go across
     help: str = ""  # how to read it, in the page's help
+    paper: Paper | None = None  # where its method was published
 
     # ---- The state ----------------------------------------------------------------------------------------------
 
@@ -307,6 +320,16 @@ class Map(Generic[State]):
     def head_part(self, asked: AskedHead, shown: "MapView[State] | None") -> HeadPart | None:
         """Its part of a head's card, also when the model has no result of it."""
         return None
+
+    def head_rows(self, heads: Sequence[HeadId], shown: MapView[State]) -> HeadRows | None:
+        """Several heads side by side: a row for each panel, unless the map has something better."""
+        if not self.own_view:
+            return None
+        places = [(shown.card.layers.index(head.layer), head.head) for head in heads]
+        rows = []
+        for panel in shown.panels:
+            rows.append(row_of_numbers(panel.title, [float(panel.value[place]) for place in places]))
+        return HeadRows(self.title, tuple(rows))
 
     # ---- The table ----------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from dashboard.maps import MAPS
 from dashboard.maps.control import Choice, Control, segments
 from dashboard.maps.map import Map
 from dashboard.page import ids
+from dashboard.setting import settings_of
 from dashboard.state import ViewState
 
 
@@ -51,10 +52,40 @@ def controls() -> html.Div:
     """The bar above the maps: a group for each map, one of which is in sight. Values come with the first view."""
     groups = []
     for number, each in enumerate(MAPS):
-        parts = [_labelled(control) for control in each.controls()]
+        parts = [_labelled(control) for control in each.controls() if not control.advanced]
+        parts += [*_folded(each), *_published(each)]
         groups.append(html.Div(parts, className="group", hidden=number > 0, id=ids.group(each.name)))
     groups.append(html.Div([_labelled(control) for control in common_controls()], className="group"))
     return html.Div(groups, className="controls", role="group", **{"aria-label": "What the maps show"})
+
+
+def _folded(of_map: Map[Any]) -> list[html.Details]:
+    """The controls that few people need."""
+    folded = [_labelled(control) for control in of_map.controls() if control.advanced]
+    if not folded:
+        return []
+    summary = html.Summary("More settings", className="button")
+    return [html.Details([summary, html.Div(folded)], id=ids.advanced(of_map.name), className="advanced")]
+
+
+def _published(of_map: Map[Any]) -> list[html.Div]:
+    """A link to the paper."""
+    if of_map.paper is None:
+        return []
+    link = html.A(of_map.paper.short, href=of_map.paper.address, title=of_map.paper.words)
+    return [html.Div([html.Span("Method", className="label"), link], className="control")]
+
+
+def unfolded(state: ViewState) -> dict[str, bool]:
+    """Which folded controls are to be in sight, by the id of their fold: those that say something."""
+    is_open = {}
+    for each in MAPS:
+        keys = [control.key for control in each.controls() if control.advanced]
+        part = state.of(each.part)
+        chosen = [one for key, one in settings_of(each.part).items() if key in keys]
+        if keys:
+            is_open[ids.advanced(each.name)] = any(getattr(part, one.name) != one.default for one in chosen)
+    return is_open
 
 
 def _labelled(control: Control) -> html.Div:

@@ -18,10 +18,6 @@ from dashboard.palette import Colours, colours, tones
 from dashboard.view import View
 
 _MOST_SENTENCES = 6  # in the paragraph; the cards below it have all numbers
-_PAPERS = (
-    ("Elhelo & Geva, Inferring Functionality of Attention Heads from their Parameters, ACL 2025", "2412.11965"),
-    ("Nam et al., Causal Head Gating, NeurIPS 2025", "2505.13737"),
-)
 
 
 def head_address(view: View, head: HeadId) -> str:
@@ -61,7 +57,7 @@ def head_page(view: View, head: HeadId) -> list[Any]:
                 html.H1([str(head), html.Small(f" of {view.card.id}")]),
                 html.P(summary(view, head), className="summary"),
                 html.Div(_maps(view, head, palette), className="small-maps"),
-                html.Section(_parts(view, head, palette), className="card head-card"),
+                html.Section([html.H2("From every map"), _parts(view, head, palette)], className="card head-card"),
                 _alike(view, head),
                 _citation(view, head),
             ],
@@ -167,8 +163,9 @@ def _citation(view: View, head: HeadId) -> html.Section:
         f"Head Atlas {__version__}, {head_address(view, head)}",
     ]
     papers = []
-    for words, number in _PAPERS:
-        papers.append(html.Li(html.A(words, href=f"https://arxiv.org/abs/{number}")))
+    for each in MAPS:
+        if each.paper is not None:
+            papers.append(html.Li(html.A(each.paper.words, href=each.paper.address)))
     return html.Section(
         [html.H2("Cite"), html.P(html.Code(" ".join(lines))), html.P("The methods:"), html.Ul(papers)],
         className="card",

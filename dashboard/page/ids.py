@@ -30,6 +30,11 @@ def card(section_key: str) -> str:
     return f"{section_key}-card"
 
 
+def advanced(map_name: str) -> str:
+    """Those of them that are folded away."""
+    return f"{map_name}-advanced"
+
+
 def control(key: str) -> str:
     """A control with its name."""
     return f"{key}-control"
@@ -82,4 +87,5 @@ DOWNLOADS = "downloads"
 PAIRS = "pairs"  # the pairs behind a score: a dialog, which the scripts fill (scripts)
 PAIRS_ABOUT = "pairs-about"  # (scripts)
 PAIRS_TABLE = "pairs-table"  # (scripts)
+HEADING = "heading"  # of the page, for screen readers (scripts)
 LIVE = "live"  # announcements for screen readers (scripts)

@@ -7,16 +7,21 @@ from dash import html
 from analysis.models.card import HeadId, ModelCard
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.page.addresses import page_of
+from dashboard.page.matrix import matrix
 from dashboard.palette import Colours, colours
-from dashboard.state import ViewState
 from dashboard.view import View
+
+_MOST_CARDS = 2  # beside each other
 
 
 def inspector(view: View, dark: bool) -> list[Any]:
-    """A card for each pinned head."""
+    """A card for each pinned head; of several a matrix, which fits the screen."""
     heads = view.state.pins
     if not heads:
         return [_invitation()]
+    if len(heads) > _MOST_CARDS:
+        return [matrix(view)]
     palette = colours(view.state.palette, dark)
     return [_card(view, head, palette) for head in heads]
 
@@ -38,7 +43,7 @@ def _card(view: View, head: HeadId, palette: Colours) -> html.Section:
     header = [
         html.H2(str(head)),
         html.Span(className="roles"),  # the scripts write what the maps on the page call it
-        html.A("Page", href=_page_of(view.card, head), className="step", title=f"All of {head} on a page of its own"),
+        html.A("Page", href=page_of(view.card, head), className="step", title=f"All of {head} on a page of its own"),
         _neighbours(),
         html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
     ]
@@ -48,11 +53,6 @@ def _card(view: View, head: HeadId, palette: Colours) -> html.Section:
         className="card head-card",
         **{"aria-label": f"Head {head}", "data-name": str(head)},
     )
-
-
-def _page_of(card: ModelCard, head: HeadId) -> str:
-    """The head's own page, whatever the controls say: a card does not follow them."""
-    return f"/head/{head}{ViewState(model=card.id, fingerprint=card.fingerprint[:8]).to_query()}"
 
 
 def _parts(view: View, head: HeadId, palette: Colours) -> list[HeadPart]:

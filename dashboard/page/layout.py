@@ -117,6 +117,7 @@ def _segments(part: str, label: str, choices: Mapping[str, str]) -> dmc.Segmente
 def _main(read_only: bool) -> html.Main:
     return html.Main(
         [
+            html.H1(id=ids.HEADING, className="unseen"),
             html.Div(id=ids.NOTICES, role="status"),
             html.Div(_atlas(), id=ids.ATLAS),
             html.Div(workshop(read_only), id=ids.WORKSHOP, hidden=True),

@@ -24,8 +24,9 @@ def as_data(piece: Any) -> Any:
 
 
 _ATTRIBUTE = re.compile(
-    r"aria-[a-z]+|data-[a-z]+|scope|title|role|href|id|name|value|type|placeholder|for|action|method|src|alt"
+    r"aria-[a-z]+|data-[a-z]+|scope|title|role|href|id|name|value|type|placeholder|for|action|method|src|alt|label"
 )
+_CAPITAL = re.compile(r"[A-Z]")
 _RENAMED = {"className": "class", "htmlFor": "for"}
 _EMPTY = {"input", "br", "hr", "img"}
 
@@ -51,10 +52,15 @@ def data_html(data: Any) -> str:
     return f"<{tag}{attributes}>{''.join(data_html(child) for child in children)}</{tag}>"
 
 
+def _hyphenated(found: re.Match[str]) -> str:
+    """A capital in the name of a style as CSS writes it: borderColor is border-color."""
+    return f"-{found[0].lower()}"
+
+
 def _attribute(name: str, value: Any) -> str:
     shown = _RENAMED.get(name, name)
     if name == "style":
-        css = ";".join(f"{key}:{part}" for key, part in value.items())
+        css = ";".join(f"{_CAPITAL.sub(_hyphenated, key)}:{part}" for key, part in value.items())
         return f' style="{escape(css)}"'
     if name in {"disabled", "hidden", "open", "selected"}:
         return f" {name}" if value else ""

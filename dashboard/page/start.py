@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 from analysis.results.catalogue import Catalogue
 from dashboard.maps.legend import legend
 from dashboard.page import callbacks, ids
-from dashboard.page.controls import all_controls
+from dashboard.page.controls import all_controls, unfolded
 from dashboard.page.layout import THEMES, page
 from dashboard.state import MODELS, ViewState
 from dashboard.view import View, open_view
@@ -62,6 +62,9 @@ def _calls(
 
 def _fill_texts(parts: Mapping[str, Component], view: View, dark: bool) -> None:
     """What the scripts write as soon as they run, so that nothing moves then."""
+    parts[ids.HEADING].children = view.title
+    for fold, is_open in unfolded(view.state).items():
+        parts[fold].open = is_open
     if view.shown is not None:
         parts[ids.SENTENCE].children = view.map.sentence(view.shown)
         parts[ids.LEGEND].children = legend(view.shown, dark)

@@ -10,16 +10,19 @@ _PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>No such page – Head Atlas</title>
 <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">
-<style>
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 34em; margin: 18vh auto 0; padding: 0 20px; }
-</style>
+<script src="/assets/before/theme.js"></script>
+<link rel="stylesheet" href="/assets/1-base.css">
+<link rel="stylesheet" href="/assets/2-header.css">
+<link rel="stylesheet" href="/assets/head-page.css">
 </head>
 <body>
-<main>
+<header class="top"><a class="brand" href="/">Head Atlas</a></header>
+<main class="head-page">
 <h1>There is no such page</h1>
-<p>Head Atlas has one page; what it shows stands in its address after the question mark.</p>
-<p><a href="/">Go to the maps</a> · <a href="/?view=models">Models and jobs</a> · <a href="/api/docs">API</a></p>
+<p>A head's page is at an address such as <a href="/head/L23H4">/head/L23H4</a>; what the maps show stands in their
+address after the question mark.</p>
+<p><a href="/">Go to the maps</a> · <a href="/?view=models">Models and jobs</a> · <a href="/search">Search</a> ·
+<a href="/api/docs">API</a></p>
 </main>
 </body>
 </html>

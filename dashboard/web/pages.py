@@ -15,8 +15,9 @@ from dashboard.page.compare_page import Choices, compare_page, named
 from dashboard.page.head_page import head_page, head_title, search_page, summary
 from dashboard.page.markup import as_html
 from dashboard.page.prompt_page import prompt_page
+from dashboard.palette import tone_styles
 from dashboard.quantities import listed_quantities
-from dashboard.state import ViewState
+from dashboard.state import Palette, ViewState
 from dashboard.view import View, opened
 
 _QUESTION = "q"  # beside the view in the address of a search
@@ -39,7 +40,8 @@ def routes(catalogue: Catalogue) -> APIRouter:
                 f'<main><p>{escape(str(error))}. {escape(error.hint)}</p><p><a href="/">The maps</a></p></main>',
                 404,
             )
-        return _page(head_title(view, head), summary(view, head), _notices(view) + as_html(head_page(view, head)))
+        body = _notices(view) + as_html(head_page(view, head))
+        return _page(head_title(view, head), summary(view, head), body, palette=view.state.palette)
 
     def of_search(request: Request) -> Response:
         view = opened(catalogue, ViewState.from_query(request.url.query, ignored=(_QUESTION,)))
@@ -90,7 +92,14 @@ def choices_of(catalogue: Catalogue, asked: Mapping[str, str]) -> Choices:
     return Choices(tuple(models.values()), of_a, of_b, chosen)
 
 
-def _page(title: str, description: str, body: str, status: int = 200, script: str = "head_page") -> HTMLResponse:
+def _page(
+    title: str,
+    description: str,
+    body: str,
+    status: int = 200,
+    script: str = "head_page",
+    palette: Palette = "okabe-ito",
+) -> HTMLResponse:
     """A whole page; title and description are what a preview shows."""
     styles = "".join(f'<link rel="stylesheet" href="/assets/{name}.css">' for name in _STYLES)
     meta = (
@@ -103,7 +112,8 @@ def _page(title: str, description: str, body: str, status: int = 200, script: st
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>{meta}"
         '<link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">'
-        f'<script src="/assets/before/theme.js"></script>{styles}</head><body>{body}'
+        f'<script src="/assets/before/theme.js"></script>{styles}<style>{tone_styles(palette)}</style>'
+        f"</head><body>{body}"
         f'<script type="module" src="/assets/atlas/{script}.mjs"></script></body></html>'
     )
     return HTMLResponse(content, status)

@@ -9,6 +9,7 @@ from dashboard.figures.numbers import plain
 from dashboard.figures.view_figure import view_picture
 from dashboard.page.inspector import inspector
 from dashboard.page.markup import as_data, data_html
+from dashboard.palette import tone_styles
 from dashboard.view import View
 
 _ASSETS = Path(__file__).parent.parent.parent / "assets"
@@ -25,7 +26,7 @@ def standalone(view: View, origin: str, facts: str) -> str:
     escaped = facts.replace("<", "\\u003c")
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{title}</title><style>{_styles()}{_OWN}</style>"
+        f"<title>{title}</title><style>{_styles()}{tone_styles(view.state.palette)}{_OWN}</style>"
         f'<script type="application/json" id="provenance">{escaped}</script></head><body><main>'
         f'<h1 class="unseen">{title}</h1>'
         f'<p>This view in Head Atlas: <a href="{escape(address)}">{escape(address)}</a></p>'

@@ -22,6 +22,7 @@ PICTURES = (
     ("map-light", "/?pin=L23H4", 1280, 860, False, (24, 5)),
     ("map-dark", "/?pin=L23H4", 1280, 860, True, (24, 5)),
     ("compare", "/?pin=L23H4.L24H5", 1280, 1500, False, None),
+    ("matrix", "/?pin=L23H4.L24H5.L26H2.L17H5.L22H7", 1280, 1700, False, None, ".head-matrix"),
     ("causal-light", "/?view=causal", 1280, 860, False, None),
     ("causal-dark", "/?view=causal&palette=paper", 1280, 860, True, None),
     ("gemma-weights", "/?model=gemma-3-270m&basis=function", 940, 760, False, None),

@@ -115,6 +115,7 @@ def test_filter_and_uncertain_labels(visit):
     page.locator("#labels").get_by_text("Beyond copying").click()
     wait_for_query(page, "labels", "beyond")
     expect(page.locator("#legend")).not_to_contain_text("hollow")
+    page.locator("#function-advanced summary").click()
     page.locator("#uncertain").press("Space")
     wait_for_query(page, "uncertain", "1")
     expect(page.locator("#legend")).to_contain_text("lighter inside")

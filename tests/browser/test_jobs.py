@@ -136,6 +136,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     assert page.evaluate(UPDATES) == 3 * (100 + 2 * 300)
     page.mouse.move(*cell(page, *SOLVER))
     expect(page.locator("#tooltip")).to_contain_text("needs it")
+    page.locator("#causal-advanced summary").click()
     page.locator("#seed").click()  # the pickers have followed
     page.get_by_role("option", name="Seed 2").click()
     expect(page.locator("#sentence")).to_contain_text("seed 2 alone")

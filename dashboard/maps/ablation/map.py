@@ -9,16 +9,19 @@ from dash import html
 
 from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, part_name, record_of
+from analysis.models.card import HeadId
 from analysis.results.provenance import Item
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
 from dashboard.maps.control import Control, segments
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.plain import Plain, PlainPanel
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
+from dashboard.palette import tone_name
 from dashboard.setting import Part, setting
 
 Off = Literal["zero", "mean"]
@@ -96,6 +99,16 @@ class AblationMap(Map[AblationState]):
         table = html.Table([html.Thead(header), html.Tbody(rows)])
         return HeadPart([html.Div([html.H3(self.title), table])])
 
+    def head_rows(self, heads: Sequence[HeadId], shown: Shown) -> HeadRows:
+        """What every item loses without each head, full colour at the largest change of any head."""
+        rows = []
+        for item in shown.result.provenance.items:
+            values = _values(shown.result, item, shown.state.off)
+            steepest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+            places = [(shown.card.layers.index(head.layer), head.head) for head in heads]
+            rows.append(HeadRow(item.title, tuple(_head_cell(float(values[place]), steepest) for place in places)))
+        return HeadRows(f"{self.title}, change of log P", tuple(rows))
+
     def columns(self, shown: Shown) -> list[Column]:
         """One per item."""
         columns: list[Column] = []
@@ -137,6 +150,13 @@ def _panel(scores: Scores, item: Item, off: str) -> PlainPanel:
         ranked=False,
         remark="" if record.accuracy is None else f"untouched {record.accuracy:.0%} right",
     )
+
+
+def _head_cell(value: float, steepest: float) -> HeadCell:
+    if np.isnan(value):
+        return HeadCell("")
+    tone = "interference" if value > 0 else "facilitation"
+    return HeadCell(f"{value:+.3f}".replace("-", "−"), min(abs(value) / steepest, 1.0), tone_name(tone))
 
 
 def _row(shown: Shown, item: Item, asked: AskedHead, off: str) -> html.Tr:

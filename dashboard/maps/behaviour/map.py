@@ -69,7 +69,7 @@ class BehaviourMap(Map[BehaviourState]):
         if shown is None:
             return None
         rows = [_row(shown, item, asked) for item in shown.result.provenance.items]
-        names = ("Looks at", "", f"rank of {shown.total:,}")
+        names = ("looks at", "share", f"rank of {shown.total:,}")
         header = html.Tr([html.Th(name, scope="col", className="num" if "rank" in name else "") for name in names])
         table = html.Table([html.Thead(header), html.Tbody(rows)], className="counts")
         return HeadPart([html.Div([html.H3(self.title), table])])

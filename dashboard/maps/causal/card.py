@@ -15,7 +15,7 @@ from dashboard.maps.causal.head import HeadGates, head_gates
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
-from dashboard.palette import Colours, tone_name
+from dashboard.palette import tone_name
 
 
 def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
@@ -31,39 +31,42 @@ def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:
     variants = {task.variant.name for task in gates}
     hints = [words for variant, words in _HINTS.items() if variant in variants]
     by = f"seed {state.one_seed}" if state.one_seed else "mean"
-    tasks = [_task(task, shown.total, by, asked.palette) for task in gates]
+    tasks = [_task(task, shown, by) for task in gates]
     content = [html.H3("Gates"), html.P(" ".join(hints), className="hint"), *tasks]
     return HeadPart(content, [_provenance(shown.result)])
 
 
 _HINTS = {
     TASK.name: "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
-    "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Far apart: it does not matter.",
+    "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Dot at 0, ring at 1: it does not matter. "
+    "Dot right of the ring: the two fits contradict each other.",
     CONTRAST.name: "Of contrasted pairs there is one gate per seed: at 0, only what is to be forgotten needs the head.",
 }
 
 
-def _task(task: HeadGates, total: int, by: str, palette: Colours) -> html.Div:
+def _task(task: HeadGates, shown: MapView[CausalState], by: str) -> html.Div:
+    total = shown.total
     known = html.Span(f" {task.role}", className="roles") if not task.seeds else _role(task)
-    heading = html.P([html.B(task.title), known], className="gate-task")
+    link = shown.link(task.title, tasks=(task.name,))
+    heading = html.P([html.B(link), known], className="gate-task")
     if not task.seeds:
         return html.Div([heading, html.P(task.missing or "no seed was fitted", className="hint")], className="gates")
-    words = html.Div([_scores(task, total, by), *_measured(task, total)], className="gate-words")
-    return html.Div([heading, html.Div([_dots(task, palette), words], className="gate-body")], className="gates")
+    words = html.Div([_scores(task, total, by), *_contradiction(task), *_measured(task, total)], className="gate-words")
+    return html.Div([heading, html.Div([_dots(task), words], className="gate-body")], className="gates")
 
 
 def _role(task: HeadGates) -> html.Span:
     """Its role follows θ: the scripts write it."""
     seeds = [[None if np.isnan(score) else score for score in of_seed] for of_seed in task.scores]
     gates = json.dumps({"seeds": seeds, "about": task.variant.about})
-    return html.Span(className="roles", **{"data-gates": gates})
+    return html.Span(f" {task.role}", className="roles", **{"data-gates": gates})
 
 
-def _dots(task: HeadGates, palette: Colours) -> html.Div:
+def _dots(task: HeadGates) -> html.Div:
     """The gates on an axis from 0 to 1."""
     opened: list[float] | list[None] = task.open or [None] * len(task.shut)
     gates = list(zip(task.seeds, task.shut, opened, strict=True))
-    rows = [_seed(*gate, palette) for gate in gates]
+    rows = [_seed(*gate, is_odd=gate[0] in task.contradictory) for gate in gates]
     label = "; ".join(_gate_words(*gate) for gate in gates)
     axis = html.Div([html.Span("0"), html.Span("gate"), html.Span("1")], className="dot-axis")
     return html.Div([*rows, axis], className="dots", role="img", **{"aria-label": f"Gates of {task.title}: {label}"})
@@ -73,14 +76,15 @@ def _gate_words(seed: str, shut: float, opened: float | None) -> str:
     return f"{seed}: G {shut:.2f}" if opened is None else f"{seed}: G⁻ {shut:.2f}, G⁺ {opened:.2f}"
 
 
-def _seed(name: str, shut: float, opened: float | None, palette: Colours) -> html.Div:
+def _seed(name: str, shut: float, opened: float | None, is_odd: bool) -> html.Div:
     marks = [html.I(className="dot", style={"left": _at(shut), "background": tone_name(ROLES[0])})]
     if opened is not None:
         low, high = sorted((shut, opened))
         line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
         ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": tone_name(ROLES[1])})
         marks = [line, ring, *marks]
-    return html.Div(marks, className="dot-row", title=_gate_words(name, shut, opened))
+    style = "dot-row odd" if is_odd else "dot-row"
+    return html.Div(marks, className=style, title=_gate_words(name, shut, opened))
 
 
 def _at(share: float) -> str:
@@ -89,7 +93,7 @@ def _at(share: float) -> str:
 
 def _scores(task: HeadGates, total: int, by: str) -> html.Table:
     """F, N and R with their place among all heads."""
-    names = (("", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,} by {by}", "num"))
+    names = (("score", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,} by {by}", "num"))
     hint = "Its place in the validation curve's order, by the mean over the seeds or by the one shown alone."
     header = html.Tr(
         [html.Th(name, scope="col", className=style, title=hint * ("rank" in name)) for name, style in names]
@@ -100,6 +104,16 @@ def _scores(task: HeadGates, total: int, by: str) -> html.Table:
         rank = html.Td(str(task.ranks.get(role, "")), className="num")
         rows.append(html.Tr([html.Th(LETTERS[role], scope="row", title=role), *cells, rank]))
     return html.Table([html.Thead(header), html.Tbody(rows)], className="gate-scores")
+
+
+def _contradiction(task: HeadGates) -> list[html.P]:
+    """Which seeds say two things at once."""
+    seeds = task.contradictory
+    if not seeds:
+        return []
+    which = f"Seed {seeds[0]} contradicts" if len(seeds) == 1 else f"Seeds {', '.join(seeds)} contradict"
+    words = f"{which} the head's role: the gate pushed shut stays open, the one pushed open closes."
+    return [html.P(words, className="flag")]
 
 
 def _two(number: float | None) -> str:

@@ -30,13 +30,13 @@ def _shown() -> list[Control]:
         Control(
             "columns",
             "Over the seeds",
-            "Always: the least score of all random initialisations. Any: the largest.",
+            "Always: the minimum over all random initialisations. Any: the maximum.",
             segments("columns", default.columns, both="Always + Any", always="Always", any="Any"),
         ),
         Control(
             "gates",
             "Show",
-            "F and N as two colours of light, one score alone, or the gradient preview, a first-order estimate.",
+            "F and N as two colours, one score alone, or the gradient preview, a first-order estimate.",
             segments("gates", default.gates, **scores),
         ),
     ]
@@ -50,6 +50,7 @@ def _fitted() -> list[Control]:
             "How many random initialisations Always and Any go over, or one of them alone.",
             picker("seed", "Seeds", 90),
             is_picker=True,
+            advanced=True,
         ),
         Control(
             "fit",
@@ -58,11 +59,12 @@ def _fitted() -> list[Control]:
             picker("fit", "Fit", 96, comboboxProps={"width": 420, "position": "bottom-start"}),
             is_picker=True,
             decides_choices=True,
+            advanced=True,
         ),
         Control(
             "role",
             "Threshold θ",
-            "A head has a role from this score on; below it the light is dimmed. Published: 0.5.",
+            "A head has a role from this score on; below it its colour is fainter. Published: 0.5.",
             slider("role", "Threshold θ", CausalState().threshold),
             has_number=True,
         ),

@@ -13,6 +13,7 @@ from dashboard.maps.causal.gates import fitted_seeds, known_roles, reduced, task
 from dashboard.maps.causal.panels import FACILITATING, INTERFERING, IRRELEVANT, NO_ROLE, ROLE_WORDS
 from dashboard.maps.causal.ranking import ordering
 
+_CONTRADICTION = 0.25  # by which the gate pushed shut is more open than the one pushed open
 Cell = tuple[int, int]  # place of the layer, head
 
 
@@ -36,6 +37,12 @@ class HeadGates:
     effect_rank: int | None
     ranks: dict[str, int]
     missing: str  # why there is no score
+
+    @property
+    def contradictory(self) -> list[str]:
+        """The seeds whose two fits contradict each other: pushed shut the gate is more open than pushed open."""
+        gates = zip(self.seeds, self.shut, self.open, strict=False)
+        return [seed for seed, shut, opened in gates if shut - opened > _CONTRADICTION]
 
 
 def head_gates(causal: Scores, head: HeadId, threshold: float, seed: str = "") -> list[HeadGates]:

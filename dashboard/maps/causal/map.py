@@ -14,7 +14,7 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
 from dashboard.maps.causal import card as card_part
-from dashboard.maps.causal import exports, legend, table, trial, words
+from dashboard.maps.causal import exports, legend, matrix, table, trial, words
 from dashboard.maps.causal.colours import looks
 from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
 from dashboard.maps.causal.gates import (
@@ -37,9 +37,11 @@ from dashboard.maps.control import Control
 from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.head_rows import HeadRows
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
+from dashboard.maps.paper import Paper
 from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
@@ -55,6 +57,7 @@ class CausalMap(Map[CausalState]):
     name = CausalMethod.name
     title = CausalMethod.title
     part = CausalState
+    paper = Paper("Nam et al. 2025", "Nam et al., Causal Head Gating, NeurIPS 2025", "https://arxiv.org/abs/2505.13737")
     layers_upward = True  # as published
     help = (
         "In the causal map every head has a gate, fitted while the model does a task. Facilitation F: the task "
@@ -183,6 +186,10 @@ class CausalMap(Map[CausalState]):
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
         """Its gates in every seed; nothing when there are none."""
         return card_part.head_part(asked, shown) if shown is not None else None
+
+    def head_rows(self, heads: Sequence[HeadId], shown: Shown) -> HeadRows:
+        """F and N of every task."""
+        return matrix.head_rows(heads, shown)
 
     def columns(self, shown: Shown) -> list[Column]:
         """Roles, scores, effect and preview of each task."""

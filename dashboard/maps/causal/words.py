@@ -61,7 +61,7 @@ def _example(shown: Shown) -> str:
         task = builtin().get(name)
         if task is not None:
             question, answer = task.train[0].prompt.splitlines()[-1], task.train[0].target.strip()
-            return f", while it answers prompts such as “{question}” ({answer})"
+            return f", while the model answers prompts such as “{question}” ({answer})"
     return ""
 
 

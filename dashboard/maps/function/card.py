@@ -37,12 +37,12 @@ def head_part(asked: AskedHead, shown: Shown | None, command: str) -> HeadPart:
     rows = {row.item.name: row for row in head_scores(shown.result, asked.head)} if shown is not None else {}
     if shown is None or not rows:
         return HeadPart([*heading, html.P(["No function map yet: ", html.Code(command)], className="hint")])
-    ordered = [rows[name] for name in _order(shown.result, asked.pinned)]
-    table = _relations(ordered, asked, shown)
+    in_order = [rows[name] for name in ordered(shown.result, asked.pinned)]
+    table = _relations(in_order, asked, shown)
     return HeadPart([*heading, table], [_provenance(shown)])
 
 
-def _order(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
+def ordered(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
     """Relations by the best score that any of the heads has."""
     best: dict[str, float] = {}
     for head in heads:
@@ -80,9 +80,10 @@ def _measured_columns(rows: list[RelationRow]) -> list[str]:
 def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: Shown) -> html.Tr:
     colour = tone_name(row.item.category)
     best, second = row.stronger, row.second(TAU)
+    link = shown.link(row.item.title, relation=row.item.name)
     return html.Tr(
         [
-            html.Th([row.item.title, html.Span(className="remarks")], scope="row"),
+            html.Th([link, html.Span(className="remarks")], scope="row"),
             html.Td(_bar(row.suppress.score, colour), className="left"),
             html.Td(_bar(row.promote.score, colour)),
             html.Td([*_hits(row, asked.head, shown), *_second_interval(second)], className="num"),

@@ -61,7 +61,7 @@ def _shown() -> list[Control]:
         Control(
             "tau",
             "Threshold τ",
-            "A score is the share of a relation's word pairs that the head maps rightly. Above τ it counts.",
+            "A score is the share of a relation's word pairs that the head maps correctly. Above τ it counts.",
             slider("tau", "Threshold τ", default.tau),
             has_number=True,
         ),
@@ -102,8 +102,15 @@ def _labels() -> list[Control]:
             "A label is uncertain when its 95 % interval, which depends on the number of pairs, contains τ.",
             dmc.Switch(id="uncertain", checked=False, label="Show", size="sm"),
             prop="checked",
+            advanced=True,
         ),
-        Control("top", "Only the best", "The strongest heads of each category; empty shows all.", _only_the_best()),
+        Control(
+            "top",
+            "Only the best",
+            "The strongest heads of each category; empty shows all.",
+            _only_the_best(),
+            advanced=True,
+        ),
     ]
 
 

@@ -9,7 +9,7 @@ from dash import html
 
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Asked
-from analysis.models.card import ModelCard
+from analysis.models.card import HeadId, ModelCard
 from analysis.results.own_sets import OwnSet, own_items, set_id
 from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
@@ -18,7 +18,7 @@ from dashboard.maps.control import Control
 from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
 from dashboard.maps.function import card as card_part
-from dashboard.maps.function import exports, legend, own, table, words
+from dashboard.maps.function import exports, legend, matrix, own, table, words
 from dashboard.maps.function.basis import (
     bases,
     basis_of,
@@ -38,9 +38,11 @@ from dashboard.maps.function.panels import panels
 from dashboard.maps.function.profile import profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.head_rows import HeadRows
 from dashboard.maps.look import SUPPRESS, Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
+from dashboard.maps.paper import Paper
 from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
@@ -60,6 +62,11 @@ class FunctionMap(Map[FunctionState]):
     name = FunctionMethod.name
     title = FunctionMethod.title
     part = FunctionState
+    paper = Paper(
+        "Elhelo & Geva 2025",
+        "Elhelo & Geva, Inferring Functionality of Attention Heads from their Parameters, ACL 2025",
+        "https://arxiv.org/abs/2412.11965",
+    )
     help = (
         "Every square is one attention head. Its score for a relation, such as country → capital, is the share "
         "of word pairs for which the head lifts the right word to the top of the vocabulary (promote), or pushes it to "
@@ -267,6 +274,10 @@ class FunctionMap(Map[FunctionState]):
         """All relations of the head."""
         shown = relations_only(shown) if shown is not None else None
         return card_part.head_part(asked, shown, self.command(asked.card.id))
+
+    def head_rows(self, heads: Sequence[HeadId], shown: Shown) -> HeadRows:
+        """The relations that any of the heads does."""
+        return matrix.head_rows(heads, shown)
 
     def columns(self, shown: Shown) -> list[Column]:
         """What the head does, panels and relations."""

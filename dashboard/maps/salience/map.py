@@ -1,15 +1,19 @@
 """Salient tokens: which tokens a head stretches most, and what it then makes more and less likely."""
 
+from collections.abc import Sequence
+
 from dash import html
 
 from analysis.data.printable import printable
 from analysis.methods.salience.method import SalienceMethod
 from analysis.methods.salience.tokens import SENTENCE, SalientToken, salient_tokens
+from analysis.models.card import HeadId
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
 from dashboard.setting import Part
 
-_TOKENS = 8  # salient tokens shown
+_TOKENS, _FEW = 8, 3  # salient tokens shown, and of each of several heads
 
 
 class SalienceMap(Map[Part]):
@@ -31,6 +35,15 @@ class SalienceMap(Map[Part]):
         header = html.Tr([html.Th(name, scope="col", className="num" if name == "σ" else "") for name in names])
         table = html.Table([html.Thead(header), html.Tbody(rows)], className="tokens")
         return HeadPart([html.Div([title, html.P(SENTENCE, className="hint"), table])])
+
+    def head_rows(self, heads: Sequence[HeadId], shown: MapView[Part]) -> HeadRows | None:
+        """The first tokens of each head."""
+        cells = []
+        for head in heads:
+            tokens = salient_tokens(shown.result, head)
+            first = [] if tokens is None else tokens[:_FEW]
+            cells.append(HeadCell([_token(token.text) for token in first]))
+        return HeadRows(self.title, (HeadRow("acts most on", tuple(cells)),))
 
 
 def _row(token: SalientToken) -> html.Tr:

@@ -76,8 +76,7 @@ def _header() -> html.Header:
             _search(),
             html.Button("Copy link", id=ids.COPY, className="button"),
             html.Details([html.Summary("Download", className="button"), html.Div(id=ids.DOWNLOADS)], className="menu"),
-            html.Details([html.Summary("More", className="button"), html.Div(_pages())], className="menu"),
-            _segments(ids.THEME, "Theme", THEMES),
+            html.Details([html.Summary("More", className="button"), html.Div(_more())], className="menu"),
             html.Button("?", id=ids.HELP_OPEN, className="button round", **{"aria-label": "Help"}),
         ],
         className="top",
@@ -89,11 +88,14 @@ def _short(titles: Mapping[str, str]) -> dict[str, str]:
     return {name: title.removesuffix(" map") for name, title in titles.items()}
 
 
-def _pages() -> list[html.A]:
-    """The pages beside this one; scripts add the model to their addresses."""
-    compare = html.A("Compare numbers and models", href="/compare", **{"data-page": "a"})
-    prompt = html.A("On my prompt", href="/prompt", **{"data-page": "model"})
-    return [compare, prompt, html.A("API", href="/api/docs")]
+def _more() -> list[Any]:
+    """The pages beside this one, whose addresses the scripts add the model to, and the theme."""
+    return [
+        html.A("Compare numbers and models", href="/compare", **{"data-page": "a"}),
+        html.A("On my prompt", href="/prompt", **{"data-page": "model"}),
+        html.A("API", href="/api/docs"),
+        _segments(ids.THEME, "Theme", THEMES),
+    ]
 
 
 def _model() -> dmc.Select:

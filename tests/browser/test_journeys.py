@@ -361,6 +361,7 @@ def test_dark_follows_the_system_and_the_switch(visit):
     page = visit(dark=True)
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(15, 17, 21)"
+    page.get_by_text("More", exact=True).click()
     page.locator("#theme").get_by_text("Light").click()
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "light")
     assert "theme" not in query(page)
@@ -369,6 +370,7 @@ def test_dark_follows_the_system_and_the_switch(visit):
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "light")
     expect(page.locator("#theme input:checked")).to_have_value("light")
     expect(page.locator("#notices")).to_be_empty()
+    page.get_by_text("More", exact=True).click()
     page.locator("#theme").get_by_text("System").click()
     expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
 

@@ -81,12 +81,12 @@ def _parser() -> argparse.ArgumentParser:
         "--models", type=Path, metavar="DIR", help="folders and .gguf files in it can be analysed by name"
     )
     parser.add_argument("--device", default="auto", help="cpu, cuda … of the worker (default: a GPU if there is one)")
-    parser.add_argument("--public-url", default="", metavar="URL", help="what browsers see when a proxy is in front")
+    parser.add_argument("--public-url", default="", metavar="URL", help="the URL that browsers see behind a proxy")
     parser.add_argument(
-        "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="whose X-Forwarded-For is believed"
+        "--trusted-proxy", action="append", default=[], metavar="ADDRESS", help="proxy whose X-Forwarded-For is trusted"
     )
     parser.add_argument(
-        "--step-limit", type=float, default=STEP_LIMIT, metavar="SECONDS", help="that a step may take (default 3600)"
+        "--step-limit", type=float, default=STEP_LIMIT, metavar="SECONDS", help="time limit for a step (default 3600)"
     )
     parser.add_argument("--scheduler", default="", metavar="tcp://…", help="an existing Dask scheduler to use")
     return parser

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(error, options.json)
         return error.exit_code
     except KeyboardInterrupt:
-        print("Stopped. What was finished is kept; the same command goes on from there.", file=sys.stderr)
+        print("Stopped. Finished work is kept; run the same command again to resume.", file=sys.stderr)
         return 130
     return _say(text)
 
@@ -99,7 +99,9 @@ def _parser() -> argparse.ArgumentParser:
         for command in method.commands:
             added = commands.add_parser(command.name, help=command.help, parents=[model, common])
             add_options(added, method, command)
-            added.add_argument("--out", type=_out(method), metavar="FILE", help=f"write it to {_endings(method)}")
+            added.add_argument(
+                "--out", type=_out(method), metavar="FILE", help=f"write the result to {_endings(method)}"
+            )
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
     _add_search(commands, [common])
@@ -120,7 +122,7 @@ def _model_options() -> argparse.ArgumentParser:
     model = argparse.ArgumentParser(add_help=False)
     model.add_argument("model", metavar="MODEL", help=f"{builtin.ID}, a folder, a .gguf file, or a Hugging Face id")
     model.add_argument("--revision", help="branch, tag or commit on the Hugging Face hub")
-    model.add_argument("--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU when there is one)")
+    model.add_argument("--device", default="auto", help="cpu, cuda, cuda:1 … (default: a GPU if there is one)")
     return model
 
 
@@ -181,7 +183,7 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
         "--instead",
         choices=INSTEAD,
         default=INSTEAD[0],
-        help="what stands in the place of its output: zero, or its mean over the tokens (default: %(default)s)",
+        help="what replaces its output: zero, or its mean over the tokens (default: %(default)s)",
     )
     command.set_defaults(run=_prompt)
 
@@ -189,19 +191,19 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
 def _add_lists(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command = commands.add_parser("models", help="list the models that can be opened or have results", parents=parents)
     command.set_defaults(run=_models)
-    command = commands.add_parser("sets", help="relations that people brought: list, rename, hide …", parents=parents)
+    command = commands.add_parser("sets", help="sets of your own relations: list, rename, hide …", parents=parents)
     command.add_argument("action", nargs="?", choices=["list", *_SET_ACTIONS], default="list")
     command.add_argument("set", nargs="?", metavar="SET", help="a set by its id or name")
     command.add_argument("name", nargs="?", metavar="NAME", help="rename: its new name")
     command.add_argument("--out", type=Path, metavar="FOLDER", help="pairs: where the CSV files go (default: here)")
     command.set_defaults(run=_sets)
-    command = commands.add_parser("jobs", help="list the jobs; delete some that are over", parents=parents)
+    command = commands.add_parser("jobs", help="list the jobs; delete finished ones", parents=parents)
     command.add_argument("--delete", nargs="+", default=[], metavar="ID", help="delete these; their results stay")
     command.set_defaults(run=_jobs)
     command = commands.add_parser("cache", help="size of the cache; prune it", parents=parents)
     command.add_argument("action", nargs="?", choices=["size", "prune"], default="size")
     command.add_argument("--model", help="prune: only results of this model (id or start of its fingerprint)")
-    command.add_argument("--all", action="store_true", help="prune: everything, converted and fetched models too")
+    command.add_argument("--all", action="store_true", help="prune: everything, including converted and fetched models")
     command.set_defaults(run=_cache)
 
 
@@ -336,7 +338,7 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.json:
         return json.dumps([each.to_plain() for each in listed])
     if not listed:
-        return f"{card.id} has no results to compare: it takes a map of what heads do and one of whether they matter."
+        return f"{card.id} has no results to compare: it needs a map of what heads do and one of whether they matter."
     return "\n".join(agreement_lines(listed))
 
 
@@ -420,7 +422,7 @@ def _set_data(one: OwnSet) -> dict[str, Any]:
 def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:
     folder, pruned = cache_folder(), 0
     if options.action != "prune" and (options.all or options.model is not None):
-        raise SettingError("--all and --model go with prune", "Write: cache prune --all")
+        raise SettingError("--all and --model only work with prune", "Write: cache prune --all")
     if options.all:  # without opening the store: it may be damaged, or the disk full
         shutil.rmtree(folder / "store", ignore_errors=True)
         shutil.rmtree(folder / "models", ignore_errors=True)
@@ -451,5 +453,5 @@ def _prune(store: Store, model: str | None) -> int:
         return len(stale) + forget_stray_jobs(store)
     chosen = [card for card in stored_models(store) if model in (card.id, card.fingerprint[: max(len(model), 6)])]
     if not chosen:
-        raise SettingError(f"the store has no results of {model!r}", "`python -m analysis models` lists them.")
+        raise SettingError(f"the store has no results for {model!r}", "`python -m analysis models` lists them.")
     return sum(forget_model(store, card.fingerprint) for card in chosen)

@@ -47,7 +47,7 @@ def sets_text(sets: Sequence[Plain]) -> str:
         hidden = "  hidden" if one["hidden"] else ""
         what, models = ", ".join(one["relations"]), ", ".join(one["models"])
         lines.append(f"{one['id']}  {one['name']:24} {what}  (scores of {models}){hidden}")
-    return "\n".join(lines) or "nobody brought relations of their own yet"
+    return "\n".join(lines) or "there are no sets of your own relations yet"
 
 
 def answers_text(card: ModelCard, text: str, answers: Sequence[Answer]) -> str:
@@ -56,7 +56,7 @@ def answers_text(card: ModelCard, text: str, answers: Sequence[Answer]) -> str:
         return f"No head of {card.id} is known for {text!r}. Try a relation, a token, a task, or a head's name."
     lines = []
     for answer in answers:
-        first, *others = [finding.text for finding in answer.findings[:_SHOWN]] or ["nothing is known of it"]
+        first, *others = [finding.text for finding in answer.findings[:_SHOWN]] or ["nothing is known about it"]
         lines.append(f"{answer.head!s:8} {first}")
         lines += [f"{'':8} {other}" for other in others]
     return "\n".join(lines)

@@ -230,7 +230,7 @@ def test_the_command_takes_tasks_relations_and_a_prompt(built, tmp_path, monkeyp
     with (tmp_path / "steps.csv").open("w") as file:
         csv.writer(file).writerows(words().pairs)
     assert main(["ablation", str(built.folder), "--relations", str(tmp_path / "steps.csv"), "--prompts", "4"]) == 0
-    assert "| heads off | by weights | by running model | random (least–most) |" in capsys.readouterr().out
+    assert "| heads off | by weights | by running model | random (min–max) |" in capsys.readouterr().out
 
 
 def test_what_makes_no_sense_is_refused():
@@ -238,9 +238,9 @@ def test_what_makes_no_sense_is_refused():
     for wrong in ({"prompt": "a"}, {"target": " b"}, {"positions": "first"}, {"prompts": 0}, {"wording": "rhymes"}):
         with pytest.raises(SettingError):
             make_request({"model": "any", "methods": ["ablation"], **wrong})
-    with pytest.raises(TaskError, match="each once"):
+    with pytest.raises(TaskError, match="no name may appear twice"):
         AblationSettings(tasks=["math", "math"]).chosen_items()
-    with pytest.raises(TaskError, match="named"):
+    with pytest.raises(TaskError, match="is needed"):
         AblationSettings(tasks=[], relations=[]).chosen_items()
 
 

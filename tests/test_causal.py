@@ -271,7 +271,7 @@ def test_a_task_is_named_once_and_pairs_have_no_preview():
     """Tasks of one name, none at all, and a contrast without seeds are refused in words."""
     twice = asked("any", "causal", tasks=(builtin()["math"],)).model_copy(update={"tasks": ["math", "math"]})
     for request in (twice, twice.model_copy(update={"tasks": []})):
-        with pytest.raises(TaskError, match="each once"):
+        with pytest.raises(TaskError, match="no name may appear twice"):
             request.asked()
     with pytest.raises(TaskError, match="no preview"):
         asked("any", "causal", contrast=built_contrast(), seeds=0).asked()

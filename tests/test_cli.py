@@ -130,7 +130,7 @@ def test_models_and_cache(run, tiny_folder, relation):
         (["head", "{tiny}", "L9H9", "--relations", "{good}"], 5, "has no head L9H9"),
         (["head", "{tiny}", "seven", "--relations", "{good}"], 5, "'seven' is not a head"),
         (["map", "{tiny}", "--relations", "{good}", "--layers", "2-9"], 5, "no layer 3"),
-        (["map", "{tiny}", "--relations", "{good}", "--device", "cuda:3"], 6, "is not a device that we can use"),
+        (["map", "{tiny}", "--relations", "{good}", "--device", "cuda:3"], 6, "is not an available device"),
         (["map", "{tiny}", "--relations", "{good}", "--k", "0"], 2, "k: 0 is too small; at least 1 is needed"),
     ],
 )
@@ -318,8 +318,10 @@ def test_files_of_the_wrong_kind_are_named(run, tiny_folder, tmp_path):
     """A task among the relations, and pairs among the tasks."""
     (tmp_path / "task.jsonl").write_text('{"prompt": "a", "target": " b"}')
     (tmp_path / "pairs.csv").write_text("hot,cold")
-    assert "task.jsonl is of no use for function" in run("map", tiny_folder, "--relations", tmp_path / "task.jsonl")[2]
-    assert "pairs.csv is of no use for causal" in run("gates", tiny_folder, "--tasks", tmp_path / "pairs.csv")[2]
+    assert (
+        "task.jsonl cannot be used for function" in run("map", tiny_folder, "--relations", tmp_path / "task.jsonl")[2]
+    )
+    assert "pairs.csv cannot be used for causal" in run("gates", tiny_folder, "--tasks", tmp_path / "pairs.csv")[2]
 
 
 def test_many_files_at_once(run, tiny_folder, tmp_path):
@@ -350,7 +352,7 @@ def test_sets_of_own_relations_are_looked_after(run, tiny_folder, relation, tmp_
     )
     assert run("sets", "rename", "moved")[0] == 2
     assert run("sets", "hide", "nobody")[0] == 4
-    assert "nobody" in run("sets", "delete", "moved")[1]
+    assert "no sets" in run("sets", "delete", "moved")[1]
     assert json.loads(run("sets", "--json")[1]) == []
 
 

@@ -238,7 +238,7 @@ def test_a_missing_part_is_named(parts, tmp_path):
 def test_parts_of_two_models_are_refused(parts, tmp_path):
     """A part that stands in for another makes no model."""
     shutil.copy(parts[2], parts[1])
-    with pytest.raises(errors.DamagedFile, match="not of one model"):
+    with pytest.raises(errors.DamagedFile, match="do not belong to one model"):
         open_gguf(parts[0], tmp_path)
 
 

@@ -112,7 +112,7 @@ def test_json_and_csv_mean_the_same():
         (b'[["a","b"],\n"cd"]', "r.json", "pair 2: not a pair"),
         (b'[["a","b"], ["c","d"], ["a","b"]]', "r.json", "pair 3: repeats pair 1"),
         (b'[["a","b"], ["c","d"], [NaN,"b"]]', "r.json", "pair 3: both must be text"),
-        (b'[["a","b"], [' + b"1" * 4_301 + b',"c"]]', "r.json", "a number of too many digits"),
+        (b'[["a","b"], [' + b"1" * 4_301 + b',"c"]]', "r.json", "a number with too many digits"),
         (b'[["a","b"]\n["c","d"]]', "r.json", "line 2: ',' is missing"),
         (b'[["a","b"],\n["c","d]]', "r.json", "line 2: broken JSON"),
         (b'[["a","b"],\n["c"\n"d"]]', "r.json", "line 3: ',' is missing"),
@@ -123,7 +123,7 @@ def test_json_and_csv_mean_the_same():
         (b"[]", "r.json", "holds no pairs"),
         (b"x," + b"y" * 101, "r.csv", "more than 100 characters"),
         (b'"hot,cold', "r.csv", "line 1"),
-        (b'[["\\ud800", "b"]]', "r.json", "pair 1: half of a character"),
+        (b'[["\\ud800", "b"]]', "r.json", "pair 1: half a character"),
     ],
 )
 def test_malformed_relations_name_place_and_reason(content, filename, message):

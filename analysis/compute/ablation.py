@@ -159,7 +159,7 @@ class AblatedModel:
             self._called(layer, {**arguments, cache_name(arguments): Halt()})
         except KeysAndValues as found:
             return found
-        raise UnknownFamily(f"{self.card.id} keeps no keys and values", "The function map may still work.")
+        raise UnknownFamily(f"{self.card.id} does not cache keys and values", "The function map may still work.")
 
     def _called(self, layer: int, arguments: dict[str, Any]) -> Tensor:
         call = self._signatures[layer].bind_partial()

@@ -204,5 +204,6 @@ def module_prefix(model: nn.Module, checkpoint: Checkpoint) -> str:
         if f"{prefix}{first}" in modules:
             return prefix
     raise UnknownFamily(
-        f"transformers keeps the layers of {checkpoint.card.id} elsewhere", "The function map may still work."
+        f"the layers of {checkpoint.card.id} are not where transformers usually has them",
+        "The function map may still work.",
     )

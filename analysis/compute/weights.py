@@ -37,7 +37,7 @@ def open_device(name: str) -> torch.device:
             raise RuntimeError(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, TypeError) as error:
-        raise DeviceError(f"{name!r} is not a device that we can use here", "Try --device cpu.") from error
+        raise DeviceError(f"{name!r} is not an available device", "Try --device cpu.") from error
     return device
 
 
@@ -146,8 +146,8 @@ class Weights:
         family = self.checkpoint.family
         if self.checkpoint.activation not in _ACTIVATIONS:
             raise UnknownFamily(
-                f"{self.card.id} uses the activation {self.checkpoint.activation!r}, which is not known yet",
-                f"Known are {', '.join(_ACTIVATIONS)}.",
+                f"{self.card.id} uses the activation {self.checkpoint.activation!r}, which is not supported yet",
+                f"Supported activations: {', '.join(_ACTIVATIONS)}.",
             )
         layer = self.card.layers[0]
         gate = None if family.gate is None else self._linear(layer, family.gate)
@@ -192,7 +192,9 @@ class Weights:
         """The tensor as it lies in the file, whose layout was checked on opening; pages are read when they are used."""
         info = self.checkpoint.info(name)
         if info.dtype not in READABLE:
-            raise UnsupportedDtype(f"{name} is stored as {info.dtype}", f"Read are {', '.join(READABLE.values())}.")
+            raise UnsupportedDtype(
+                f"{name} is stored as {info.dtype}", f"Supported formats: {', '.join(READABLE.values())}."
+            )
         try:
             file = torch.from_file(str(info.file), shared=False, size=info.stop, dtype=torch.uint8)
         except RuntimeError as error:

@@ -43,7 +43,7 @@ class WithFiles(Settings):
     files: Annotated[list[OwnFile], Field(max_length=MAX_FILES)] = Field(
         [],
         title="Your own relations (CSV or JSON) or tasks (JSONL), optional",
-        description="relations (CSV, JSON) and tasks (JSONL) of your own",
+        description="your own relations (CSV, JSON) and tasks (JSONL)",
         json_schema_extra=hints(metavar="FILE"),
     )
 

@@ -153,7 +153,7 @@ def _json_rows(text: str, filename: str) -> Iterator[Row]:
     except RecursionError as error:
         raise RelationError(f"{filename}: nested too deeply", _JSON_HINT) from error
     except ValueError as error:  # Python reads no integer of more than 4,300 digits
-        raise RelationError(f"{filename}: a number of too many digits", _JSON_HINT) from error
+        raise RelationError(f"{filename}: a number with too many digits", _JSON_HINT) from error
     if not isinstance(items, list):
         raise RelationError(f"{filename}, line 1: '[' is missing", _JSON_HINT)
     for number, item in enumerate(items, 1):
@@ -197,7 +197,7 @@ def _pair(row: Any) -> tuple[Pair | None, str]:
     if not source or not target:
         return None, "an empty word"
     if any("\ud800" <= character <= "\udfff" for character in source + target):
-        return None, "half of a character (a lone surrogate)"
+        return None, "half a character (a lone surrogate)"
     if max(len(source), len(target)) > MAX_WORD:
         return None, f"a word of more than {MAX_WORD} characters"
     return (source, target), ""

@@ -212,7 +212,7 @@ def _checked(
             first_line[prompts] = line
             items.append(group)
         if len(items) > MAX_ITEMS:
-            raise TaskError(f"{name} has more than {MAX_ITEMS:,} items", "Keep a part of them.")
+            raise TaskError(f"{name} has more than {MAX_ITEMS:,} items", "Keep only some of them.")
         if len(problems) == _SHOWN_PROBLEMS:
             problems.append("… and perhaps more")
             break
@@ -265,4 +265,4 @@ def _problems(row: dict[str, Any]) -> Iterator[str]:
         elif len(value) > longest:
             yield f"the {field} has more than {longest:,} characters"
         elif any("\ud800" <= c <= "\udfff" for c in value):
-            yield f"the {field} holds half of a character (a lone surrogate)"
+            yield f"the {field} holds half a character (a lone surrogate)"

@@ -102,7 +102,7 @@ class Cluster:
 
     def _replaced(self, address: str) -> bool:
         """End a worker's process; its nanny starts another one."""
-        _log.warning("the worker %s did not end its step and is replaced", address)
+        _log.warning("the worker %s did not finish its step and is being replaced", address)
         if self.local is None:
             outcome = self._client.restart_workers([address], timeout=2 * GRACE, raise_for_error=False)
             return bool(outcome[address] != "timed out")
@@ -173,7 +173,7 @@ class Cluster:
         except RuntimeError as error:
             if deaths < DEATHS and not self._stopping.is_set():
                 return self._local_cluster(deaths + 1)
-            raise DeviceError("the worker process does not start", "The server's log says more.") from error
+            raise DeviceError("the worker process does not start", "See the server's log.") from error
 
     def _joined(self, client: Any) -> Any:
         try:

@@ -106,7 +106,7 @@ class Engine:
         self._known(job_id)
         request = self._journal.request(job_id)
         if request is None:
-            raise SettingError("the request of this job cannot be read", "Ask for it again.")
+            raise SettingError("the request of this job cannot be read", "Submit it again.")
         return self._submit(Job.of(request).at(id=job_id), request)
 
     def cancel(self, job_id: str) -> Job:
@@ -305,7 +305,7 @@ class Engine:
             self._end(job, "failed", str(error), error.hint)
             return
         self._returns[job.id] = tries + 1
-        self._end(job, "queued", "", "", f"{error}; it is tried again")
+        self._end(job, "queued", "", "", f"{error}; retrying")
         self._stopping.wait(_PAUSE)
 
     def _end(self, job: Job, state: State, message: str, hint: str, stage: str = "") -> None:
@@ -338,7 +338,7 @@ class Engine:
     def _computed(self, job: Job) -> Job:
         request = self._journal.request(job.id)
         if request is None:
-            raise SettingError("the request of this job cannot be read", "Ask for it again.")
+            raise SettingError("the request of this job cannot be read", "Submit it again.")
         source = Source(request.model, request.revision, str(self._place.models or ""), self._place.device)
         card = self._opened(job, source)
         asked = {method.name: method.asked(request, card) for method in request.chosen}
@@ -442,4 +442,4 @@ def _words(error: Exception) -> tuple[str, str]:
             f"the worker died {DEATHS} times on the same step",
             "It probably ran out of memory: use a larger machine, or a GPU with more memory.",
         )
-    return f"something unexpected happened: {type(error).__name__}: {str(error)[:200]}", "The server's log says more."
+    return f"something unexpected happened: {type(error).__name__}: {str(error)[:200]}", "See the server's log."

@@ -59,7 +59,7 @@ def work_off(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> Scores:
                 store.put(plan.key, scores.to_parquet())
             add_model(store, plan.card)
             return scores
-    raise StoreError("what the steps gave is gone from the store again and again", "Check the disk.")
+    raise StoreError("the results of steps keep disappearing from the store", "Check the disk.")
 
 
 def _do_steps(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> str:
@@ -75,7 +75,7 @@ def _do_steps(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> str:
             pieces += 1
             on_piece(done, total - plan.left(store), total)
         if not pieces:
-            raise SettingError("a step gave nothing", "This is a defect of the method.")
+            raise SettingError("a step returned nothing", "This is a bug in the method.")
         _start_ready(plan, store, crew)
     return device
 

@@ -51,7 +51,7 @@ class Leases:
                 os.close(descriptor)
         except OSError as error:
             hint = "Check free space and permissions, or choose another folder with HEAD_ATLAS_CACHE."
-            raise StoreError(f"no job can be begun in {self._folder}: {error.strerror}", hint) from error
+            raise StoreError(f"no job can be started in {self._folder}: {error.strerror}", hint) from error
 
 
 def _locked(descriptor: int) -> bool:

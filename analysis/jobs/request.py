@@ -45,7 +45,7 @@ class Request(Settings):
         try:
             self.to_record()
         except PydanticSerializationError as error:
-            raise ValueError("a text holds half of a character (a lone surrogate)") from error
+            raise ValueError("a text holds half a character (a lone surrogate)") from error
         return self
 
     @property
@@ -64,7 +64,7 @@ class Request(Settings):
         for file in self._unused_files():
             methods_asked = ", ".join(self.methods)
             hint = "Leave it out, or ask for a method that takes such files."
-            raise SettingError(f"{file.name} is of no use for {methods_asked}", hint)
+            raise SettingError(f"{file.name} cannot be used for {methods_asked}", hint)
         return {method.name: method.asked(self) for method in self.chosen}
 
     def check_files(self, folder: Path | None = None) -> None:
@@ -73,7 +73,7 @@ class Request(Settings):
         for method in self.chosen:
             useless = {**method.check_files(self, folder), **useless}
         if useless:
-            raise RelationError("; ".join(useless.values()), "Bring more pairs, or common words, or leave it out.")
+            raise RelationError("; ".join(useless.values()), "Add more pairs, use more common words, or leave it out.")
 
     def _unused_files(self) -> list[OwnFile]:
         """Files that somebody brought although no chosen method takes them."""
@@ -99,7 +99,7 @@ class NetworkRequest(Request):
     @classmethod
     def _no_path(cls, name: str) -> str:
         if ".." in name or name.startswith(("/", ".")):
-            raise ValueError("a path is not taken; give the name of a listed model or a Hugging Face id")
+            raise ValueError("paths are not accepted; give the name of a listed model or a Hugging Face id")
         return name
 
     @model_validator(mode="after")

@@ -80,8 +80,8 @@ def answer(source: Source, fingerprint: str, step: Step) -> Computed:
     """Do a small step that somebody waits for; weights that are not on this host are not fetched for it."""
     if (fingerprint, source.device) not in _open and not source.is_here():
         raise ModelNotFound(
-            f"the weights of {source.model} are not here",
-            "Put them where the worker finds them, or ask for a job first; make gallery fetches those of the gallery.",
+            f"the weights of {source.model} are not available here",
+            "Put them where the worker can find them, or run a job first; make gallery fetches those of the gallery.",
         )
     faulthandler.dump_traceback_later(QUESTION_LIMIT, exit=True)
     try:

@@ -34,7 +34,7 @@ class RelationSettings(WithFiles, LayerSettings):
         max_length=LONGEST_NAME,
         pattern=r"^[^@,\x00-\x1f\x7f]*$",
         title="Name for your relations",
-        description="what your own relations are called together, so that a map can be asked for them",
+        description="a name for your own relations as a set, so that a map can select it",
         json_schema_extra=hints(metavar="NAME", placeholder="the file's name"),
     )
     k: K | None = Field(
@@ -56,7 +56,7 @@ class RelationSettings(WithFiles, LayerSettings):
                 raise RelationError(f"two relations are called {relation.name!r}", "Rename the file.")
             chosen[relation.name] = relation
         if not chosen:
-            raise RelationError("no relation was chosen", "Name one, or leave the choice out for all.")
+            raise RelationError("no relation was chosen", "Name one, or leave the option out for all.")
         return tuple(chosen.values())
 
     def chosen_ks(self, card: ModelCard) -> tuple[int, int]:

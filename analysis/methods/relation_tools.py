@@ -37,12 +37,12 @@ def _pairs_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "relation", metavar="NAME-or-FILE", nargs="?", help="a built-in relation, or a CSV or JSON file of pairs"
     )
-    command.add_argument("--method", choices=names, default=names[0], help="whose score (default: %(default)s)")
-    command.add_argument("--suppress", action="store_true", help="what the head suppresses instead of promotes")
+    command.add_argument("--method", choices=names, default=names[0], help="which map's score (default: %(default)s)")
+    command.add_argument("--suppress", action="store_true", help="what the head suppresses rather than promotes")
     command.add_argument(
-        "--sample", default="", metavar="TEXT", help="of a method with several samples (default: first)"
+        "--sample", default="", metavar="TEXT", help="which sample, if there are several (default: first)"
     )
-    command.add_argument("--k", type=int, metavar="N", help="targets among the k first are hits")
+    command.add_argument("--k", type=int, metavar="N", help="targets among the first k are hits")
     command.add_argument(
         "--out",
         type=_table_path,
@@ -97,7 +97,8 @@ def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
     """Of every label of the maps that are part of an analysis, as they come with the project."""
     if options.head is not None or not str(options.out or "").endswith(ENDING):
         raise SettingError(
-            "a head and a relation say whose pairs", f"All labels' are written with neither, to --out FILE{ENDING}."
+            "a head and a relation must both be given",
+            f"For the pairs of all labels give neither, and --out FILE{ENDING}.",
         )
     answers: list[tuple[str, HeadPairs]] = []
     with closing(Store(cache_folder() / "store")) as store:
@@ -117,7 +118,9 @@ def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 def _compare_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("models", nargs="*", metavar="MODEL", help="only these (default: all that have both maps)")
-    command.add_argument("--relations", action="store_true", help="a table of correlations for every relation, too")
+    command.add_argument(
+        "--relations", action="store_true", help="also print a table of correlations for every relation"
+    )
 
 
 def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:

@@ -172,7 +172,7 @@ class Checkpoint:
         if info.dtype not in READABLE:
             raise UnsupportedDtype(
                 f"{name} is stored as {info.dtype}",
-                f"Read are {', '.join(READABLE.values())}; use the original weights.",
+                f"Supported formats: {', '.join(READABLE.values())}; use the original weights.",
             )
         if not _fits(info.shape, shape):
             stored = " × ".join(str(n) for n in info.shape)
@@ -242,11 +242,13 @@ def choose_family(config: Config, model_id: str) -> Family:
     if family is None:
         raise UnknownFamily(
             f"{model_id} is of the type {model_type!r}, which is not supported yet",
-            f"Supported are {', '.join(BY_MODEL_TYPE)}. A new one is one row in analysis/models/families.py.",
+            f"Supported types: {', '.join(BY_MODEL_TYPE)}. A new one is one row in analysis/models/families.py.",
         )
     for key, needed in family.requires:
         if config.get(key, needed) != needed:
-            raise UnknownFamily(f"{model_id} has {key} = {config[key]}", f"{family.name} is read only with {needed}.")
+            raise UnknownFamily(
+                f"{model_id} has {key} = {config[key]}", f"{family.name} is supported only with {needed}."
+            )
     return family
 
 
@@ -289,7 +291,7 @@ def _shards(folder: Path, index: Path) -> list[Path]:
     for name in names:
         if not isinstance(name, str) or Path(name).name != name or not name.endswith(".safetensors"):
             raise DamagedFile(
-                f"{index.name} of {folder.name} names the file {name!r}", "Shards lie beside their index."
+                f"{index.name} of {folder.name} names the file {name!r}", "Shards must be next to their index."
             )
         if not (folder / name).exists():
             raise MissingShard(f"{folder.name} lacks the shard {name}", "Download it again; all shards are needed.")

@@ -121,7 +121,7 @@ def check(file: GgufFile) -> None:
     if file.architecture not in ARCHITECTURES:
         raise UnknownFamily(
             f"{file.name} is of the architecture {file.architecture[:100]!r}, which is not supported as GGUF",
-            f"Supported are {', '.join(ARCHITECTURES)}; others can be read from safetensors.",
+            f"Supported architectures: {', '.join(ARCHITECTURES)}; others can be read from safetensors.",
         )
     if file.about("expert_count", 0):
         raise UnknownFamily(
@@ -135,7 +135,7 @@ def check(file: GgufFile) -> None:
     layers = file.about("block_count")
     if not isinstance(layers, int) or not 0 < layers <= MAX_LAYERS or len(blocks) != layers:
         raise ConfigMismatch(
-            f"{file.name} promises {layers} layers and has tensors of {len(blocks)}", "Download it again."
+            f"{file.name} declares {layers} layers but has tensors for {len(blocks)}", "Download it again."
         )
     for tensor in file.tensors:
         _check_kind(tensor.kind, tensor.name)
@@ -260,7 +260,7 @@ def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, Any]) -> 
             tensors[names[tensor.name]] = tensor
         elif not _UNREAD.match(tensor.name):
             raise UnknownFamily(
-                f"{file.name} has the tensor {tensor.name}, which {file.architecture} models of transformers have not",
+                f"{file.name} has the tensor {tensor.name}, which transformers has in no {file.architecture} model",
                 "It is a variant of the architecture that is not supported as GGUF.",
             )
     for name in shapes:
@@ -281,7 +281,7 @@ def _dequantised(tensor: GgufTensor, processor: Any, shape: tuple[int, ...]) -> 
     if result is None or result.weights.shape != shape:
         stored = " × ".join(str(n) for n in tensor.shape)
         raise ConfigMismatch(
-            f"{tensor.name} of {tensor.file.name} is {stored}, which is not what its metadata promise",
+            f"{tensor.name} of {tensor.file.name} is {stored}, which is not what its metadata says",
             "They belong to different models; download the file again.",
         )
     return np.ascontiguousarray(result.weights, np.float32)

@@ -56,7 +56,7 @@ class GgufFile:
         for other in paths[1:]:
             tensors += _read_header(other)[1]
         if len({tensor.name for tensor in tensors}) != metadata.get("split.tensors.count", len(tensors)):
-            raise DamagedFile(f"the parts of {path.name} are not of one model", "Download all of them again.")
+            raise DamagedFile(f"the parts of {path.name} do not belong to one model", "Download all of them again.")
         return cls(paths, metadata, tuple(tensors))
 
     @property
@@ -110,7 +110,7 @@ def _all_parts(path: Path, count: int) -> tuple[Path, ...]:
         )
     for name in names:
         if not (path.parent / name).is_file():
-            raise MissingShard(f"the part {name} is missing", "Download it; all parts lie in one folder.")
+            raise MissingShard(f"the part {name} is missing", "Download it; all parts must be in one folder.")
     return tuple(path.parent / name for name in names)
 
 
@@ -140,7 +140,8 @@ class _Header:
         version = self._number("I")
         if version not in _VERSIONS:
             raise DamagedFile(
-                f"{self._path.name} is of GGUF version {version}", "Versions 2 and 3 are read, little-endian ones."
+                f"{self._path.name} is of GGUF version {version}",
+                "Only little-endian files of versions 2 and 3 are supported.",
             )
         tensors, entries = self._count(), self._count()
         metadata: dict[str, Any] = {}
@@ -175,8 +176,8 @@ class _Header:
             kind = GGMLQuantizationType(number)
         except ValueError:
             raise UnsupportedDtype(
-                f"{name} of {self._path.name} is of the type {number}, which is not known",
-                "Use a file of a common kind, such as Q4_K_M, Q8_0 or F16, or update the package gguf.",
+                f"{name} of {self._path.name} has the unknown type {number}",
+                "Use a file of a common kind, such as Q4_K_M, Q8_0 or F16, or update the gguf package.",
             ) from None
         per_block, block = GGML_QUANT_SIZES[kind]
         if shape and shape[-1] % per_block:

@@ -78,7 +78,7 @@ def _ask_the_hub(name: str, revision: str) -> None:
         hint = "Check the spelling; private models need HF_TOKEN."
         raise ModelNotFound(f"there is no model {name!r} here or on the hub", hint) from error
     except HfHubHTTPError as error:
-        raise ModelError(f"the hub could not be asked for {at}", "Try again later.") from error
+        raise ModelError(f"the hub could not be queried for {at}", "Try again later.") from error
     except (OfflineModeIsEnabled, OSError) as error:
         raise _unreachable(at) from error
     except Exception as error:  # the hub's client lets the errors of its own HTTP library through

@@ -92,9 +92,9 @@ class PromptQuestion:
             raise SettingError("there is no text", "Type a few words.")
         if len(self.text) > MAX_CHARACTERS:
             message = f"the text has {len(self.text):,} characters"
-            raise SettingError(message, f"At most {MAX_CHARACTERS:,} are taken.")
+            raise SettingError(message, f"At most {MAX_CHARACTERS:,} are allowed.")
         if any("\ud800" <= character <= "\udfff" for character in self.text):
-            raise SettingError("the text holds half of a character (a lone surrogate)", "Type it again.")
+            raise SettingError("the text holds half a character (a lone surrogate)", "Type it again.")
         if len(self.heads) > MAX_HEADS:
             raise SettingError(f"{len(self.heads)} heads are too many", f"Choose at most {MAX_HEADS}.")
         if self.ablate not in POSITIONS:
@@ -102,7 +102,7 @@ class PromptQuestion:
                 f"heads cannot be switched off at {self.ablate[:40]!r}", f"Choose {', '.join(POSITIONS)}."
             )
         if self.instead not in INSTEAD:
-            raise SettingError(f"{self.instead[:40]!r} cannot stand for a head", f"Choose {', '.join(INSTEAD)}.")
+            raise SettingError(f"a head cannot be replaced by {self.instead[:40]!r}", f"Choose {', '.join(INSTEAD)}.")
 
 
 def computed_answer(
@@ -215,7 +215,7 @@ def _tokens(vocabulary: Vocabulary, text: str, card: ModelCard) -> Tokens:
     if not tokens.ids or max(tokens.ids) >= card.vocabulary:
         raise SettingError("the model has no tokens for this text", "Type other words.")
     if len(tokens.ids) > MAX_TOKENS:
-        raise SettingError(f"the text has {len(tokens.ids)} tokens", f"At most {MAX_TOKENS} are taken.")
+        raise SettingError(f"the text has {len(tokens.ids)} tokens", f"At most {MAX_TOKENS} are allowed.")
     return tokens
 
 

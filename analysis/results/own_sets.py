@@ -68,7 +68,7 @@ def checked_name(name: str) -> str:
     text = name.strip()
     if not text.isprintable() or not _NAME.fullmatch(text):
         hint = f"Give 1 to {LONGEST_NAME} characters without @ and commas."
-        raise SettingError(f"{name[:40]!r} is no name for a set of relations", hint)
+        raise SettingError(f"{name[:40]!r} is not a valid name for a set of relations", hint)
     return text
 
 
@@ -133,7 +133,7 @@ def the_set(sets: Sequence[OwnSet], text: str) -> OwnSet:
     one = found_set(sets, text)
     if one is None:
         there = ", ".join(each.address for each in sets) or "none"
-        raise RelationError(f"there is no set of relations {text[:80]!r} here", f"There are: {there}.")
+        raise RelationError(f"there is no set of relations {text[:80]!r} here", f"Available sets: {there}.")
     return one
 
 

@@ -143,7 +143,7 @@ class Store:
     def _open_again(self) -> None:
         with self._opening:
             if self._identity_now() != self._identity:
-                _log.warning("the store in %s was deleted or replaced; going on with what is there now", self.folder)
+                _log.warning("the store in %s was deleted or replaced; continuing with what is there now", self.folder)
                 self._cache, self._identity = self._opened()
 
     def _opened(self) -> tuple[diskcache.Cache, tuple[int, int] | None]:

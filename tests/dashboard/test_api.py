@@ -74,9 +74,9 @@ def test_what_makes_no_sense_is_refused(client):
     assert ask(client, clip=0).status_code == 422
     own = {"files": [{"name": "own.jsonl", "content": ITEMS}]}
     refused = ask(client, methods=["function"], **own)
-    assert (refused.status_code, refused.json()["message"]) == (422, "own.jsonl is of no use for function")
+    assert (refused.status_code, refused.json()["message"]) == (422, "own.jsonl cannot be used for function")
     unused = ask(client, methods=["function"], contrast={"name": "pairs.jsonl", "content": PAIRS})
-    assert (unused.status_code, unused.json()["message"]) == (422, "pairs.jsonl is of no use for function")
+    assert (unused.status_code, unused.json()["message"]) == (422, "pairs.jsonl cannot be used for function")
     assert ask(client, methods=["function"], seeds=3).status_code == 202  # a setting of another method changes nothing
 
 

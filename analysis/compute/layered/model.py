@@ -147,7 +147,9 @@ def _layers(model: nn.Module, weights: Weights) -> tuple[str, dict[int, nn.Modul
     for prefix in ("", "decoder."):
         if all(f"{prefix}{name}" in modules for name in names.values()):
             return prefix, {layer: modules[f"{prefix}{name}"] for layer, name in names.items()}
-    raise UnknownFamily(f"transformers keeps the layers of {card.id} elsewhere", "The weights-only map may still work.")
+    raise UnknownFamily(
+        f"the layers of {card.id} are not where transformers usually has them", "The weights-only map may still work."
+    )
 
 
 def _showing(layer: int, seen: Seen, last: int) -> See:

@@ -38,7 +38,7 @@ class Sightings:
                 raise OSError("no space left")
         except OSError as error:
             raise StoreError(
-                f"what was seen of the running model cannot be kept: {error}", "Free some space, or set TMPDIR."
+                f"the running model's activations cannot be stored: {error}", "Free some space, or set TMPDIR."
             ) from error
 
     def read(self, layer: int) -> Tensor:  # [S, width]

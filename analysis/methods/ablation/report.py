@@ -61,7 +61,7 @@ def curve_lines(curve: Sequence[Order]) -> list[str]:
     named = [order for order in curve if not order.name.startswith(_RANDOM)]
     random = mean_of_draws(curve)
     titles = [f"by {order.title.lower()}" for order in named]
-    header = ["heads off", *titles, *(["random (least–most)"] if random else [])]
+    header = ["heads off", *titles, *(["random (min–max)"] if random else [])]
     lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
     length = max(len(order.accuracy) for order in curve)
     for mark in _MARKS:

@@ -34,12 +34,12 @@ class AblationSettings(WithFiles):
         json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
     )
     prompt: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
-        None, title="Prompt", description="a text of one's own, instead", json_schema_extra=hints(metavar="TEXT")
+        None, title="Prompt", description="your own text instead", json_schema_extra=hints(metavar="TEXT")
     )
     target: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
         None,
         title="Target",
-        description="what should follow the prompt; it begins with a space where a word does",
+        description="what should follow the prompt, with a leading space if it starts a word",
         json_schema_extra=hints(metavar="TEXT"),
     )
     positions: Literal["last", "all"] = Field(
@@ -49,7 +49,7 @@ class AblationSettings(WithFiles):
         json_schema_extra=hints(metavar=f"{LAST}|{ALL}"),
     )
     prompts: Annotated[int, Field(ge=1, le=MAX_PROMPTS)] = Field(
-        PROMPTS, title="Prompts", description=f"at most so many of each task or relation (default {PROMPTS})"
+        PROMPTS, title="Prompts", description=f"at most this many per task or relation (default {PROMPTS})"
     )
     wording: Literal["examples", "templates"] = Field(
         "examples",
@@ -61,7 +61,7 @@ class AblationSettings(WithFiles):
     curve: bool = Field(
         True,
         title="Curve of a relation",
-        description="also switch off a relation's best heads one after another, by the weights' and by the running "
+        description="switch off a relation's best heads one after another, by the weights' and by the running "
         "model's scores, and random ones",
         json_schema_extra=hints(form=False),
     )
@@ -69,7 +69,7 @@ class AblationSettings(WithFiles):
     @model_validator(mode="after")
     def _both_or_none(self) -> "AblationSettings":
         if (self.prompt is None) != (self.target is None):
-            raise ValueError("a prompt and its target go together")
+            raise ValueError("a prompt and its target must be given together")
         return self
 
     def chosen_items(self) -> tuple[Asked, ...]:
@@ -84,5 +84,8 @@ class AblationSettings(WithFiles):
         if self.prompt is not None and self.target is not None:
             items.append(PromptItem(self.prompt, self.target))
         if not items or len({item.name for item in items}) < len(items):
-            raise TaskError("what is asked must be named, each once", "Choose some, or rename the file.")
+            raise TaskError(
+                "at least one task, relation or prompt is needed, and no name may appear twice",
+                "Choose some, or rename the file.",
+            )
         return tuple(items)

@@ -13,7 +13,7 @@ class BehaviourSettings(Settings):
         ge=4,
         le=200,
         title="Block",
-        description="random tokens that come twice (default 40)",
+        description="random tokens, which are then repeated (default 40)",
         json_schema_extra=hints(form=False),
     )
     blocks: int = Field(
@@ -29,7 +29,7 @@ class BehaviourSettings(Settings):
         ge=0,
         le=2**31 - 1,
         title="Random seed",
-        description="of the random tokens (default 0)",
+        description="seed of the random tokens (default 0)",
         json_schema_extra=hints(form=False),
     )
     text_tokens: int = Field(

@@ -63,7 +63,7 @@ class CausalSettings(WithFiles):
     tasks: Annotated[list[str], Field(max_length=MAX_TASKS)] | None = Field(
         None,
         title="Tasks",
-        description=f"built-in tasks by name; {' and '.join(DEFAULT_TASKS)}, or one's own alone, when left out",
+        description=f"built-in tasks by name; {' and '.join(DEFAULT_TASKS)}, or only your own, when left out",
         json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, choices=tuple(tasks.TITLES.items())),
     )
     contrast: OwnFile | None = Field(
@@ -75,14 +75,14 @@ class CausalSettings(WithFiles):
     seeds: Annotated[int, Field(ge=0, le=MAX_SEEDS)] | None = Field(
         None,
         title="Seeds",
-        description=f"random initialisations (default {SEEDS}, {CONTRAST_SEEDS} for a contrast); 0: the preview alone",
+        description=f"random initialisations (default {SEEDS}, {CONTRAST_SEEDS} for a contrast); 0: only the preview",
         json_schema_extra=hints(placeholder=str(SEEDS)),
     )
     updates: Annotated[list[Updates], Field(min_length=2, max_length=2)] | None = Field(
         None,
         title="Updates: free, pushed",
         description=f"updates of the two stages (default {_DEFAULT.free_updates} {_DEFAULT.push_updates}; "
-        f"a contrast has the first alone, default {CONTRAST_UPDATES})",
+        f"a contrast has only the first, default {CONTRAST_UPDATES})",
         json_schema_extra=hints(placeholder=spaced((_DEFAULT.free_updates, _DEFAULT.push_updates))),
     )
     batch: Annotated[int, Field(ge=1, le=MAX_BATCH)] | None = Field(
@@ -94,7 +94,7 @@ class CausalSettings(WithFiles):
     rates: Annotated[list[Rate], Field(min_length=4, max_length=4)] | None = Field(
         None,
         title="Learning rates",
-        description="first and last of the free stage, first and last of the pushed one "
+        description="learning rates: first and last of the free stage, first and last of the pushed one "
         f"(default {spaced(_DEFAULT.rates)})",
         json_schema_extra=hints(placeholder=spaced(_DEFAULT.rates)),
     )
@@ -107,14 +107,14 @@ class CausalSettings(WithFiles):
     clip: Annotated[float, Field(gt=0, le=MAX_CLIP)] | None = Field(
         None,
         title="Gradient clip",
-        description=f"largest norm of a gradient (default {_DEFAULT.clip:g})",
+        description=f"maximum gradient norm (default {_DEFAULT.clip:g})",
         json_schema_extra=hints(placeholder=f"{_DEFAULT.clip:g}"),
     )
     published: bool = Field(
         False,
         title="Published settings",
         description=f"the paper's updates ({spaced((_PUBLISHED.free_updates, _PUBLISHED.push_updates))}), "
-        f"batch ({_PUBLISHED.batch}) and rates ({spaced(_PUBLISHED.rates)}) where none are given; hours on a CPU",
+        f"batch size ({_PUBLISHED.batch}) and rates ({spaced(_PUBLISHED.rates)}) where none are given; hours on a CPU",
     )
     together: Annotated[int, Field(ge=1, le=MAX_SEEDS)] = Field(
         1, title="Seeds in one batch", description="seeds that share a batch: faster, more memory, the same result"
@@ -134,7 +134,9 @@ class CausalSettings(WithFiles):
         names = default if self.tasks is None else self.tasks
         chosen = (*tasks.choose(names), *own)
         if not chosen or len({task.name for task in chosen}) < len(chosen):
-            raise TaskError("tasks must be named, each once", "Choose some, or rename the file.")
+            raise TaskError(
+                "at least one task is needed, and no name may appear twice", "Choose some, or rename the file."
+            )
         return chosen
 
     def chosen_contrast(self) -> Contrast | None:

@@ -13,7 +13,7 @@ class ContextMethod(RelationMethod):
 
     name = NAME
     title = "Function map, with context"
-    sentence = "What each head really writes at the end of a prompt, wherever it attends: longer still."
+    sentence = "What each head really writes at the end of a prompt, wherever it attends: takes longer still."
     basis = "With context"
     about = "by what it really writes at the end of a prompt"
     version = VERSION

@@ -13,7 +13,7 @@ class RunningMethod(RelationMethod):
 
     name = NAME
     title = "Function map, running model"
-    sentence = "What each head does in the running model: true of more models, several times as long."
+    sentence = "What each head does in the running model: reliable on more models, takes several times as long."
     basis = "Running model"
     about = "on the residual stream of the running model"
     version = VERSION

@@ -39,7 +39,7 @@ class RunningSettings(RelationSettings):
     def _no_reserved(cls, carriers: list[str]) -> list[str]:
         for carrier in carriers:
             if carrier.strip() in RESERVED:
-                raise ValueError(f"a carrier must not be {carrier.strip()!r}, which means something else here")
+                raise ValueError(f"{carrier.strip()!r} is reserved and cannot be a carrier")
         return carriers
 
     def chosen_carriers(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def head_page(view: View, head: HeadId) -> list[Any]:
             [
                 html.H1([str(head), html.Small(f" of {view.card.id}")]),
                 html.P(summary(view, head), className="summary"),
-                html.Div(_maps(view, head, palette), className="small-maps"),
+                html.Div(_maps(view, head), className="small-maps"),
                 html.Section([html.H2("From every map"), _parts(view, head, palette)], className="card head-card"),
                 _alike(view, head),
                 _citation(view, head),
@@ -104,15 +104,18 @@ def _neighbours(view: View, head: HeadId) -> list[Any]:
     return links
 
 
-def _maps(view: View, head: HeadId, palette: Colours) -> list[Any]:
+def _maps(view: View, head: HeadId) -> list[Any]:
     """The first panel of every map that the model has, with the head outlined."""
     figures = []
     for each in MAPS:
         shown = view.of(each) if each.own_view else None
         if shown is not None:
-            title, look = shown.panels[0].title, each.looks(shown, palette)[0]
-            caption = html.Figcaption(f"{each.title}: {title}")
-            figures.append(html.Figure([small_map(title, look, view.card, head), caption]))
+            title = shown.panels[0].title
+            pictures = []
+            for theme, dark in (("light-only", False), ("dark-only", True)):
+                look = each.looks(shown, colours(view.state.palette, dark))[0]
+                pictures.append(html.Span(small_map(title, look, view.card, head), className=theme))
+            figures.append(html.Figure([*pictures, html.Figcaption(f"{each.title}: {title}")]))
     return figures
 
 

@@ -25,7 +25,8 @@ def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
         assert f'href="/head/{other}?model=smollm2-135m-instruct@' in page
     for words in ("Heads like it", "2412.11965", "2505.13737", "Gates", "Function map", "data-pairs"):
         assert words in page
-    assert page.count("data:image/svg+xml;base64,") == 5  # function, causal, behaviour, ablation, agreement
+    pictures = 2 * 5  # light and dark of function, causal, behaviour, ablation, agreement
+    assert page.count("data:image/svg+xml;base64,") == pictures
     for name in re.findall(r"var\((--tone-[a-z]+)\)", page):
         assert f"{name}:#" in page  # a colour by its name has one
 

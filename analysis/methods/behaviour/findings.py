@@ -2,7 +2,7 @@
 
 import xarray as xr
 
-from analysis.methods.behaviour.measures import MEASURES, NAME, SCORE, Measure
+from analysis.methods.behaviour.measures import MEASURES, NAME, RANDOM, SCORE, Measure
 from analysis.models.card import HeadId
 from analysis.results.findings import Finding, Question
 from analysis.results.scores import ONLY_SAMPLE, Scores
@@ -38,14 +38,17 @@ def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
 
 
 def behaviour_strengths(scores: Scores) -> xr.DataArray:  # [item, layer, head]
-    """Of each measure that says what a head does, from its threshold on; 0 below it."""
+    """Of each pattern on random tokens, from its threshold on; 0 below it.
+
+    The first-token sink is left out: most heads rest there, and resting is not something that a head does.
+    """
     shares = scores.score.sel(kind=SCORE, sample=ONLY_SAMPLE, drop=True)
-    found = []
+    strengths = []
     for measure in _measured(scores):
-        share = shares.sel(item=[measure.name])
-        if measure.threshold is not None:
-            found.append(share.where((share >= measure.threshold) | share.isnull(), 0.0))
-    return xr.concat(found, "item") if found else shares.isel(item=[])
+        if measure.on == RANDOM and measure.threshold is not None:
+            share = shares.sel(item=[measure.name])
+            strengths.append(share.where((share >= measure.threshold) | share.isnull(), 0.0))
+    return xr.concat(strengths, "item") if strengths else shares.isel(item=[])
 
 
 def _measured(scores: Scores) -> list[Measure]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import DeviceError
-from analysis.jobs.worker import LOW_PRIORITY
+from analysis.jobs.worker import LOW_PRIORITY, Refused, attempted
 
 RESOURCE = "GPU"  # what a Dask worker must have one of; the local worker has it on any device
 DEATHS = 10  # times that a step's worker, or the local worker as it starts, may die before the job fails
@@ -55,8 +55,16 @@ class Cluster:
         """A future of some work, to be done by a worker that has what it takes."""
         client = self._connected()
         return client.submit(
-            work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0, priority=priority
+            attempted, work, *arguments, key=key, pure=True, resources={RESOURCE: 1}, retries=0, priority=priority
         )
+
+    @staticmethod
+    def result(future: Any, timeout: float | None = None) -> Any:
+        """What a future's work gave; raises the error with which it was refused."""
+        outcome = future.result(timeout=timeout)
+        if isinstance(outcome, Refused):
+            raise outcome.error
+        return outcome
 
     def next_done(self, futures: list[Any], timeout: float) -> Any:
         """The next of some futures that is done; raises TimeoutError when there is none in time."""

@@ -196,7 +196,7 @@ class Engine:
         key = f"ask-{step.key}-{time.time_ns()}"
         future = self.cluster.submit(answer, source, card.fingerprint, step, key=key, priority=_AT_ONCE)
         try:
-            computed = future.result(timeout=patience)
+            computed = self.cluster.result(future, timeout=patience)
         except TimeoutError as error:
             running = [job for job in self.jobs() if job.state == "running"]
             if running:
@@ -393,7 +393,7 @@ class Engine:
             begun = self._in_time(begun)
             try:
                 future = self.cluster.next_done(list(waiting), timeout=0.5)
-                return waiting.pop(future), future.result()
+                return waiting.pop(future), self.cluster.result(future)
             except TimeoutError:
                 continue
             except CancelledError as error:  # not by us: the scheduler is gone

@@ -2,10 +2,12 @@
 
 import faulthandler
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from analysis.errors import ModelError, ModelNotFound
+from analysis.errors import HeadAtlasError, ModelError, ModelNotFound
 from analysis.methods.method import Step
 from analysis.models import builtin
 from analysis.models.card import ModelCard
@@ -58,6 +60,21 @@ class Computed:
 
 
 _open: dict[tuple[str, str], OpenModel] = {}  # the last model, by fingerprint and device
+
+
+@dataclass(frozen=True)
+class Refused:
+    """In place of a result: an error that a person can do something about. Dask would log it with a traceback."""
+
+    error: HeadAtlasError
+
+
+def attempted(work: Callable[..., Any], *arguments: Any) -> Any:
+    """What some work gives, or why it is refused."""
+    try:
+        return work(*arguments)
+    except HeadAtlasError as error:
+        return Refused(error)
 
 
 def open_card(source: Source) -> ModelCard:

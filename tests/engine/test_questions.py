@@ -111,6 +111,19 @@ def test_weights_that_are_not_here_are_not_fetched(store, engine, small):
         engine.ask(card, step)
 
 
+def refuse():
+    """Work that a person can do something about."""
+    raise ModelNotFound("not here", "Fetch it.")
+
+
+def test_a_refusal_is_an_answer_to_dask_not_a_failure(engine):
+    """Else the server's log would have a traceback for every model that is not there."""
+    future = engine.cluster.submit(refuse, key="refuse")
+    with pytest.raises(ModelNotFound, match="not here"):
+        engine.cluster.result(future, timeout=30)
+    assert future.status == "finished"
+
+
 def test_a_question_is_answered_for_a_folder_that_is_listed(store, engine, small):
     """One's own relation on a model of the models directory."""
     step = HeadPairsStep.of(function_plan(small, (RELATION,)), HeadId(1, 2), "promote")

@@ -104,7 +104,7 @@ def test_top_and_rank():
 
 
 def test_long_format():
-    """One row a score, in the promised columns; a missing score is empty, not 0."""
+    """One row per score, in the promised columns; a missing score is empty, not 0."""
     frame = pd.read_csv(io.BytesIO(csv_bytes(make_scores(HITS).to_frame())))
     assert tuple(frame.columns) == COLUMNS
     assert len(frame) == 3 * 2 * 1 * 3 * 2

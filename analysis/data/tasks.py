@@ -77,6 +77,7 @@ SENTENCES = {
     "syntax": "Another form of the same words: past, plural, pronoun, question, negation.",
     "commonsense": "Everyday questions with four answers to choose from, by letter.",
 }
+DEFAULT_TASKS = ("math", "syntax")  # of an analysis for which nobody chose any
 TITLES = {name: name.capitalize() for name in SENTENCES}
 
 

@@ -68,7 +68,7 @@ def test_before_the_browser_has_spoken_nothing_is_drawn(catalogue):
 
 
 def test_the_table_shows_one_map_and_all_rows(catalogue):
-    """One row a head with its scores; the maps shrink to one panel."""
+    """One row per head with its scores; the maps shrink to one panel."""
     query = painted(catalogue, "?view=table")
     assert query["heads"]["drawn"] == 1
     found = callbacks.describe(catalogue, query["query"], SCREEN, None)

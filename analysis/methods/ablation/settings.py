@@ -6,12 +6,12 @@ from pydantic import Field, model_validator
 
 from analysis.data import relations, tasks
 from analysis.data.files import WithFiles
+from analysis.data.tasks import DEFAULT_TASKS
 from analysis.errors import TaskError
 from analysis.methods.ablation.items import Asked, PromptItem, RelationItem, TaskItem
 from analysis.settings import hints
 
-DEFAULT_TASKS, DEFAULT_RELATIONS = ("math", "syntax"), ("country_capital",)
-KINDS = ("zero", "mean")
+DEFAULT_RELATIONS = ("country_capital",)
 LAST, ALL = "last", "all"
 EXAMPLES, TEMPLATES = "examples", "templates"
 PROMPTS, MAX_PROMPTS = 24, 2_000

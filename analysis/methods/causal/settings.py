@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from analysis.data import tasks
 from analysis.data.files import OwnFile, WithFiles
-from analysis.data.tasks import Contrast, Task
+from analysis.data.tasks import DEFAULT_TASKS, Contrast, Task
 from analysis.errors import TaskError
 from analysis.settings import hints
 
@@ -15,7 +15,6 @@ SEEDS, MAX_SEEDS = 5, 100
 CONTRAST_SEEDS, CONTRAST_UPDATES = 1, 500
 MAX_UPDATES, MAX_BATCH, MAX_RATE, MAX_PUSH, MAX_CLIP = 10_000, 1024, 10, 10, 1000
 MAX_TASKS = 50
-DEFAULT_TASKS = ("math", "syntax")
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,12 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from analysis.data import relation_prompts
 from analysis.methods.relation_settings import RelationSettings
 from analysis.settings import hints
 
 SOURCE = "<X>"  # where the source stands in a template
-TEMPLATES = (
-    f"No {SOURCE} means no",
-    f"The story of {SOURCE} contains",
-    f"This is a document about {SOURCE}",
-    f"When I think about {SOURCE} I think about",
-)
+TEMPLATES = tuple(template.format(SOURCE) for template in relation_prompts.TEMPLATES)
 
 Template = Annotated[str, Field(min_length=len(SOURCE), max_length=200, pattern=r"^[^\r\n]*$")]
 

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 from dash import html
 
+from analysis.data.tasks import DEFAULT_TASKS
 from analysis.methods.causal.method import CausalMethod
-from analysis.methods.causal.settings import DEFAULT_TASKS
 from analysis.methods.method import Asked
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance

@@ -133,7 +133,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     drawn_updates = page.evaluate(UPDATES)
     page.wait_for_function(f"before => ({UPDATES}) > before", arg=drawn_updates, timeout=60_000)
     expect(page.locator("#sentence")).to_contain_text("in each of the 3 seeds. Any", timeout=120_000)
-    assert page.evaluate(UPDATES) == 3 * (100 + 2 * 300)
+    page.wait_for_function(f"({UPDATES}) === {3 * (100 + 2 * 300)}")  # the figure comes after the sentence
     page.mouse.move(*cell(page, *SOLVER))
     expect(page.locator("#tooltip")).to_contain_text("needs it")
     page.locator("#causal-advanced summary").click()

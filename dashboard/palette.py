@@ -17,7 +17,7 @@ _OKABE_ITO = {
     "linguistic": "#009e73",
     "translation": "#56b4e9",
     "custom": "#d55e00",
-    "other": "#f0e442",
+    "other": "#999933",
 }
 # matplotlib's tab10, in the order in which the published figures use it.
 _PAPER = {

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.methods.head_pairs import TOP, HeadPairs, RankedPair
+from analysis.models.card import HeadId
 from analysis.results.provenance import Data
 
 ENDING = ".pairs.parquet"
@@ -69,6 +70,36 @@ def shipped_pairs(key: str) -> HeadPairs | None:
     if name is None:
         return None
     return from_parquet((files("analysis") / "data" / "results" / name).read_bytes(), key)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The pairs behind a label whose target is a hit, source and target, and the sample in which it is one."""
+
+    sample: str
+    pairs: frozenset[tuple[str, str]]
+
+
+def shipped_hits(model: str, fingerprint: str, method: str, relation: str, kind: str, head: HeadId) -> Hits | None:
+    """The hits of a label from the files that come with the project, of a map with its method's default settings."""
+    return _shipped_hits(model, fingerprint).get((method, relation, kind, str(head)))
+
+
+@cache
+def _shipped_hits(model: str, fingerprint: str) -> dict[tuple[str, ...], Hits]:
+    """Those of all labels of one checkpoint, by method, relation, kind and head."""
+    file = files("analysis") / "data" / "results" / f"{model}{ENDING}"
+    if "/" in model or not file.is_file():
+        return {}
+    once, lists = ["key", "method", "relation", "kind", "head", "sample", "k"], ["source", "target", "rank"]
+    found: dict[tuple[str, ...], Hits] = {}
+    for row in pq.read_table(io.BytesIO(file.read_bytes()), columns=[*once, *lists]).to_pylist():
+        if row["key"].split("/")[1] != fingerprint:
+            continue
+        pairs = zip(row["source"], row["target"], row["rank"], strict=True)
+        hits = frozenset((source, target) for source, target, rank in pairs if rank <= row["k"])
+        found[row["method"], row["relation"], row["kind"], row["head"]] = Hits(row["sample"], hits)
+    return found
 
 
 @cache

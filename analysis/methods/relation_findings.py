@@ -1,10 +1,14 @@
 """What scores for relations support about a head, in words."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from analysis.data import relations
+from analysis.data.relations import Pair
+from analysis.methods.pairs_file import Hits
 from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
 from analysis.methods.relation_scores import KINDS, TAU
@@ -22,6 +26,12 @@ _KIND_WORDS = {
 _LISTED = 12  # heads of an item
 _SHOWN_PAIRS = 2
 
+HitsOf = Callable[[Item, str, HeadId], Hits | None]  # the hits of a label, by relation, kind and head
+
+
+def no_hits(item: Item, kind: str, head: HeadId) -> None:
+    """Of maps whose pairs are not at hand."""
+
 
 def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]:
     """A sentence for each label of a head, that is, each score above τ; the strongest first."""
@@ -32,11 +42,14 @@ def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]
             findings += [
                 _finding(one, item, kind, head, basis) for kind in KINDS if _score(one, item, kind, head) > TAU
             ]
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
-def relation_answers(scores: Scores, question: Question, basis: str) -> list[Finding]:
-    """The best heads of the relations that a question names, by title, by category or by a word of a pair."""
+def relation_answers(scores: Scores, question: Question, basis: str, hits_of: HitsOf = no_hits) -> list[Finding]:
+    """The best heads of the relations that a question names, by title, by category or by a word of a pair.
+
+    A pair is only said of a head for which it is known to be a hit.
+    """
     one = scores.over_samples("mean")
     kinds = [kind for kind in KINDS if any(word in _KIND_WORDS[kind] for word in question.words)]
     asked = question.without([word for words in _KIND_WORDS.values() for word in words])
@@ -48,17 +61,37 @@ def relation_answers(scores: Scores, question: Question, basis: str) -> list[Fin
         is_named = asked.is_about(f"{item.title} {item.name} {item.category}")
         if is_named or pairs or (kinds and not asked.words):
             for kind in kinds or KINDS:
-                findings += _best(one, item, kind, basis, "" if is_named else pairs)
-    return sorted(findings, key=lambda finding: -finding.strength)
+                labels = _labels(one, item, kind)
+                if is_named or not pairs:
+                    findings += [_finding(one, item, kind, head, basis) for head in labels[:_LISTED]]
+                else:
+                    findings += _with_pairs(one, item, kind, basis, pairs, labels, hits_of)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
-def _best(scores: Scores, item: Item, kind: str, basis: str, pairs: str) -> list[Finding]:
-    """The heads of a relation that are above τ."""
+def _labels(scores: Scores, item: Item, kind: str) -> list[HeadId]:
+    """The heads of a relation that are above τ, the best first."""
+    above = int((scores.score.sel(item=item.name, kind=kind, sample=ONLY_SAMPLE).values > TAU).sum())
+    return [head for head, _, _ in scores.top(item.name, above, kind)]
+
+
+def _with_pairs(
+    scores: Scores, item: Item, kind: str, basis: str, pairs: list[Pair], labels: list[HeadId], hits_of: HitsOf
+) -> list[Finding]:
+    """The heads of a relation for which a pair is a hit; then those for which it is none, or nothing is known."""
     findings = []
-    for head, score, _ in scores.top(item.name, _LISTED, kind):
-        if score > TAU:
-            findings.append(_finding(scores, item, kind, head, basis, pairs))
-    return findings
+    for head in labels:
+        hits = hits_of(item, kind, head)
+        mine = [pair for pair in pairs if hits is not None and pair in hits.pairs]
+        words = _pair_words(mine or pairs)
+        if mine and hits is not None:
+            after = f" after “{hits.sample}”" if hits.sample != ONLY_SAMPLE else ""
+            about = f", such as {words}{after},"
+        else:
+            about = f", a relation with the pair {words},"
+        finding = _finding(scores, item, kind, head, basis, about)
+        findings.append(replace(finding, is_near=not mine))
+    return sorted(findings, key=lambda finding: finding.order)[:_LISTED]
 
 
 def _score(scores: Scores, item: Item, kind: str, head: HeadId) -> float:
@@ -66,7 +99,7 @@ def _score(scores: Scores, item: Item, kind: str, head: HeadId) -> float:
     return float(scores.score.sel(where))
 
 
-def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, pairs: str = "") -> Finding:
+def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, about: str = "") -> Finding:
     where = {"item": item.name, "kind": kind, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
     score, hits = float(scores.score.sel(where)), float(scores.hits.sel(where))
     low, high = (float(end) for end in wilson(hits, item.kept))
@@ -75,8 +108,7 @@ def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, pa
     numbers = f"{hits:.3g} of {item.kept} pairs, {score:.2f} ({low:.2f}–{high:.2f}), rank {rank} of {of_item.size}"
     against = _against(scores, item, kind, head)
     remark = f"; {' and '.join(against)}" if against else ""
-    example = f", such as {pairs}," if pairs else ""
-    text = f"{_VERBS[kind]} {item.title}{example} ({basis}): {numbers}{remark}."
+    text = f"{_VERBS[kind]} {item.title}{about} ({basis}): {numbers}{remark}."
     return Finding(head, text, score, scores.provenance.method, item.name, kind)
 
 
@@ -94,17 +126,20 @@ def _against(scores: Scores, item: Item, kind: str, head: HeadId) -> list[str]:
 
 
 @cache
-def _words_of_pairs(name: str) -> dict[str, list[str]]:
+def _words_of_pairs(name: str) -> dict[str, list[Pair]]:
     """The pairs of a built-in relation by each word in them, in lower case."""
     relation = relations.builtin().get(name)
-    by_word: dict[str, list[str]] = {}
+    by_word: dict[str, list[Pair]] = {}
     for source, target in relation.pairs if relation is not None else ():
         for word in {source.casefold(), target.casefold()}:
-            by_word.setdefault(word, []).append(f"{source} → {target}")
+            by_word.setdefault(word, []).append((source, target))
     return by_word
 
 
-def _pairs_with(name: str, question: Question) -> str:
-    """The first pairs of a relation in which the words of a question stand as a whole; empty when there is none."""
-    pairs = _words_of_pairs(name).get(" ".join(question.words), [])
-    return ", ".join(pairs[:_SHOWN_PAIRS])
+def _pairs_with(name: str, question: Question) -> list[Pair]:
+    """The pairs of a relation in which the words of a question stand as a whole."""
+    return _words_of_pairs(name).get(" ".join(question.words), [])
+
+
+def _pair_words(pairs: list[Pair]) -> str:
+    return ", ".join(f"{source} → {target}" for source, target in pairs[:_SHOWN_PAIRS])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +13,8 @@ from analysis.data.files import OwnFile
 from analysis.data.relations import OWN, Relation
 from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method, Tool, digest
-from analysis.methods.relation_findings import relation_answers, relation_findings
+from analysis.methods.pairs_file import Hits, shipped_hits
+from analysis.methods.relation_findings import no_hits, relation_answers, relation_findings
 from analysis.methods.relation_frame import relation_frame
 from analysis.methods.relation_plan import RelationPlan, too_few
 from analysis.methods.relation_scores import TAU
@@ -23,7 +25,7 @@ from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.findings import Finding, Question
 from analysis.results.labels import LabelRule
 from analysis.results.own_sets import is_mixed, set_id
-from analysis.results.provenance import Data, Plain, Provenance
+from analysis.results.provenance import Data, Item, Plain, Provenance
 from analysis.results.scores import Missing, Scores
 from analysis.results.tables import csv_bytes
 
@@ -174,7 +176,15 @@ class RelationMethod(Method):
 
     def answers(self, scores: Scores, question: Question) -> list[Finding]:
         """The best heads of the relations that are named."""
-        return relation_answers(scores, question, self.basis.lower())
+        hits_of = partial(self._hits, scores.provenance) if self.is_default(scores.provenance) else no_hits
+        return relation_answers(scores, question, self.basis.lower(), hits_of)
+
+    def _hits(self, provenance: Provenance, item: Item, kind: str, head: HeadId) -> Hits | None:
+        """The hits of a label that come with the project."""
+        card, builtin = provenance.model, relations.builtin().get(item.name)
+        if builtin is None or builtin.hash != item.hash:
+            return None
+        return shipped_hits(card.id, card.fingerprint, self.name, item.name, kind, head)
 
     def exported(self, scores: Scores, ending: str) -> bytes:
         """The CSV says of every score how sure it is and what it is compared with."""

@@ -35,9 +35,9 @@ class Answer:
     findings: tuple[Finding, ...]
 
     @property
-    def strength(self) -> float:
-        """Of the strongest finding."""
-        return max((finding.strength for finding in self.findings), default=1.0)
+    def order(self) -> tuple[float, ...]:
+        """Of the first finding: answers are sorted by it."""
+        return min((finding.order for finding in self.findings), default=(0.0,))
 
     def to_plain(self) -> Data:
         """As the API and `--json` tell it."""
@@ -76,12 +76,12 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
         for finding in methods.method(name).answers(scores, question):
             by_head.setdefault(finding.head, []).append(finding)
     listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]
-    listed.sort(key=lambda answer: (-answer.strength, answer.head))
+    listed.sort(key=lambda answer: (answer.order, answer.head))
     return listed[:MOST_ANSWERS]
 
 
 def _strongest_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda finding: -finding.strength))
+    return tuple(sorted(findings, key=lambda finding: finding.order))
 
 
 def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> list[Alike]:

@@ -17,6 +17,13 @@ class Finding:
     method: str
     item: str = ""  # the relation, task or behaviour that it is about
     kind: str = ""
+    effect: float = 0.0  # a measured effect in the direction that the sentence claims; it decides between equals
+    is_near: bool = False  # true of the relation that was asked for, not of the very pair: it comes after all others
+
+    @property
+    def order(self) -> tuple[bool, float, float, float]:
+        """By which findings of one list are sorted: equal are strengths that a person reads as equal."""
+        return self.is_near, -round(self.strength, 2), -self.effect, -self.strength
 
     def to_plain(self) -> Data:
         """As the API and `--json` tell it."""

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from analysis.results.scores import Floats
 
-_Z = 1.959963984540054  # of the normal distribution 95 % lie within so many standard deviations
+Z = 1.959963984540054  # of the normal distribution 95 % lie within so many standard deviations
 
 
 def wilson(hits: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -19,9 +19,9 @@ def wilson(hits: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
     total = np.asarray(n, dtype=np.float64)
     total = np.where(total > 0, total, np.nan)
     share = count / total
-    weight = 1 + _Z**2 / total
-    middle = (share + _Z**2 / (2 * total)) / weight
-    half = _Z / weight * np.sqrt(share * (1 - share) / total + _Z**2 / (4 * total**2))
+    weight = 1 + Z**2 / total
+    middle = (share + Z**2 / (2 * total)) / weight
+    half = Z / weight * np.sqrt(share * (1 - share) / total + Z**2 / (4 * total**2))
     low = np.where(count == 0, 0.0, middle - half)  # exactly, not but for rounding
     high = np.where(count == total, 1.0, middle + half)
     return np.where(np.isnan(total), np.nan, low), high

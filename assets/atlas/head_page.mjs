@@ -2,7 +2,7 @@
 // A head's own page: the pairs behind a score open in a dialog.
 import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
-import { addressOf, questionOf, rowsOf } from "./pairs.mjs";
+import { addressOf, hitWords, questionOf, rowsOf } from "./pairs.mjs";
 
 /** The model that the page's address names. */
 function model() {
@@ -47,8 +47,8 @@ async function showPairs(button) {
     dialog.replaceChildren(element("p", "", reply.message || reply.detail || "The server could not answer."));
     return;
   }
-  const words = `${reply.hits} of ${reply.kept} pairs are hits: their target is among the ${reply.k} first tokens.`;
-  dialog.replaceChildren(element("h2", "", `${reply.head}: ${reply.title}`), element("p", "", words), pairTable(reply));
+  const words = element("p", "", hitWords(question, reply));
+  dialog.replaceChildren(element("h2", "", `${reply.head}: ${reply.title}`), words, pairTable(reply));
 }
 
 if (typeof document !== "undefined") {

@@ -99,10 +99,19 @@ export async function showPairs(button) {
  * @param {string} verb
  */
 function show(question, answer, verb) {
-  const place = question.kind === "suppress" ? "lowest" : "highest";
   dash().set_props(PARTS.pairs, { title: `${answer.head} ${verb} ${answer.title}` });
-  const words = `${answer.hits} of ${answer.kept} pairs are hits: their target is among the ${answer.k} tokens that the head ranks ${place}.`;
-  tell(question, words, rowsOf(answer.pairs));
+  tell(question, hitWords(question, answer), rowsOf(answer.pairs));
+}
+
+/**
+ * How many pairs are hits; of several carriers these are the pairs of one, while a score may be over all.
+ * @param {Question} question
+ * @param {Answer} answer
+ */
+export function hitWords({ kind, sample, samples }, { hits, kept, k }) {
+  const place = kind === "suppress" ? "lowest" : "highest";
+  const where = samples.length > 1 ? `After “${sample}”, one of ${samples.length} carriers, ` : "";
+  return `${where}${hits} of ${kept} pairs are hits: their target is among the ${k} tokens that the head ranks ${place}.`;
 }
 
 /** What the file with the pairs on the screen is called. */

@@ -35,7 +35,7 @@ def summary(view: View, head: HeadId) -> str:
     findings = findings_of(view.results, head)
     if not findings:
         return f"Nothing was found for {head}: no score of it is above a threshold."
-    shown = sorted(_without_repeats(findings), key=lambda finding: -finding.strength)[:_MOST_SENTENCES]
+    shown = sorted(_without_repeats(findings), key=lambda finding: finding.order)[:_MOST_SENTENCES]
     return " ".join(finding.text for finding in shown)
 
 
@@ -153,7 +153,7 @@ def _alike(view: View, head: HeadId) -> html.Section:
 
 def _alike_row(view: View, alike: Alike) -> html.Tr:
     findings = _without_repeats(findings_of(view.results, alike.head))
-    findings.sort(key=lambda finding: -finding.strength)
+    findings.sort(key=lambda finding: finding.order)
     words = findings[0].text if findings else ""
     link = html.A(str(alike.head), href=head_address(view, alike.head))
     return html.Tr([html.Th(link, scope="row"), html.Td(f"{alike.cosine:.2f}", className="num"), html.Td(words)])
@@ -182,12 +182,14 @@ def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
         link = html.A(str(answer.head), href=head_address(view, answer.head))
         words = [html.P(finding.text) for finding in answer.findings[:2]]
         rows.append(html.Tr([html.Th(link, scope="row"), html.Td(words)]))
-    nothing = "No head is known for these words. Try a relation, a token, a task, or a head's name."
-    body: Any = html.Table(html.Tbody(rows)) if rows else html.P(nothing)
+    asked = bool(text.strip())
+    nothing = "No head is known for these words. Try" if asked else "Search for"
+    examples = f"{nothing} a relation, a token, a task, or a head's name."
+    body: Any = html.Table(html.Tbody(rows)) if rows else html.P(examples)
     return [
         _header_of_search(view.card, text),
         html.Main(
-            [html.H1(f"Heads of {view.card.id}: {text}"), html.Section(body, className="card")], className="head-page"
+            [html.H1(f"Heads of {view.card.id}" + (f": {text}" if asked else "")), html.Section(body, className="card")], className="head-page"
         ),
     ]
 

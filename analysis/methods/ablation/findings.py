@@ -4,18 +4,19 @@ import numpy as np
 
 from analysis.methods.ablation.result import (
     ACCURACY,
-    ERROR,
     KINDS,
     LEAST_CHANGE,
     NAME,
+    margin,
     part_name,
+    place_words,
     record_of,
     sure_changes,
 )
 from analysis.models.card import HeadId
 from analysis.results.findings import Finding, Question
 from analysis.results.provenance import Item
-from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
 _LISTED = 12  # heads of an item
 _KIND = KINDS[0]
@@ -30,7 +31,7 @@ def ablation_findings(scores: Scores, head: HeadId) -> list[Finding]:
     for item in scores.provenance.items:
         if float(sure.sel(item=item.name).values[cell]) >= LEAST_CHANGE:
             findings.append(_finding(scores, item, cell))
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
 def ablation_answers(scores: Scores, question: Question) -> list[Finding]:
@@ -44,7 +45,7 @@ def ablation_answers(scores: Scores, question: Question) -> list[Finding]:
             words = _NEEDED if changes[layer, head] < 0 else _HURTS
             if sizes[layer, head] >= LEAST_CHANGE and question.is_about(f"{item.title} {item.name} {words}"):
                 findings.append(_finding(scores, item, (layer, head)))
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
 def _changes(scores: Scores, item: Item) -> Floats:  # [layer, head]
@@ -54,20 +55,21 @@ def _changes(scores: Scores, item: Item) -> Floats:  # [layer, head]
 def _finding(scores: Scores, item: Item, cell: tuple[int, int]) -> Finding:
     changes = _changes(scores, item)
     change = float(changes[cell])
-    rank, heads = int(ranks(np.abs(changes))[cell]), changes.size
+    rank, _, by_gain = place_words(changes, cell).partition(" ")
+    among = f"rank {rank} of {changes.size} {by_gain}".strip()
     verb = "costs" if change < 0 else "adds"
     text = (
         f"Switching it off {verb} {abs(change):.2f}{_error(scores, item, cell)} nats of log-probability on {item.title}"
-        f"{_accuracy(scores, item, cell)}, rank {rank} of {heads}."
+        f"{_accuracy(scores, item, cell)}, {among}."
     )
     head = HeadId(scores.provenance.model.layers[cell[0]], cell[1])
     return Finding(head, text, float(1 - np.exp(-abs(change))), NAME, item.name, _KIND)
 
 
 def _error(scores: Scores, item: Item, cell: tuple[int, int]) -> str:
-    """The interval of two standard errors, where there is one."""
-    error = scores.part(part_name(ERROR, _KIND), item.name)
-    return "" if error is None or np.isnan(error[cell]) else f" ± {2 * error[cell]:.2f}"
+    """The 95 % interval, where there is one."""
+    half = margin(scores, item.name, _KIND, cell)
+    return "" if half is None else f" ± {half:.2f}"
 
 
 def _accuracy(scores: Scores, item: Item, cell: tuple[int, int]) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.methods.ablation.result import ACCURACY, ERROR, KINDS, Order, part_name, record_of
+from analysis.methods.ablation.result import ACCURACY, ERROR, KINDS, Order, part_name, place_words, record_of
 from analysis.models.card import HeadId
+from analysis.results.intervals import Z
 from analysis.results.provenance import Data, Item
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
@@ -90,10 +91,12 @@ def head_losses(scores: Scores, head: HeadId) -> list[Data]:
 
 def head_lines(scores: Scores, head: HeadId) -> list[str]:
     """The same for a terminal."""
-    lines = ["when it is off (change of the target's log-probability, of accuracy)"]
+    lines = ["when it is off (change of the target's log-probability ± its 95 % interval, of accuracy)"]
+    cell = (scores.provenance.model.layers.index(head.layer), head.head)
     for loss in head_losses(scores, head):
-        error = "" if loss["error"] is None else f" ± {loss['error']:.3f}"
-        words = f"{loss['log_prob']:+.3f}{error}, {loss['accuracy']:+.3f}, rank {loss['rank']}"
+        error = "" if loss["error"] is None else f" ± {Z * loss['error']:.3f}"
+        place = place_words(_values(scores, scores.item(loss["item"]), loss["kind"]), cell)
+        words = f"{loss['log_prob']:+.3f}{error}, {loss['accuracy']:+.3f}, rank {place}"
         lines.append(f"  {loss['title']}, {loss['kind']}: {words}")
     return lines
 

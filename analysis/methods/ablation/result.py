@@ -10,8 +10,9 @@ import xarray as xr
 from pydantic import BaseModel, ConfigDict
 
 from analysis.models.card import ModelCard
+from analysis.results.intervals import Z
 from analysis.results.provenance import Item, Plain, Provenance
-from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array
+from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array, ranks
 
 NAME = "ablation"
 VERSION = "1"  # raise whenever a score may come out differently
@@ -154,6 +155,21 @@ def ablation_scores(card: ModelCard, results: Sequence[ItemResult], settings: Pl
         parts={name: part_array(provenance, (ONLY_SAMPLE,), values) for name, values in parts.items()},
         records={result.item.name: result.record().model_dump(mode="json") for result in results},
     )
+
+
+def margin(scores: Scores, item: str, kind: str, cell: tuple[int, int]) -> float | None:
+    """Half of a change's 95 % interval: wherever a change stands with ±, it is this; none of a single prompt."""
+    error = scores.part(part_name(ERROR, kind), item)
+    return None if error is None or np.isnan(error[cell]) else Z * float(error[cell])
+
+
+def place_words(changes: Floats, cell: tuple[int, int]) -> str:
+    """A head's rank among all: 1 for the largest loss; of a gain from the other end, which is then said."""
+    if np.isnan(changes[cell]):
+        return ""
+    is_gain = bool(changes[cell] > 0)
+    rank = int(ranks(changes if is_gain else -changes)[cell])
+    return f"{rank} by gain" if is_gain else str(rank)
 
 
 def sure_changes(scores: Scores) -> xr.DataArray:  # [item, layer, head]

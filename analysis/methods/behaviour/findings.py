@@ -23,7 +23,7 @@ def behaviour_findings(scores: Scores, head: HeadId) -> list[Finding]:
         value = float(scores.score.sel(item=measure.name, kind=SCORE, layer=head.layer, head=head.head).item())
         if measure.threshold is not None and value >= measure.threshold:
             findings.append(_finding(scores, measure, head, value))
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
 def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
@@ -34,7 +34,7 @@ def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
             for head, value, _ in scores.top(measure.name, _LISTED, SCORE):
                 if measure.threshold is not None and value >= measure.threshold:
                     findings.append(_finding(scores, measure, head, value))
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
 def behaviour_strengths(scores: Scores) -> xr.DataArray:  # [item, layer, head]

@@ -19,12 +19,15 @@ class _Role:
 
     kind: str
     verb: str
+    sign: int  # of the change of log-probability without the head
     words: tuple[str, ...]  # in a question
 
 
 _ROLES = (
-    _Role("facilitation", "Needed for", ("need", "needs", "needed", "helps", "help", "facilitation", "facilitating")),
-    _Role("interference", "Hurts", ("hurt", "hurts", "harms", "interference", "interfering")),
+    _Role(
+        "facilitation", "Needed for", -1, ("need", "needs", "needed", "helps", "help", "facilitation", "facilitating")
+    ),
+    _Role("interference", "Hurts", 1, ("hurt", "hurts", "harms", "interference", "interfering")),
 )
 _FILLERS = ("for", "by", "the", "it", "causal", "heads", "head", "that", "which")
 
@@ -38,7 +41,7 @@ def causal_findings(scores: Scores, head: HeadId) -> list[Finding]:
             gates = _gates(scores, item, role)
             if gates.size and (gates[:, cell[0], cell[1]] >= ROLE_THRESHOLD).any():
                 findings.append(_finding(scores, item, role, gates, cell))
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
 def causal_answers(scores: Scores, question: Question) -> list[Finding]:
@@ -54,19 +57,21 @@ def causal_answers(scores: Scores, question: Question) -> list[Finding]:
         for role in roles or _ROLES:
             if role in _measured(item):
                 findings += _surest(scores, item, role)
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
 def _surest(scores: Scores, item: Item, role: _Role) -> list[Finding]:
-    """The heads that have a role in most seeds, by their mean where that is equal."""
+    """The heads that have a role most surely, by the measured effect where that is equal."""
     gates = _gates(scores, item, role)
     if not gates.size:
         return []
-    share = (gates >= ROLE_THRESHOLD).mean(axis=0) + gates.mean(axis=0) / 1000
+    strength = (gates >= ROLE_THRESHOLD).mean(axis=0) * gates.mean(axis=0)
+    effect = scores.part(EFFECT, item.name)
+    claimed = np.zeros_like(strength) if effect is None else role.sign * np.nan_to_num(effect)
     findings = []
-    for place in np.argsort(-share, axis=None, kind="stable")[:_LISTED]:
-        layer, head = np.unravel_index(place, share.shape)
-        if (gates[:, layer, head] >= ROLE_THRESHOLD).any():
+    for place in np.lexsort((-strength.ravel(), -claimed.ravel(), -strength.ravel().round(2)))[:_LISTED]:
+        layer, head = np.unravel_index(place, strength.shape)
+        if strength[layer, head] > 0:
             findings.append(_finding(scores, item, role, gates, (int(layer), int(head))))
     return findings
 
@@ -88,4 +93,5 @@ def _finding(scores: Scores, item: Item, role: _Role, gates: Floats, cell: tuple
     cost = "" if effect is None else f"; switching it off changes the targets' log-probability by {effect[cell]:+.3f}"
     text = f"{role.verb} {item.title} in {seeds} of {total} seeds ({role.kind} {mine.mean():.2f} on average){cost}."
     head = HeadId(scores.provenance.model.layers[cell[0]], cell[1])
-    return Finding(head, text, seeds / total * float(mine.mean()), NAME, item.name, role.kind)
+    claimed = 0.0 if effect is None or np.isnan(effect[cell]) else role.sign * float(effect[cell])
+    return Finding(head, text, seeds / total * float(mine.mean()), NAME, item.name, role.kind, claimed)

@@ -38,7 +38,7 @@ def salience_answers(scores: Scores, question: Question) -> list[Finding]:
         text = f"{verb} {word} when it attends to {printable(source)}, its salient token number {rank + 1}."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)
         findings.append(Finding(head, text, strength, NAME, kind=verb.lower()))
-    return sorted(findings, key=lambda finding: -finding.strength)
+    return sorted(findings, key=lambda finding: finding.order)
 
 
 @lru_cache(maxsize=8)

@@ -8,10 +8,10 @@ import numpy as np
 from dash import html
 
 from analysis.methods.ablation.method import AblationMethod
-from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, part_name, record_of
+from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, margin, part_name, place_words, record_of
 from analysis.models.card import HeadId
 from analysis.results.provenance import Item
-from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
 from dashboard.maps.control import Control, segments
@@ -92,11 +92,16 @@ class AblationMap(Map[AblationState]):
         rows = []
         for item in shown.result.provenance.items:
             rows += [_row(shown, item, asked, off) for off in get_args(Off)]
-        names = ("Without it", "log P", "right answers", f"rank of {shown.total:,}")
-        header = html.Tr(
-            [html.Th(name, scope="col", className="" if i == 0 else "num") for i, name in enumerate(names)]
-        )
-        table = html.Table([html.Thead(header), html.Tbody(rows)])
+        names = {
+            "Without it": "",
+            "log P ± 95 %": "change of the right answer's log-probability, with its 95 % interval",
+            "right answers": "change of the share of right answers",
+            f"rank of {shown.total:,}": "1 for the largest loss; of a gain, 1 for the largest gain",
+        }
+        header = []
+        for name, explained in names.items():
+            header.append(html.Th(name, scope="col", className="num" if explained else "", title=explained))
+        table = html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)])
         return HeadPart([html.Div([html.H3(self.title), table])])
 
     def head_rows(self, heads: Sequence[HeadId], shown: Shown) -> HeadRows:
@@ -163,17 +168,16 @@ def _row(shown: Shown, item: Item, asked: AskedHead, off: str) -> html.Tr:
     """Of one way of switching the head off; only the row of the chosen way is seen."""
     cell = (shown.card.layers.index(asked.head.layer), asked.head.head)
     value = _values(shown.result, item, off)
-    error = shown.result.part(part_name(ERROR, off), item.name)
+    half = margin(shown.result, item.name, off, cell)
     accuracy = shown.result.part(part_name(ACCURACY, off), item.name)
-    sure = "" if error is None or np.isnan(error[cell]) else f" ± {error[cell]:.3f}"
+    sure = "" if half is None else f" ± {half:.3f}"
     right = "" if accuracy is None or np.isnan(accuracy[cell]) else f"{100 * accuracy[cell]:+.1f} %"
-    rank = int(ranks(-value)[cell])
     return html.Tr(
         [
             html.Th(item.title, scope="row"),
             html.Td("" if np.isnan(value[cell]) else f"{value[cell]:+.3f}{sure}", className="num"),
             html.Td(right, className="num"),
-            html.Td(str(rank), className="num"),
+            html.Td(place_words(value, cell), className="num"),
         ],
         hidden=off != shown.state.off,
         **{"data-when": f"off {off}"},

@@ -81,17 +81,28 @@ def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown:
     colour = tone_name(row.item.category)
     best, second = row.stronger, row.second(TAU)
     link = shown.link(row.item.title, relation=row.item.name)
+    tau = shown.state.tau
     return html.Tr(
         [
-            html.Th([link, html.Span(className="remarks")], scope="row"),
+            html.Th([link, html.Span(_remarks(row, tau), className="remarks")], scope="row"),
             html.Td(_bar(row.suppress.score, colour), className="left"),
             html.Td(_bar(row.promote.score, colour)),
             html.Td([*_hits(row, asked.head, shown), *_second_interval(second)], className="num"),
             *(html.Td(_shares(best, second, name), className="num") for name in columns),
             html.Td(str(best.rank) if best.score > 0 else "", className="num"),
         ],
+        className="strong" if best.score > tau else "",
         **{"data-effects": _effects(row)},
     )
+
+
+def _remarks(row: RelationRow, tau: float) -> list[html.Small]:
+    """What is to be said against its labels; where there are scripts, they follow τ (assets/atlas/cards.mjs)."""
+    said = row.stronger.remarks(tau)
+    second = row.second(tau)
+    if second is not None:
+        said += [f"{VERBS[second.kind]}: {words}" for words in second.remarks(tau)]
+    return [html.Small(words, className="remark") for words in said]
 
 
 def _effects(row: RelationRow) -> str:
@@ -161,7 +172,17 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
     }
-    return html.Button(text, className="pairs", title="The pairs behind this score", **asked)
+    return html.Button(text, className="pairs", title=_pairs_title(shown, first), **asked)
+
+
+def _pairs_title(shown: Shown, first: list[str]) -> str:
+    """What opens; of a score over several carriers the pairs of one."""
+    count = len(shown.whole.samples)
+    if not first or count < 2 or shown.state.carriers in shown.whole.samples:
+        return "The pairs behind this score"
+    where, samples = basis_of(shown.whole.provenance).sampled
+    words = f"mean of {count} {samples}" if shown.state.carriers == "mean" else carrier_words(shown)
+    return f"{words[:1].upper()}{words[1:]}: opens the pairs {where} “{first[0]}”"
 
 
 def _count(hits: float) -> str:

@@ -129,14 +129,15 @@ function decorateRoles(threshold) {
  * A head's role in words: in all seeds, in some, or none (dashboard/maps/causal/head.py).
  * @param {(number | null)[][]} seeds F, N and R of each
  * @param {number} threshold
- * @param {string} about whose words it helps to say, of contrasted pairs
+ * @param {string} about what the head helps or hurts
  */
 export function roleIn(seeds, threshold, about) {
   const [helps, hurts, idle] = [0, 1, 2].map((role) => seeds.filter((scores) => (scores[role] ?? -1) >= threshold).length);
   /** @type {[words: string, count: number][]} */
-  const counts = helps || hurts ? [["needs it (F)", helps], ["hurts it (N)", hurts]] : [["does not matter (R)", idle]];
-  const whose = about ? `${about} ` : "";
+  const counts = helps || hurts
+    ? [[`needed for ${about} (F)`, helps], [`hurts ${about} (N)`, hurts]]
+    : [[`does not matter for ${about} (R)`, idle]];
   const parts = counts.filter(([, count]) => count);
-  const roles = parts.map(([words, count]) => `${whose}${words}${count === seeds.length ? "" : ` in ${count} of ${seeds.length} seeds`}`);
+  const roles = parts.map(([words, count]) => `${words}${count === seeds.length ? "" : ` in ${count} of ${seeds.length} seeds`}`);
   return roles.join(", ") || "no clear role";
 }

@@ -98,7 +98,7 @@ function show(answers, text) {
     link.append(element("b", "", head), ` ${findings.length ? findings[0].text : ""}`);
     return link;
   });
-  const all = element("a", "all", answers.length ? "All answers" : "Nothing is known for these words");
+  const all = element("a", "all", answers.length ? "All answers" : "No head found");
   all.href = answersOf(text, model());
   all.setAttribute("role", "option");
   list().replaceChildren(...links, all);

@@ -189,7 +189,11 @@ def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
     return [
         _header_of_search(view.card, text),
         html.Main(
-            [html.H1(f"Heads of {view.card.id}" + (f": {text}" if asked else "")), html.Section(body, className="card")], className="head-page"
+            [
+                html.H1(f"Heads of {view.card.id}" + (f": {text}" if asked else "")),
+                html.Section(body, className="card"),
+            ],
+            className="head-page",
         ),
     ]
 

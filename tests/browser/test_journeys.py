@@ -724,10 +724,13 @@ def test_search_twice(visit):
 
 
 def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copied_link(visit):
-    """Keyboard first: “Paris” suggests heads, Enter opens one, its page leads to a prompt; the link shows the same."""
+    """Keyboard first: words suggest heads, Enter opens one, its page leads to a prompt; the link shows the same."""
     page = visit()
     page.keyboard.press("/")
-    page.keyboard.type("Paris")
+    page.keyboard.type("zzzz")
+    expect(page.locator("#suggestions")).to_have_text("No head found")
+    page.locator("#search").fill("")
+    page.keyboard.type("capital")
     first = page.locator("#suggestions a").first
     expect(first).to_contain_text("L23H4")
     page.keyboard.press("ArrowDown")

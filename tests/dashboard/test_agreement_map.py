@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis import methods
+from analysis.models.card import HeadId
 from analysis.results.agreement import BOTH, WORDS, agreements, expected_counts
 from analysis.results.shipped import shipped
 from dashboard.maps import MAPS, map_of, map_of_method
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.agreement.words import class_counts
-from dashboard.page.inspector import inspector
+from dashboard.maps.head_part import AskedHead
+from dashboard.page.markup import as_html
+from dashboard.palette import colours
 from dashboard.state import ViewState
 from dashboard.view import View, open_view
 from tests.cases.told import told
@@ -193,8 +197,14 @@ def test_the_view_is_taken_away_with_both_numbers_and_the_class(server):
 
 
 def test_a_heads_card_names_its_class(store):
-    """In every panel, with both numbers."""
-    view = open_view(catalogue_of(store), f"?model={SMALL}&view=agreement&whether=ablation&pin=L23H4")
-    words = text(inspector(view, False))
-    assert "country → capital" in words
-    assert WORDS[BOTH] in words
+    """For every cause that there is, whichever the map shows; the label's score with whose it is."""
+    view = open_view(catalogue_of(store), f"?model={SMALL}&view=agreement&pin=L23H4")
+    part = view.map.head_part(AskedHead(HeadId(23, 4), (), view.card, colours("paper", False), True), view.shown)
+    page = as_html(part.content)
+    words = re.sub("<[^>]*>", " ", page)
+    assert "Labels: Function map, running model, above τ = 0.15" in words
+    assert [words.count(f"Causes: {title}") for title in ("Causal map", "Ablation map")] == [1, 1]
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th><td>(.*?)</td>', page)
+    assert [name for name, _ in rows] == ["Math", "Syntax", "Math", "Syntax", "country → capital"]
+    assert rows[-1][1] == WORDS[BOTH]
+    assert re.search(r"0\.69\s+country → capital", words)

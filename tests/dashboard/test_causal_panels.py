@@ -77,7 +77,7 @@ def test_a_head_with_both_roles_has_them_in_different_seeds():
     """L0H0 is needed in seed 0 and hurts in seed 1."""
     found = panels_of(state(view="causal"))
     assert found["math any"].label.codes.tolist() == [[BOTH, INTERFERING], [IRRELEVANT, FACILITATING]]
-    both = "needs it (F) in 1 of 2 seeds, hurts it (N) in 1 of 2 seeds"
+    both = "needed for Math (F) in 1 of 2 seeds, hurts Math (N) in 1 of 2 seeds"
     assert head_gates(small(), HeadId(0, 0), 0.5)[0].role == both
     seed = panels_of(state(view="causal", seed="0"))["math seed 0"]
     assert seed.label.codes.tolist() == [[FACILITATING, INTERFERING], [IRRELEVANT, IRRELEVANT]]
@@ -175,7 +175,7 @@ def test_contrasted_pairs_have_one_gate_and_no_interference():
     assert shares(scores, "pairs", "any", 0.5) == {"facilitation": 0.25, "irrelevance": 0.75}
     (card,) = head_gates(scores, HeadId(0, 0), 0.5)
     assert (card.shut, card.open, card.ranks) == ([0.1], [], {"facilitation": 1, "irrelevance": 4})
-    assert card.role == "what is to be forgotten needs it (F)"
+    assert card.role == "needed for what is to be forgotten (F)"
     (told,) = report_gates(scores, HeadId(0, 0))
     assert (told["facilitation"], told["interference"]) == ([0.9], None)
     text = causal_text(scores)
@@ -193,7 +193,7 @@ def test_the_card_of_a_head_has_its_gates_and_places():
     assert (math.shut, math.open) == ([0.0, 0.0], pytest.approx([0.2, 0.1]))
     assert (math.preview, math.effect, math.effect_rank) == (0.1, 0.5, 2)
     assert math.ranks == {"facilitation": 4, "interference": 1, "irrelevance": 4}
-    assert math.role == "hurts it (N)"
+    assert math.role == "hurts Math (N)"
     assert (syntax.seeds, syntax.effect, syntax.missing) == ([], None, "not computed")
 
 

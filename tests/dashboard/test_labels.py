@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
+from dash import html
 from starlette.testclient import TestClient
 
 from analysis.models.card import HeadId
@@ -26,6 +27,7 @@ from dashboard.page.hover import packed
 from dashboard.page.inspector import inspector
 from dashboard.palette import blend, colours
 from dashboard.view import open_view
+from dashboard.web.standalone import standalone
 from tests.dashboard.made import figure_of, map_view, rows_of, state, view_of
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_function_figures import maps, unpacked
@@ -267,6 +269,11 @@ def test_the_card_shows_interval_pairs_and_remarks(catalogue, running_scores):
     told = f"{hits:.0f}" if hits == int(hits) else f"{hits:.1f}"
     card = text(inspector(one, False))
     assert f"{told} / 40" in card
+    assert "Mean of 4 carrier phrases: opens the pairs after “No”" in card
+    remarks = [piece.children for piece in inspector(one, False)[0]._traverse() if isinstance(piece, html.Small)]
+    assert "copy-like" in remarks
+    exported = standalone(one, "http://localhost", "{}")
+    assert exported.count('<small class="remark">') == len(remarks)
     assert "\\n".join(running_scores.samples) in card
 
 
@@ -285,7 +292,8 @@ def test_the_card_shows_a_second_label_too():
     for expected in (f"suppresses {low:.2f}–{high:.2f}", "data-effects", "0.23"):
         assert expected in both
     other = text(inspector(view_of(shown, state(pins=(HeadId(0, 0),), tau=0.4)), False))
-    assert other == both  # the scripts say what is a label at τ
+    assert "suppresses: copy-like" in both
+    assert "suppresses: copy-like" not in other  # no label at this τ
 
 
 def test_table_and_files_have_intervals(catalogue, client):

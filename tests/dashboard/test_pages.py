@@ -21,6 +21,7 @@ def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
     assert "<title>L23H4 of smollm2-135m-instruct – Head Atlas</title>" in page
     assert re.search(r'property="og:description" content="[^"]*Promotes country → capital', page)
     assert "rank 1 of 270" in page
+    assert '<small class="remark">copy-like</small>' in page
     for other in ("L23H3", "L23H5"):
         assert f'href="/head/{other}?model=smollm2-135m-instruct@' in page
     for words in ("Heads like it", "2412.11965", "2505.13737", "Gates", "Function map", "data-pairs"):
@@ -52,8 +53,11 @@ def test_a_head_that_is_not_there_is_a_404_in_words(client, name):
 def test_a_search_lists_heads_with_links(client):
     """The strongest first; the field keeps what was asked."""
     page = client.get("/search", params={"q": "Paris"}).text
-    assert page.index("/head/L23H4?") < page.index("/head/L23H5?")
+    assert page.index("/head/L23H5?") < page.index("/head/L23H4?")
     assert 'value="Paris"' in page
+    nothing = client.get("/search").text
+    assert "Search for a relation" in nothing
+    assert "No head is known" not in nothing
 
 
 def test_a_search_writes_what_was_asked_as_text(client):

@@ -16,11 +16,11 @@ test("what speaks against a label follows τ, of the weaker one with its verb", 
 
 test("a role is told over the seeds, from θ on", () => {
   const seeds = [[0.9, 0, 0.1], [0.2, 0.7, 0.24]];
-  assert.equal(roleIn(seeds, 0.5, ""), "needs it (F) in 1 of 2 seeds, hurts it (N) in 1 of 2 seeds");
-  assert.equal(roleIn(seeds, 0.2, ""), "needs it (F), hurts it (N) in 1 of 2 seeds");
-  assert.equal(roleIn([[0, 0, 1]], 0.5, ""), "does not matter (R)");
-  assert.equal(roleIn([[0, 0, 0.4]], 0.5, ""), "no clear role");
-  assert.equal(roleIn([[0.9, null, 0.1]], 0.5, "what is to be forgotten"), "what is to be forgotten needs it (F)");
+  assert.equal(roleIn(seeds, 0.5, "Math"), "needed for Math (F) in 1 of 2 seeds, hurts Math (N) in 1 of 2 seeds");
+  assert.equal(roleIn(seeds, 0.2, "Math"), "needed for Math (F), hurts Math (N) in 1 of 2 seeds");
+  assert.equal(roleIn([[0, 0, 1]], 0.5, "Math"), "does not matter for Math (R)");
+  assert.equal(roleIn([[0, 0, 0.4]], 0.5, "Math"), "no clear role");
+  assert.equal(roleIn([[0.9, null, 0.1]], 0.5, "what is to be forgotten"), "needed for what is to be forgotten (F)");
 });
 
 test("a head is called once where all panels agree, else by each panel", () => {

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOf, carrierButton, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
+import { addressOf, carrierButton, hitWords, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
 
 test("a button's question becomes an address, in which everything is escaped", () => {
   const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
@@ -30,6 +30,14 @@ test("a carrier's button asks the same question after that carrier", () => {
   const dataset = Object.fromEntries(carried.map(([name, value]) => [name.slice("data-".length), String(value)]));
   assert.deepEqual(questionOf(dataset), { ...questionOf(data), sample: "The story of" });
   assert.equal(props["aria-pressed"], "false");
+});
+
+test("of several carriers the dialog says whose pairs it lists", () => {
+  const answer = { head: "L1H2", kind: "promote", title: "", k: 7, hits: 28, kept: 40, pairs: [] };
+  const one = questionOf({ pairs: "x", kind: "promote", sample: "No", samples: "No\nThe story of" });
+  const words = "28 of 40 pairs are hits: their target is among the 7 tokens that the head ranks highest.";
+  assert.equal(hitWords(one, answer), `After “No”, one of 2 carriers, ${words}`);
+  assert.equal(hitWords(questionOf({ pairs: "x", kind: "suppress" }), answer), words.replace("highest", "lowest"));
 });
 
 test("nothing in a token is invisible or turns the text around", () => {

@@ -12,6 +12,7 @@ from analysis import methods
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.agreement import WORDS, what_methods, whether_methods
 from analysis.results.scores import Missing, Scores
+from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import words
 from dashboard.maps.agreement.numbers import numbers
 from dashboard.maps.agreement.panels import ORDER, colour, look, panels
@@ -204,15 +205,8 @@ class AgreementMap(Map[AgreementState]):
         return " · ".join(f"{panel.title}: {_class_at(shown, panel, head)}" for panel in shown.panels)
 
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
-        """Its class for every task or relation, and the two numbers that decide."""
-        if shown is None or not shown.panels[0].measures:
-            return None
-        two = sides(shown)
-        names = ("Label and cause", "", two.label.words, two.cause.words)
-        header = html.Tr([html.Th(name, scope="col", className="num" if i > 1 else "") for i, name in enumerate(names)])
-        rows = [_row(shown, panel, asked.head) for panel in shown.panels]
-        table = html.Table([html.Thead(header), html.Tbody(rows)])
-        return HeadPart([html.Div([html.H3(self.title), table])])
+        """Its class for every task or relation of every cause, and the two numbers that decide."""
+        return None if shown is None else card_part.head_part(asked, shown, self.title)
 
     # ---- The table and what is taken away -----------------------------------------------------------------------
 
@@ -281,13 +275,3 @@ def _class_words(panel: Panel) -> Any:  # [layer, head] of texts
 
 def _class_at(shown: Shown, panel: Panel, head: HeadId) -> str:
     return str(_class_words(panel)[shown.card.layers.index(head.layer), head.head])
-
-
-def _row(shown: Shown, panel: Panel, head: HeadId) -> html.Tr:
-    cell = (shown.card.layers.index(head.layer), head.head)
-    numbers_of_head = []
-    for measure in panel.measures:
-        value = measure.value[cell]
-        numbers_of_head.append(html.Td("" if np.isnan(value) else f"{value:.2f}", className="num"))
-    name = html.Th(panel.title, scope="row")
-    return html.Tr([name, html.Td(_class_at(shown, panel, head)), *numbers_of_head])

@@ -71,8 +71,13 @@ def has_samples(shown: Shown) -> bool:
 
 def confronted_of(shown: Shown, over: Over) -> list[Confronted]:
     """The strengths of both sides for every item."""
-    results, two = dict(shown.by_method), sides(shown)
-    return _confronted(results[two.what.name], results[two.whether.name], over)
+    return against(shown, sides(shown).whether.name, over)
+
+
+def against(shown: Shown, whether: str, over: Over) -> list[Confronted]:
+    """The labels on the page against the causes of any method."""
+    results = dict(shown.by_method)
+    return _confronted(results[sides(shown).what.name], results[whether], over)
 
 
 @cached(16)

@@ -58,7 +58,7 @@ def _task(task: HeadGates, shown: MapView[CausalState], by: str) -> html.Div:
 def _role(task: HeadGates) -> html.Span:
     """Its role follows θ: the scripts write it."""
     seeds = [[None if np.isnan(score) else score for score in of_seed] for of_seed in task.scores]
-    gates = json.dumps({"seeds": seeds, "about": task.variant.about})
+    gates = json.dumps({"seeds": seeds, "about": task.variant.about or task.title})
     return html.Span(f" {task.role}", className="roles", **{"data-gates": gates})
 
 

@@ -10,7 +10,7 @@ from analysis.results.scores import Floats, Missing, Scores, ranks
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import fitted_seeds, known_roles, reduced, task_names
-from dashboard.maps.causal.panels import FACILITATING, INTERFERING, IRRELEVANT, NO_ROLE, ROLE_WORDS
+from dashboard.maps.causal.panels import NO_ROLE, ROLE_WORDS
 from dashboard.maps.causal.ranking import ordering
 
 _CONTRADICTION = 0.25  # by which the gate pushed shut is more open than the one pushed open
@@ -80,17 +80,18 @@ def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str)
 
 
 def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
-    """A head's role in words: in all seeds, in some, or none; of contrasted pairs, whose words it helps to say."""
-    about = evidence.variant(causal, task).about
-    whose = f"{about} " if about else ""
+    """A head's role in words: in all seeds, in some, or none; the head is what needs and hurts are said of."""
+    about = evidence.variant(causal, task).about or evidence.title(causal, task)
     there = fitted_seeds(causal, task)
     if not there:
         return "not fitted"
     scored = _sampled_roles(causal, task)[:, :, cell[0], cell[1]]  # [role, seed]
     with np.errstate(invalid="ignore"):
         helps, hurts, idle = ((scored[i] >= threshold).sum() for i in range(3))
-    counts = [(FACILITATING, helps), (INTERFERING, hurts)] if helps or hurts else [(IRRELEVANT, idle)]
-    parts = [f"{whose}{ROLE_WORDS[code]}{_in_seeds(count, len(there))}" for code, count in counts if count]
+    counts = {f"needed for {about} (F)": helps, f"hurts {about} (N)": hurts}
+    if not helps and not hurts:
+        counts = {f"does not matter for {about} (R)": idle}
+    parts = [f"{words}{_in_seeds(count, len(there))}" for words, count in counts.items() if count]
     return ", ".join(parts) or ROLE_WORDS[NO_ROLE]
 
 

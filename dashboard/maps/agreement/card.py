@@ -1,0 +1,73 @@
+"""The agreement map's part of a head's card: its class for every cause that the model has, chosen on the map or not."""
+
+import numpy as np
+from dash import html
+
+from analysis.methods.method import Method
+from analysis.models.card import HeadId
+from analysis.results.agreement import WORDS, Confronted, rule_of, whether_methods
+from analysis.results.scores import Missing
+from dashboard.maps.agreement.panels import reasons_of
+from dashboard.maps.agreement.sides import Shown, against, sides
+from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.said import number
+
+
+def head_part(asked: AskedHead, shown: Shown, title: str) -> HeadPart | None:
+    """A table for each method that says whether heads matter: tasks and relations, one row each."""
+    tables = []
+    for whether in whether_methods(dict(shown.by_method)):
+        found = against(shown, whether.name, shown.state.over)
+        if found:
+            tables.append(_table(shown, whether, found, asked.head))
+    if not tables:
+        return None
+    label = sides(shown).label
+    hint = (
+        f"Labels: {sides(shown).what.title}, above {label.letter} = {number(shown.state.label)}; "
+        "for a relation its own score counts, for a task that of any relation."
+    )
+    return HeadPart([html.Div([html.H3(title), html.P(hint, className="hint"), *tables])])
+
+
+def _table(shown: Shown, whether: Method, found: list[Confronted], head: HeadId) -> html.Table:
+    rule = rule_of(whether.name)
+    least = number(shown.state.least_cause(rule.unit))
+    names = {
+        f"Causes: {whether.title}": f"a head is causal from {rule.letter} = {least} on",
+        "class": "",
+        sides(shown).label.words: f"of {sides(shown).what.title}, which makes the label",
+        rule.words: f"of {whether.title}, which makes the cause",
+    }
+    header = []
+    for at, (name, explained) in enumerate(names.items()):
+        header.append(html.Th(name, scope="col", className="num" if at > 1 else "", title=explained))
+    rows = [_row(shown, each, head) for each in found]
+    return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)])
+
+
+def _row(shown: Shown, each: Confronted, head: HeadId) -> html.Tr:
+    cell = (shown.card.layers.index(head.layer), head.head)
+    reason = Missing(int(reasons_of(shown, each)[cell]))
+    codes = each.codes(shown.state.label, shown.state.least_cause(rule_of(each.whether).unit))
+    words = WORDS[int(codes[cell])] if reason == Missing.PRESENT else reason.words
+    label = [_two(each.label[cell])]
+    relation = "" if each.own else _best_relation(shown, each.what, cell)
+    if relation:
+        label.append(html.Div(relation, className="interval"))
+    numbers = [html.Td(label, className="num"), html.Td(_two(each.cause[cell]), className="num")]
+    return html.Tr([html.Th(each.title, scope="row"), html.Td(words), *numbers])
+
+
+def _two(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.2f}"
+
+
+def _best_relation(shown: Shown, what: str, cell: tuple[int, int]) -> str:
+    """The relation whose score counts where that of any does."""
+    scores = dict(shown.by_method)[what]
+    strengths = sides(shown).what.strengths(scores)
+    if strengths is None:
+        return ""
+    mine = strengths.isel(layer=cell[0], head=cell[1]).fillna(0.0)
+    return scores.item(str(mine["item"].values[int(mine.values.argmax())])).title if float(mine.max()) > 0 else ""

@@ -121,17 +121,33 @@ def view_of_controls(catalogue: Catalogue, values: Mapping[str, Any]) -> View:
 
 def opened(catalogue: Catalogue, read: ReadState) -> View:
     """The view of a state that was read, with what the model has of it."""
-    state, notices = read.state, list(read.notices)
-    try:
-        card = catalogue.card(state.model, state.fingerprint)
-    except HeadAtlasError as error:
-        notices.append(_sentence(error))
-        card, state = _instead(catalogue, state)
+    notices = list(read.notices)
+    card, state = _checkpoint(catalogue, read.state, notices)
     pins = _existing(card, state.pins, notices)
     bare = replace(state.shared, model=card.id, fingerprint="")
     view = _with_results(catalogue, catalogue.generation, bare, card)
     whole = replace(view.state, zoom=state.zoom, sort=state.sort, filter=state.filter, pins=pins)
     return replace(view, state=whole, notices=(*notices, *view.notices))
+
+
+def chosen_model(catalogue: Catalogue, text: str) -> tuple[ModelCard, list[str]]:
+    """The model that an address names, with or without a fingerprint, and what is wrong with the name.
+
+    Without a name it is the default model.
+    """
+    read = ViewState.from_values({"model": text})
+    notices = list(read.notices)
+    card, _ = _checkpoint(catalogue, read.state, notices)
+    return card, [f"{notice} {card.id} {card.fingerprint[:8]} is chosen instead." for notice in notices]
+
+
+def _checkpoint(catalogue: Catalogue, state: ViewState, notices: list[str]) -> tuple[ModelCard, ViewState]:
+    """The model that a state names; when there is none, a notice says so and another takes its place."""
+    try:
+        return catalogue.card(state.model, state.fingerprint), state
+    except HeadAtlasError as error:
+        notices.append(_sentence(error))
+        return _instead(catalogue, state)
 
 
 @cached(32)

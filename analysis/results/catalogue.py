@@ -67,19 +67,17 @@ class Catalogue:
 
     def card(self, model: str, fingerprint: str = "") -> ModelCard:
         """A model by its name; a fingerprint, or its first characters, says which checkpoint."""
+        of_name = [scores for scores in self._all() if scores.provenance.model.id == model]
         candidates = []
-        for scores in self._all():
-            card = scores.provenance.model
-            if card.id == model and card.fingerprint.startswith(fingerprint):
+        for scores in of_name:
+            if scores.provenance.model.fingerprint.startswith(fingerprint):
                 candidates.append(scores)
         for method in methods.METHODS:
             mine = [scores for scores in candidates if scores.provenance.method == method.name]
             if mine:  # of several checkpoints of one name the one with the best result
                 return max(mine, key=method.rank).provenance.model
         version = f" with the fingerprint {fingerprint[:12]}" if fingerprint else ""
-        raise ModelNotFound(
-            f"there is no map of {model}{version} here", f"Compute it: {methods.METHODS[0].command_line(model)}"
-        )
+        raise ModelNotFound(f"there is no map of {model}{version} here", _instead(model, of_name))
 
     def result(self, card: ModelCard, method: str, choice: str = "", own: str | None = None) -> Scores | None:
         """A model's result of a method, put together from all that there are; a chosen one goes first.
@@ -315,6 +313,14 @@ class Catalogue:
 def _same(before: Sequence[Scores], now: Sequence[Scores]) -> bool:
     """Whether they are the very same results."""
     return len(before) == len(now) and all(one is other for one, other in zip(before, now, strict=True))
+
+
+def _instead(model: str, of_name: Sequence[Scores]) -> str:
+    """What to do about a model that has no result: compute it, unless other weights of its name have some."""
+    if not of_name:
+        return f"Compute it: {methods.METHODS[0].command_line(model)}"
+    fingerprints = sorted({scores.provenance.model.fingerprint[:8] for scores in of_name})
+    return f"The weights with results here are others: {', '.join(fingerprints)}."
 
 
 def _entry(scores: Scores, size: int) -> Listed:

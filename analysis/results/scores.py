@@ -53,6 +53,8 @@ class Missing(IntEnum):
     @property
     def words(self) -> str:
         """The reason as a person reads it."""
+        if self is Missing.RUNNING:
+            return "being computed"  # "running" would be read as a kind of map
         return self.name.lower().replace("_", " ") if self else ""
 
 

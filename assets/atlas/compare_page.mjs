@@ -12,10 +12,11 @@ import { clipped, correlation, depthProfile, difference, extent, inside } from "
 /** @typedef {{map: import("./heat.mjs").HeatMap, side: Side}} DrawnMap */
 
 const CLASSES = ["#c3c9d1", "#e69f00", "#0072b2", "#009e73"]; // of the agreement: neither … labelled and causal
+const SIDES = ["#0072b2", "#d55e00"]; // left and right
 const POINT = "#3b5bdb";
 const WIDTH = 640;
 const HEIGHT = 380;
-const EDGE = 46; // pixels for the axes of the scatter
+const [EDGE, TOP] = [46, 30]; // pixels for the axes of the scatter, and above it for the name of the upward one
 
 /** @type {{asked: number, maps: DrawnMap[], points: {x: number, y: number, place: Place}[]}} */
 const page = { asked: 0, maps: [], points: [] };
@@ -110,7 +111,8 @@ function drawMaps(left, right) {
     addMap(holder, { card: left.card, values, title: "right − left" }, most);
   }
   const r = sameShape(left, right) ? `Pearson r = ${correlation(left.values, right.values).toFixed(2)} over all heads. ` : "";
-  const scale = `One scale for both maps, from ${low.toPrecision(2)} to ${high.toPrecision(2)}.`;
+  const colours = low < 0 ? ": blue above 0, orange below" : "";
+  const scale = `One scale for both maps, from ${low.toPrecision(2)} to ${high.toPrecision(2)}${colours}.`;
   const depth = sameShape(left, right) ? "" : " The models differ in size: below, their layers by relative depth.";
   part("compare-note").textContent = r + scale + depth;
 }
@@ -122,6 +124,7 @@ function drawMaps(left, right) {
  */
 function addMap(holder, side, most) {
   const map = heatMap(side.values, side.title, most, {
+    layers: side.card.layers,
     hover: (place) => showHead(place, side.card),
     click: (place) => openHead(side.card, place),
   });
@@ -168,6 +171,16 @@ function addressOf(card, head) {
 
 /**
  * @param {Card} card
+ * @param {string} head
+ */
+function linkTo(card, head) {
+  const link = element("a", "", head);
+  link.href = addressOf(card, head);
+  return link;
+}
+
+/**
+ * @param {Card} card
  * @param {Place | null} place
  */
 function openHead(card, place) {
@@ -200,7 +213,7 @@ function drawScatter(left, right, colours, sizes, colour) {
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "compare-points", role: "img" });
   picture.setAttribute("aria-label", `${left.title} against ${right.title}`);
   const across = (/** @type {number} */ value) => EDGE + clipped(value, x0, x1) * (WIDTH - EDGE - 16);
-  const up = (/** @type {number} */ value) => HEIGHT - EDGE - clipped(value, y0, y1) * (HEIGHT - EDGE - 16);
+  const up = (/** @type {number} */ value) => HEIGHT - EDGE - clipped(value, y0, y1) * (HEIGHT - EDGE - TOP);
   picture.append(...axes(left.title, right.title, [x0, x1], [y0, y1]));
   const largest = sizes ? Math.max(...extent([sizes]).map(Math.abs)) || 1 : 1;
   const strongest = colours ? Math.max(...extent([colours]).map(Math.abs)) || 1 : 1;
@@ -243,18 +256,27 @@ function pointColour(value, strongest, colour) {
  */
 function classLegend(colour) {
   if (!colour.startsWith("agreement/")) return [];
+  return [legendOf(["neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal"], CLASSES)];
+}
+
+/**
+ * @param {string[]} texts
+ * @param {string[]} colours
+ */
+function legendOf(texts, colours) {
   const legend = element("p", "legend");
-  for (const [i, text] of ["neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal"].entries()) {
+  for (const [i, text] of texts.entries()) {
     const swatch = element("i", "swatch");
-    swatch.style.background = CLASSES[i];
+    swatch.style.background = colours[i];
     const entry = element("span", "legend-entry");
     entry.append(swatch, text);
     legend.append(entry);
   }
-  return [legend];
+  return legend;
 }
 
 /**
+ * The axes; the name of the upward one stands above it, where there is room for it.
  * @param {string} below
  * @param {string} beside
  * @param {number[]} xs
@@ -263,13 +285,13 @@ function classLegend(colour) {
 function axes(below, beside, [x0, x1], [y0, y1]) {
   const bottom = HEIGHT - EDGE;
   return [
-    svg("path", { d: `M${EDGE} 10V${bottom}H${WIDTH - 10}`, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
+    svg("path", { d: `M${EDGE} ${TOP - 6}V${bottom}H${WIDTH - 10}`, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
     svg("text", { x: EDGE, y: bottom + 16 }, x0.toPrecision(2)),
     svg("text", { x: WIDTH - 16, y: bottom + 16, "text-anchor": "end" }, x1.toPrecision(2)),
     svg("text", { x: (WIDTH + EDGE) / 2, y: bottom + 34, "text-anchor": "middle" }, below),
     svg("text", { x: EDGE - 4, y: bottom, "text-anchor": "end" }, y0.toPrecision(2)),
-    svg("text", { x: EDGE - 4, y: 20, "text-anchor": "end" }, y1.toPrecision(2)),
-    svg("text", { transform: `translate(12 ${bottom / 2}) rotate(-90)`, "text-anchor": "middle" }, beside),
+    svg("text", { x: EDGE - 4, y: TOP + 4, "text-anchor": "end" }, y1.toPrecision(2)),
+    svg("text", { x: 4, y: 13 }, `↑ ${beside}`),
   ];
 }
 
@@ -328,7 +350,7 @@ function selectHeads(places, left, right) {
     String(right.values[place.row][place.column]),
   ]);
   rows.sort((one, other) => Number(other[1]) - Number(one[1]));
-  const table = headTable(["head", left.title, right.title], rows, left.card);
+  const table = headTable(["head", left.title, right.title], rows, [left.card]);
   const pins = rows.slice(0, 8).map(([name]) => name).join(".");
   const link = element("a", "button", "Pin the first eight on the maps");
   link.href = `/?model=${encodeURIComponent(left.card.id)}@${left.card.fingerprint.slice(0, 8)}&pin=${pins}`;
@@ -336,22 +358,19 @@ function selectHeads(places, left, right) {
 }
 
 /**
- * A table whose first column leads to heads' pages.
+ * A table whose first columns, one for each card, lead to heads' pages.
  * @param {string[]} titles
  * @param {string[][]} rows
- * @param {Card} card
+ * @param {Card[]} cards
  */
-function headTable(titles, rows, card) {
+function headTable(titles, rows, cards) {
   const table = element("table");
   const head = table.createTHead().insertRow();
   for (const title of titles) head.append(element("th", "", title));
   const body = table.createTBody();
-  for (const [name, ...cells] of rows) {
+  for (const cells of rows) {
     const line = body.insertRow();
-    const link = element("a", "", name);
-    link.href = addressOf(card, name);
-    line.insertCell().append(link);
-    for (const cell of cells) line.insertCell().textContent = cell;
+    for (const [i, cell] of cells.entries()) line.insertCell().append(cards[i] ? linkTo(cards[i], cell) : cell);
   }
   return table;
 }
@@ -370,17 +389,16 @@ function drawDepths(left, right) {
   for (const [i, line] of lines.entries()) {
     const points = line.map(({ depth, mean }) => {
       const x = EDGE + depth * (WIDTH - EDGE - 16);
-      return `${x.toFixed(1)},${(HEIGHT - EDGE - (Math.max(0, mean) / most) * (HEIGHT - EDGE - 16)).toFixed(1)}`;
+      return `${x.toFixed(1)},${(HEIGHT - EDGE - (Math.max(0, mean) / most) * (HEIGHT - EDGE - TOP)).toFixed(1)}`;
     });
-    const colour = i ? "#d55e00" : "#0072b2";
-    picture.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: colour, "stroke-width": 2 }));
-    picture.append(svg("text", { x: EDGE + 10, y: 24 + 16 * i, style: `fill:${colour}` }, (i ? right : left).title));
+    picture.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: SIDES[i], "stroke-width": 2 }));
   }
-  part("compare-scatter").replaceChildren(element("h2", "", "By relative depth"), picture);
+  const legend = legendOf([left.title, right.title], SIDES);
+  part("compare-scatter").replaceChildren(element("h2", "", "By relative depth"), legend, picture);
 }
 
 /**
- * The heads of two models that do the same.
+ * The heads of two models whose scores are most similar.
  * @param {string} a
  * @param {string} b
  * @param {number} asked
@@ -391,9 +409,11 @@ async function drawMatches(a, b, asked) {
   if (asked !== page.asked) return;
   /** @type {string[][]} */
   const rows = reply.matches.map((/** @type {any} */ match) => [match.head, match.other, match.cosine.toFixed(2)]);
-  const table = headTable([reply.model.id, reply.other.id, "cosine"], rows, reply.model);
-  const hint = "By the cosine between the scores that both models have.";
-  part("compare-heads").replaceChildren(element("h2", "", "Heads that do the same"), element("p", "hint", hint), table);
+  const table = headTable([reply.model.id, reply.other.id, "cosine"], rows, [reply.model, reply.other]);
+  const hint =
+    "By the cosine between the scores that both models have, 1 for equal proportions. Pairs whose scores are both similar " +
+    "and high come first: the order is by cosine times the length of the weaker head's scores.";
+  part("compare-heads").replaceChildren(element("h2", "", "Most similar heads"), element("p", "hint", hint), table);
 }
 
 listenToCopying();

@@ -1,6 +1,8 @@
 // @ts-check
 // A small map of numbers, one square per head or per pair of tokens, outside the maps of the page.
+import { axesOf } from "./axes.mjs";
 import { element } from "./elements.mjs";
+import { wholeOf } from "./geometry.mjs";
 
 /** @typedef {import("./comparing.mjs").Grid} Grid */
 /** @typedef {{row: number, column: number}} Place a square: how far across, how far down */
@@ -13,24 +15,72 @@ import { element } from "./elements.mjs";
  */
 
 /**
- * @typedef {object} Events
+ * @typedef {object} Options
  * @property {(place: Place | null) => void} [hover]
  * @property {(place: Place) => void} [click]
+ * @property {readonly number[]} [layers] of a map of heads, which then has axes
+ * @property {boolean} [falls] blue is below zero: what is lost without a head, the model owes to it
  */
 
 const LARGEST = 16; // pixels of a square
 const WIDEST = 480;
 const LARGEST_SHOWN = 28; // a map of few squares is not stretched farther than this
+const NARROWEST = 280; // pixels of a map of heads that is not small, for which its ticks are chosen
 
 /**
- * The colour of a value: below zero orange, above it blue, the stronger the farther away.
+ * The colour of a value: blue on the side of zero on which the value of full blue is, orange on the other, the stronger
+ * the farther away.
  * @param {number | null} value
- * @param {number} most
+ * @param {number} most the value of full blue
  */
 export function heatColour(value, most) {
   if (value === null) return "rgba(128,128,128,0.25)";
-  const share = Math.min(1, Math.abs(value) / (most || 1)).toFixed(3);
-  return value < 0 ? `rgba(213,94,0,${share})` : `rgba(0,114,178,${share})`;
+  const share = value / (most || 1);
+  const strength = Math.min(1, Math.abs(share)).toFixed(3);
+  return share < 0 ? `rgba(213,94,0,${strength})` : `rgba(0,114,178,${strength})`;
+}
+
+/**
+ * A map of heads with its axes: layers across, heads down.
+ * @param {HTMLElement} frame
+ * @param {readonly number[]} layers
+ * @param {number} heads
+ */
+function withAxes(frame, layers, heads) {
+  const plot = element("div", "compare-plot");
+  plot.append(element("span", "compare-down", "head"), frame, element("span", "compare-across", "layer"));
+  const { across, down } = headTicks(layers, heads);
+  for (const { at, text } of across) frame.append(tick("tick-across", "left", at, text));
+  for (const { at, text } of down) frame.append(tick("tick-down", "top", at, text));
+  return plot;
+}
+
+/**
+ * Where the numbers of layers and heads stand, as shares of the map's width and height.
+ * @param {readonly number[]} layers
+ * @param {number} heads
+ */
+export function headTicks(layers, heads) {
+  const width = Math.min(NARROWEST, layers.length * LARGEST_SHOWN);
+  const box = { width, height: (width * heads) / layers.length };
+  const grid = { layers, heads, across: false, upward: false };
+  const [across, down] = axesOf(box, wholeOf(grid), grid);
+  return {
+    across: across.ticks.map(({ at, text }) => ({ at: at / box.width, text })),
+    down: down.ticks.map(({ at, text }) => ({ at: at / box.height, text })),
+  };
+}
+
+/**
+ * @param {string} className
+ * @param {"left" | "top"} side
+ * @param {number} at
+ * @param {string} text
+ */
+function tick(className, side, at, text) {
+  const made = element("span", className, text);
+  made.style[side] = `${(100 * at).toFixed(2)}%`;
+  return made;
 }
 
 /**
@@ -38,10 +88,10 @@ export function heatColour(value, most) {
  * @param {Grid} values
  * @param {string} title
  * @param {number} most the value of full colour
- * @param {Events} events
+ * @param {Options} options
  * @returns {HeatMap}
  */
-export function heatMap(values, title, most, { hover = () => {}, click = () => {} } = {}) {
+export function heatMap(values, title, most, { hover = () => {}, click = () => {}, layers, falls = false } = {}) {
   const cell = Math.max(3, Math.min(LARGEST, Math.floor(WIDEST / values.length)));
   const canvas = element("canvas");
   canvas.width = values.length * cell;
@@ -49,12 +99,12 @@ export function heatMap(values, title, most, { hover = () => {}, click = () => {
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", title);
   const pen = canvas.getContext("2d");
-  if (pen) paint(pen, values, cell, most);
+  if (pen) paint(pen, values, cell, falls ? -most : most);
   const frame = element("div", "compare-map");
   frame.style.maxWidth = `${values.length * LARGEST_SHOWN}px`;
   frame.append(canvas);
   const figure = element("figure");
-  figure.append(frame, element("figcaption", "", title));
+  figure.append(layers ? withAxes(frame, layers, values[0].length) : frame, element("figcaption", "", title));
 
   /** @param {Place[]} places @param {string} className */
   const outline = (places, className) => {
@@ -91,7 +141,7 @@ export function heatMap(values, title, most, { hover = () => {}, click = () => {
  * @param {CanvasRenderingContext2D} pen
  * @param {Grid} values
  * @param {number} cell
- * @param {number} most
+ * @param {number} most the value of full blue
  */
 function paint(pen, values, cell, most) {
   for (const [row, line] of values.entries()) {

@@ -9,9 +9,9 @@ import { indexOf, nameOf } from "./heads.mjs";
 /** @typedef {{left: number, width: number}} Place pixels from the section's edge */
 
 const HEIGHT = 150; // pixels
-const [LEFT, RIGHT, TOP, BOTTOM] = [40, 8, 6, 34];
+const [LEFT, RIGHT, TOP, BOTTOM] = [40, 8, 16, 34];
 const TICK = 22; // pixels between labels, at least
-const NUMBERS = 16; // pixels before the bars for the highest share, at least; the card's own edge is beside them
+const NUMBERS = 16; // pixels before the bars for the 0, at least
 const WORDS = 150; // pixels beside the bars from which on there is room for the colours in words
 const SVG = "http://www.w3.org/2000/svg";
 const STEPS = [1, 2, 5, 10, 20, 50, 100];
@@ -120,7 +120,7 @@ function axes(layers, { width, height }, most) {
     marks.push(drawn("text", { x: (at + 0.5) * wide, y: height + 13, class: "tick" }, String(layers[at])));
   }
   marks.push(drawn("text", { x: width / 2, y: height + 27, class: "axis" }, "layer"));
-  marks.push(drawn("text", { x: -5, y: 8, class: "tick down" }, `${Math.round(100 * most)} %`));
+  marks.push(drawn("text", { x: 0, y: -4, class: "tick start" }, `${Math.round(100 * most)} %`));
   marks.push(drawn("text", { x: -5, y: height, class: "tick down" }, "0"));
   return marks;
 }

@@ -149,9 +149,11 @@ function showEffects(reading) {
   const holder = part("prompt-maps");
   holder.replaceChildren();
   page.maps = [];
-  addEffects(holder, reading, reading.direct.heads, `direct effect on the logit of ${first}`, reading.direct.about);
-  if (reading.without) {
-    addEffects(holder, reading, reading.without.heads, `change of log P(${first}) without the head`, reading.without.about);
+  const { direct, without } = reading;
+  addEffects(holder, reading, direct.heads, `direct effect on the logit of ${first}: blue raises it, orange lowers it`, direct.about);
+  if (without) {
+    const title = `change of log P(${first}) without the head: blue loses, orange gains`;
+    addEffects(holder, reading, without.heads, title, without.about, true);
   }
 }
 
@@ -161,10 +163,13 @@ function showEffects(reading) {
  * @param {number[][]} values
  * @param {string} title
  * @param {string} about
+ * @param {boolean} [falls] what helps the prediction is below zero, and blue as on the ablation map
  */
-function addEffects(holder, reading, values, title, about) {
+function addEffects(holder, reading, values, title, about, falls = false) {
   const most = Math.max(...extent([values]).map(Math.abs));
-  const map = heatMap(values, `${title}: blue up, orange down, full colour at ${most.toPrecision(2)}`, most, {
+  const map = heatMap(values, `${title}; full colour at ${most.toPrecision(2)}`, most, {
+    layers: reading.layers,
+    falls,
     hover: (place) => overHead(reading, place),
     click: (place) => addHead(nameOf(reading, place)),
   });

@@ -26,6 +26,7 @@ class HeadPart:
 
     content: list[Any]
     facts: list[Any] = field(default_factory=list)  # where its numbers come from, at the end of the card
+    wide: bool = False  # it needs the wider column
 
 
 def provenance_table(title: str, rows: dict[str, str]) -> html.Details:

@@ -23,6 +23,7 @@ class Choices:
     of_a: tuple[Quantity, ...]
     of_b: tuple[Quantity, ...]
     chosen: Mapping[str, str]
+    notices: tuple[str, ...] = ()
 
 
 def named(card: ModelCard) -> str:

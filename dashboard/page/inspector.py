@@ -68,14 +68,13 @@ def _parts(view: View, head: HeadId, palette: Colours) -> list[HeadPart]:
 
 
 def _columns(card: ModelCard, head: HeadId, parts: list[HeadPart]) -> list[html.Div]:
-    """The first half of the parts on the left; on the right the others, then what concerns the model."""
+    """The first half of the parts and wide ones on the left; on the right the others, then what concerns the model."""
     middle = (len(parts) + 1) // 2
     left: list[Any] = []
     right: list[Any] = []
-    for part in parts[:middle]:
-        left += part.content
-    for part in parts[middle:]:
-        right += part.content
+    for i, part in enumerate(parts):
+        column = left if i < middle or part.wide else right
+        column += part.content
     right += _mates(card, head)
     for part in parts:
         right += part.facts

@@ -12,6 +12,7 @@ from analysis import methods
 from analysis.models.card import ModelCard
 from analysis.results.catalogue import Catalogue, Listed
 from analysis.results.own_sets import OwnSet
+from analysis.results.provenance import Provenance
 from dashboard.jobs import JobState
 from dashboard.maps import map_of_method
 from dashboard.page import ids
@@ -136,7 +137,7 @@ def _model(card: ModelCard, entries: list[Listed], read_only: bool) -> html.Tr:
     return html.Tr(
         [
             html.Th(html.A(card.id, href="/" + state.to_query()), scope="row"),
-            html.Td([html.Div(_map_link(entry, state)) for entry in entries]),
+            html.Td([html.Div(link) for link in _map_links(entries, state)]),
             html.Td(card.family),
             html.Td(f"{len(card.layers)} × {card.heads}", className="num"),
             html.Td(html.Code(card.fingerprint[:12])),
@@ -148,14 +149,23 @@ def _model(card: ModelCard, entries: list[Listed], read_only: bool) -> html.Tr:
     )
 
 
-def _map_link(entry: Listed, state: ViewState) -> Any:
-    """A result by what it covers; a link to its own map where it has one."""
-    facts, words = entry.provenance, f"{methods.method(entry.provenance.method).title}: {entry.words}"
+def _map_links(entries: list[Listed], state: ViewState) -> list[Any]:
+    """The results by what they cover, each with a link to its map where it has one; equal ones once."""
+    links: dict[tuple[str, str], Any] = {}
+    for entry in entries:
+        words = f"{methods.method(entry.provenance.method).title}: {entry.words}"
+        address = _map_address(entry.provenance, state)
+        links[words, address] = html.A(words, href=address) if address else words
+    return list(links.values())
+
+
+def _map_address(facts: Provenance, state: ViewState) -> str:
+    """Where a result has a map of its own; empty where it has none."""
     shown_by = map_of_method(facts.method)
     if shown_by is None or not shown_by.own_view:
-        return words
+        return ""
     there = replace(state, view=shown_by.name).with_part(shown_by.state_of_result(facts))
-    return html.A(words, href="/" + there.to_query())
+    return "/" + there.to_query()
 
 
 def _set(one: OwnSet, read_only: bool) -> html.Li:

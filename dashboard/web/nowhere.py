@@ -1,5 +1,7 @@
 """Addresses that are no page: said in words, with a way home."""
 
+from html import escape
+
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
@@ -8,7 +10,7 @@ _PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>No such page – Head Atlas</title>
+<title>{title} – Head Atlas</title>
 <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg">
 <script src="/assets/before/theme.js"></script>
 <link rel="stylesheet" href="/assets/1-base.css">
@@ -18,7 +20,8 @@ _PAGE = """<!DOCTYPE html>
 <body>
 <header class="top"><a class="brand" href="/">Head Atlas</a></header>
 <main class="head-page">
-<h1>There is no such page</h1>
+<h1>{title}</h1>
+<p>{words}</p>
 <p>A head's page is at an address such as <a href="/head/L23H4">/head/L23H4</a>; what the maps show stands in their
 address after the question mark.</p>
 <p><a href="/">Go to the maps</a> · <a href="/?view=models">Models and jobs</a> · <a href="/search">Search</a> ·
@@ -29,12 +32,17 @@ address after the question mark.</p>
 """
 
 
+def nowhere_page(title: str, words: str) -> HTMLResponse:
+    """What is not there, and why."""
+    return HTMLResponse(_PAGE.format(title=escape(title), words=escape(words)), 404)
+
+
 def add_nowhere(server: FastAPI) -> None:
     """Answer every address that nothing else answers; to be added last."""
 
     def nowhere(request: Request) -> Response:
         if "text/html" in request.headers.get("accept", ""):
-            return HTMLResponse(_PAGE, 404)
+            return nowhere_page("There is no such page", "Nothing is at this address.")
         answer = {
             "error": "NotFound",
             "message": "there is no such page",

@@ -1,13 +1,12 @@
 """Pages that are plain HTML: one per head, and the answers to a search. A chat that previews a link reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from analysis.errors import HeadError
-from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers
@@ -18,7 +17,8 @@ from dashboard.page.prompt_page import prompt_page
 from dashboard.palette import tone_styles
 from dashboard.quantities import listed_quantities
 from dashboard.state import Palette, ViewState
-from dashboard.view import View, opened
+from dashboard.view import chosen_model, opened
+from dashboard.web.nowhere import nowhere_page
 
 _QUESTION = "q"  # beside the view in the address of a search
 _LONGEST = 200  # characters of a question
@@ -34,13 +34,8 @@ def routes(catalogue: Catalogue) -> APIRouter:
         try:
             head = view.card.check(HeadId.parse(name))
         except HeadError as error:
-            return _page(
-                "No such head – Head Atlas",
-                f"{error}. {error.hint}",
-                f'<main><p>{escape(str(error))}. {escape(error.hint)}</p><p><a href="/">The maps</a></p></main>',
-                404,
-            )
-        body = _notices(view) + as_html(head_page(view, head))
+            return nowhere_page("There is no such head", f"{error}. {error.hint}")
+        body = _notices(view.notices) + as_html(head_page(view, head))
         return _page(head_title(view, head), summary(view, head), body, palette=view.state.palette)
 
     def of_search(request: Request) -> Response:
@@ -48,20 +43,20 @@ def routes(catalogue: Catalogue) -> APIRouter:
         text = request.query_params.get(_QUESTION, "")[:_LONGEST]
         listed = answers(view.results, view.card, text)
         title = f"{text} – heads of {view.card.id} – Head Atlas"
-        return _page(title, f"{len(listed)} heads", _notices(view) + as_html(search_page(view, text, listed)))
+        return _page(title, f"{len(listed)} heads", _notices(view.notices) + as_html(search_page(view, text, listed)))
 
     def of_comparison(request: Request) -> Response:
         chosen = choices_of(catalogue, request.query_params)
         words = "Any number of every attention head against any other, of one model or of two."
-        return _page("Compare – Head Atlas", words, as_html(compare_page(chosen)), script="compare_page")
+        body = _notices(chosen.notices) + as_html(compare_page(chosen))
+        return _page("Compare – Head Atlas", words, body, script="compare_page")
 
     def of_prompt(request: Request) -> Response:
-        models = {named(card): card for card in catalogue.models()}
-        asked, first = dict(request.query_params), named(catalogue.card(default_model.ID))
-        if asked.get("model") not in models:
-            asked["model"] = first
+        asked = dict(request.query_params)
+        card, notices = chosen_model(catalogue, asked.get("model", ""))
+        asked["model"] = named(card)
         text = asked.get("text", "")
-        body = as_html(prompt_page(list(models.values()), asked))
+        body = _notices(notices) + as_html(prompt_page(catalogue.models(), asked))
         words = "Where attention heads look on a text, and what each does for the next token."
         return _page(f"{text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
 
@@ -72,24 +67,22 @@ def routes(catalogue: Catalogue) -> APIRouter:
     return router
 
 
-def _notices(view: View) -> str:
-    return "".join(f'<div class="notice">{escape(notice)}</div>' for notice in view.notices)
+def _notices(notices: Sequence[str]) -> str:
+    return "".join(f'<div class="notice">{escape(notice)}</div>' for notice in notices)
 
 
 def choices_of(catalogue: Catalogue, asked: Mapping[str, str]) -> Choices:
-    """What a comparison can be of, and what the address asks for; whatever it does not understand is the default."""
-    models = {named(card): card for card in catalogue.models()}
-    first = named(catalogue.card(default_model.ID))
-    a = asked.get("a", "") if asked.get("a", "") in models else first
-    b = asked.get("b", "") if asked.get("b", "") in models else a
-    of_a, of_b = listed_quantities(catalogue, models[a]), listed_quantities(catalogue, models[b])
-    chosen = {"a": a, "b": b}
+    """What a comparison can be of, and what the address asks for; a model that it does not know is told."""
+    a, notices = chosen_model(catalogue, asked.get("a", ""))
+    b, more = chosen_model(catalogue, asked["b"]) if asked.get("b") else (a, [])
+    of_a, of_b = listed_quantities(catalogue, a), listed_quantities(catalogue, b)
+    chosen = {"a": named(a), "b": named(b)}
     for key, offered in (("x", of_a), ("y", of_b), ("colour", of_a), ("size", of_a)):
         keys = [each.key for each in offered if key == "colour" or not each.is_class]
         default = {"x": keys[:1], "y": keys[1:2]}.get(key, [])
         value = asked.get(key, "")
         chosen[key] = value if value in keys else "".join(default)
-    return Choices(tuple(models.values()), of_a, of_b, chosen)
+    return Choices(tuple(catalogue.models()), of_a, of_b, chosen, tuple(dict.fromkeys([*notices, *more])))
 
 
 def _page(

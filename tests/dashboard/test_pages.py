@@ -46,7 +46,9 @@ def test_a_head_that_is_not_there_is_a_404_in_words(client, name):
     """With a way home, and nothing of the address as markup."""
     answer = client.get(f"/head/{name}")
     assert answer.status_code == 404
-    assert "The maps" in answer.text
+    assert "<h1>There is no such head</h1>" in answer.text
+    assert "/assets/head-page.css" in answer.text
+    assert '<a href="/">Go to the maps</a>' in answer.text
     assert "<script>" not in answer.text.replace('<script src="/assets/before/theme.js"></script>', "")
 
 
@@ -108,6 +110,17 @@ def test_a_comparison_offers_every_number_and_keeps_what_its_address_asks_for(cl
     assert odd.count(f'value="{wanted["colour"]}"') == 1
 
 
+def test_a_comparison_understands_a_model_s_bare_name_and_tells_of_an_unknown_one(client):
+    """Neither is replaced without a word."""
+    page = client.get("/compare", params={"a": "smollm2-135m-instruct", "b": "gemma-3-270m"}).text
+    chosen = re.findall(r'<option selected value="([^"@]+)@', page)
+    assert chosen[:2] == ["smollm2-135m-instruct", "gemma-3-270m"]
+    assert "notice" not in page
+    odd = client.get("/compare", params={"b": "no/model"}).text
+    assert "There is no map of no/model here." in odd
+    assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is chosen instead", odd)
+
+
 def test_two_models_are_matched_over_the_api(client):
     """And every listed number has one value per head."""
     told = client.get("/api/matches", params={"other": "gemma-3-270m"}).json()
@@ -119,7 +132,7 @@ def test_two_models_are_matched_over_the_api(client):
 
 
 def test_a_prompt_in_the_address_stays_text(client):
-    """It fills the field; markup in it is escaped, and an unknown model is the default one."""
+    """It fills the field; markup in it is escaped, and a notice names an unknown model."""
     asked = {"text": '"><script>alert(1)</script>', "model": "no/model", "ablate": "all", "instead": "<b>"}
     page = client.get("/prompt", params=asked).text
     assert "<script>alert" not in page
@@ -127,3 +140,25 @@ def test_a_prompt_in_the_address_stays_text(client):
     assert "<b>" not in page
     assert "&quot;&gt;&lt;script&gt;alert(1)" in page
     assert "<title>&quot;&gt;" in page
+    assert "There is no map of no/model here." in page
+
+
+def test_a_prompt_is_for_the_model_that_its_address_names(client):
+    """With or without a fingerprint; other weights of the same name are told, with those that have results."""
+    page = client.get("/prompt", params={"model": "gemma-3-270m"}).text
+    named = re.findall(r'<option selected value="(gemma-3-270m@[0-9a-f]{8})"', page)
+    assert len(named) == 1
+    assert client.get("/prompt", params={"model": named[0]}).text == page
+    other = client.get("/prompt", params={"model": "gemma-3-270m@00000000"}).text
+    assert f"The weights with results here are others: {named[0][-8:]}" in other
+    assert "Compute it" not in other
+    assert f'<option selected value="{named[0]}"' in other
+
+
+def test_a_browser_is_told_in_a_page_what_a_program_is_told_in_json(client):
+    """An address with nothing at it, and a request that is not JSON."""
+    page = client.get("/nope", headers={"Accept": "text/html"})
+    assert (page.status_code, "There is no such page" in page.text) == (404, True)
+    assert client.get("/nope", headers={"Accept": "application/json"}).json()["error"] == "NotFound"
+    broken = client.post("/api/jobs", content="{bad", headers={"Content-Type": "application/json"})
+    assert "The request: it is not valid JSON" in broken.text

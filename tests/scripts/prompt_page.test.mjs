@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { headTicks, heatColour } from "../../assets/atlas/heat.mjs";
 import { headNames, mostSeen, questionOf, sourceOf } from "../../assets/atlas/prompt_page.mjs";
 
 test("heads are separated by blanks or commas, and there are at most eight", () => {
@@ -27,4 +28,17 @@ test("an answer says where it comes from", () => {
   const model = { id: "a/b", fingerprint: "0123456789ab", layers: [0], heads: 1 };
   const words = sourceOf(/** @type {any} */ ({ model, provenance }));
   assert.equal(words, "a/b 01234567 · prompt version 2, Head Atlas 0.1, torch 2.0, cpu, 2025-01-01T00:00:00Z");
+});
+
+test("full blue is on the side of zero that is asked for", () => {
+  const [blue, orange] = ["rgba(0,114,178,0.500)", "rgba(213,94,0,0.500)"];
+  assert.deepEqual([heatColour(1, 2), heatColour(-1, 2)], [blue, orange]);
+  assert.deepEqual([heatColour(-1, -2), heatColour(1, -2)], [blue, orange]); // without the head: loses, gains
+});
+
+test("a map of heads has numbers along its layers and heads, in the middle of their squares", () => {
+  const { across, down } = headTicks([3, 7, 11, 15], 2);
+  assert.deepEqual(across.map(({ text }) => text), ["3", "7", "11", "15"]);
+  assert.deepEqual(down, [{ at: 0.25, text: "0" }, { at: 0.75, text: "1" }]);
+  assert.ok(headTicks([...Array(80).keys()], 64).across.length <= 12);
 });

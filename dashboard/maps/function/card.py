@@ -39,7 +39,7 @@ def head_part(asked: AskedHead, shown: Shown | None, command: str) -> HeadPart:
         return HeadPart([*heading, html.P(["No function map yet: ", html.Code(command)], className="hint")])
     in_order = [rows[name] for name in ordered(shown.result, asked.pinned)]
     table = _relations(in_order, asked, shown)
-    return HeadPart([*heading, table], [_provenance(shown)])
+    return HeadPart([*heading, table], [_provenance(shown)], wide=True)
 
 
 def ordered(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:

@@ -20,7 +20,7 @@ def _read_from() -> list[Control]:
         Control(
             "basis",
             "Read from",
-            "Weights: a guess from the weights alone. Running model: what the head reads when the model runs.",
+            f"What each head does. {' '.join(f'{method.basis}: {method.about}.' for method in bases())}",
             segments("basis", bases()[0].name, **{method.name: method.basis for method in bases()}),
             decides_choices=True,
         ),

@@ -72,7 +72,8 @@ class FunctionMap(Map[FunctionState]):
         "of word pairs for which the head lifts the right word to the top of the vocabulary (promote), or pushes it to "
         "the bottom (suppress). From the weights alone it is a guess, computed in seconds; in the running model the "
         "head reads what it would really read, after several carrier phrases such as “The story of”. A head belongs "
-        "to a category when a score is above τ."
+        "to a category when a score is above τ. On All categories a filled label decides a head's colour before a "
+        "hollow one, which is copy-like or unspecific."
     )
 
     def methods(self) -> Sequence[str]:

@@ -46,6 +46,17 @@ def test_a_model_has_one_row_with_a_link_to_each_map(catalogue):
     assert not any("data-erase" in text(row) for row in rows(catalogue, read_only=True)[0])
 
 
+def test_a_result_that_was_computed_again_is_listed_once(catalogue, store):
+    """The one that comes with the project and an equal one in the store have one link."""
+    put(store, shipped_scores("function"))
+    links = []
+    for row in rows(catalogue)[0]:
+        if row.children[0].children.children == default_model.ID:
+            links += [text(link) for link in row.children[1].children]
+    assert len(links) > 1
+    assert len(links) == len(set(links))
+
+
 def test_the_results_of_a_model_are_deleted(catalogue, server, store):
     """By fingerprint; what ships stays, what is being analysed is refused, viewers may not."""
     client = TestClient(server, base_url="http://localhost")

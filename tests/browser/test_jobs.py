@@ -136,8 +136,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     page.wait_for_function(f"({UPDATES}) === {3 * (100 + 2 * 300)}")  # the figure comes after the sentence
     page.mouse.move(*cell(page, *SOLVER))
     expect(page.locator("#tooltip")).to_contain_text("needs it")
-    page.locator("#causal-advanced summary").click()
-    page.locator("#seed").click()  # the pickers have followed
+    page.locator("#seed").click()  # unfolded, because the link names a fit; the pickers have followed
     page.get_by_role("option", name="Seed 2").click()
     expect(page.locator("#sentence")).to_contain_text("seed 2 alone")
 

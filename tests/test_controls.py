@@ -252,6 +252,7 @@ def test_sources_of_several_tokens_are_compared_with_the_token_they_are_read_at(
 # Real ---------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_default_model_equals_full_rows(default_checkpoint):
     """Heads of the trained model with labels, copy-like and not, specific and not: the same numbers as full rows."""
     weights = Weights(default_checkpoint)

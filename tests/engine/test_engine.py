@@ -279,6 +279,7 @@ def test_a_local_worker_that_dies_as_it_starts_is_started_again(local_engine, mo
     assert len(tries) == 2
 
 
+@pytest.mark.slow
 def test_a_local_worker_that_does_not_come_back_is_replaced(store, models, monkeypatch):
     """The job goes on with a new one, from the layers it had."""
     monkeypatch.setattr(cluster, "PATIENCE", 1.0)

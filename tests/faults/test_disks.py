@@ -57,6 +57,7 @@ def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
     store.close()
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_in_mid_job_costs_no_finished_layer(small_disk, default_checkpoint):
     """The job fails with a hint while the disk is full, and for good; tried again it goes on from what it had."""
     store = Store(small_disk / "store")

@@ -69,6 +69,7 @@ def test_a_killed_server_goes_on_from_the_stored_units(server):
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.slow
 def test_a_stopped_server_ends_its_worker_and_itself(server):
     """A service manager's SIGTERM in mid-job: a clean end, no process left, and the job waits for the next start."""
     job = server.ask("/api/jobs", WANTED)
@@ -115,6 +116,7 @@ def test_twenty_kills_at_random_points(server, converted, undisturbed):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_cluster_shares_the_layers_and_outlives_a_worker(store, tmp_path, undisturbed):
     """A scheduler and two workers as processes: both compute, one is killed, the result is the same."""
     bin_ = Path(sys.executable).parent

@@ -69,17 +69,17 @@ def test_a_running_jobs_map_fills_in_layer_by_layer(visit, address):
     page.goto(address + watch.get_attribute("href"))
     drawn(page)
     seen = [page.evaluate(RUNNING_CELLS, int(Missing.RUNNING))]
-    expect(page.locator("#legend")).to_contain_text("running")
+    expect(page.locator("#legend")).to_contain_text("being computed")
     page.mouse.move(*cell(page, 29, 4))
-    expect(page.locator("#tooltip")).to_contain_text("running")
+    expect(page.locator("#tooltip")).to_contain_text("being computed")
     while seen[-1]:
         seen.append(another_count(page, seen[-1]))
     assert seen == sorted(seen, reverse=True)
     assert len(seen) >= 4
     assert all(count % 9 == 0 for count in seen)  # whole layers
-    expect(page.locator("#legend")).not_to_contain_text("running")
+    expect(page.locator("#legend")).not_to_contain_text("being computed")
     page.mouse.move(*cell(page, 29, 3))
-    expect(page.locator("#tooltip")).not_to_contain_text("running")
+    expect(page.locator("#tooltip")).not_to_contain_text("being computed")
 
 
 def test_without_a_websocket_the_page_asks(visit, address):

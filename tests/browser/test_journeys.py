@@ -431,6 +431,7 @@ PLACES = (
     "/nowhere",
 )
 READY = "#inspector > *, .head-page"  # of a view, or of a page of its own
+WITHOUT_FILLERS = {"exclude": [[".ag-header-group-cell-no-group"]]}  # AG Grid's own, above columns without a group
 NARROW = {"runOnly": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]}
 
 
@@ -457,7 +458,7 @@ def test_no_accessibility_violation_anywhere(visit, address):
 
 def violations(page, place, options):
     page.wait_for_timeout(300)  # until what fades has faded
-    rules = Axe().run(page, options=options).response["violations"]
+    rules = Axe().run(page, context=WITHOUT_FILLERS, options=options).response["violations"]
     return [(place, rule["id"], rule["nodes"][0]["html"][:120]) for rule in rules]
 
 

@@ -111,7 +111,7 @@ def test_heads_without_a_score_have_a_reason_and_are_not_counted():
     assert (panel.reason[3] == 4).all()
     assert not panel.reason[4:].any()
     assert sum(class_counts(panel)) == 270 - 9
-    assert view.map.cells(view.shown)["agreement.math"][27] == "running"
+    assert view.map.cells(view.shown)["agreement.math"][27] == "being computed"
 
 
 @needs_node

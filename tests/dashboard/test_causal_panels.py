@@ -100,7 +100,7 @@ def test_a_task_without_a_seed_says_why_and_one_with_some_shows_them():
     assert found["math seed 0"].value.tolist() == [[0.9, 0.8], [0.1, 0.0]]
     assert np.isnan(found["syntax seed 0"].value).all()
     assert (found["syntax seed 0"].reason == Missing.RUNNING).all()
-    assert found["syntax seed 0"].note == "running"
+    assert found["syntax seed 0"].note == "being computed"
 
 
 def test_the_first_seeds_are_the_map_that_fitting_only_them_would_have_given():

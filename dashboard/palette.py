@@ -10,7 +10,8 @@ from dashboard.state import Palette
 SEVERAL = ("2 categories", "3 categories", "4 or more categories")
 TINTS = 8  # steps of a category's tint below τ
 
-# Okabe & Ito, "Color Universal Design", 2008: told apart with every common kind of colour vision.
+# Okabe & Ito, "Color Universal Design", 2008: colour-blind safe. `other` is an olive of ours: their yellow is lost on a
+# light page.
 _OKABE_ITO = {
     "algorithmic": "#0072b2",
     "knowledge": "#e69f00",

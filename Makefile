@@ -13,6 +13,7 @@ test: lint test-scripts
 	$(BIN)/python -m pytest
 
 test-scripts: $(VENV)/test.stamp
+	@./tests/check-script-types
 	@if command -v node >/dev/null; then node --test --test-reporter=spec tests/scripts/*.test.mjs; \
 		else echo "tests/scripts skipped: no node"; fi
 

@@ -98,11 +98,12 @@ export function placeOf(width, below) {
  */
 function keyOf({ names, colours, shares }, left) {
   const marks = [];
+  let top = 0;
   for (const [i, name] of names.entries()) {
     if (!shares[i].some(Boolean)) continue;
-    const top = 16 * (marks.length / 2);
     marks.push(drawn("rect", { x: left, y: top, width: 10, height: 10, fill: colours[i] }));
     marks.push(drawn("text", { x: left + 16, y: top + 9, class: "start" }, name));
+    top += 16;
   }
   return marks;
 }

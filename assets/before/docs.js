@@ -1,2 +1,2 @@
 // The API's documentation page.
-window.SwaggerUIBundle({ url: "/api/docs/openapi.json", dom_id: "#swagger-ui", deepLinking: true });
+/** @type {any} */ (window).SwaggerUIBundle({ url: "/api/docs/openapi.json", dom_id: "#swagger-ui", deepLinking: true });

@@ -53,15 +53,16 @@ export function viewOf({ facts, arrays }, state, palette) {
     const panels = [missingPanel(facts, { key: "", title: facts.title }, facts.missing, palette)];
     return { ...rest, panels, legend: missingEntries(panels, facts, palette), shares: [] };
   }
-  const classes = facts.panels.map((/** @type {any} */ _, /** @type {number} */ at) => classesOf(facts, arrays, at, state));
-  const panels = classes.map((/** @type {Classes} */ found, /** @type {number} */ at) => panelOf(facts, arrays, at, found, state, palette));
+  /** @type {Classes[]} */
+  const classes = facts.panels.map((/** @type {unknown} */ _, /** @type {number} */ at) => classesOf(facts, arrays, at, state));
+  const panels = classes.map((each, at) => panelOf(facts, arrays, at, each, state, palette));
   const isEmpty = classes.every(({ reason }) => reason.every(Boolean));
   const legend = isEmpty ? [] : legendOf(facts, classes, palette);
   return {
     ...rest,
     panels,
     legend: [...legend, ...missingEntries(panels, facts, palette)],
-    shares: classes.map((found, at) => tableOf(facts, found, at, palette)),
+    shares: classes.map((each, at) => tableOf(facts, each, at, palette)),
   };
 }
 

@@ -1,47 +1,26 @@
-"""The colours of the maps: one per category, some for several at once, tints below τ, greys for what is missing."""
+"""The colours of the page and the scales of the maps; what a map colours by name, it brings itself (`Map.tones`)."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from math import floor
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from dashboard.state import Palette
 
-SEVERAL = ("2 categories", "3 categories", "4 or more categories")
-TINTS = 8  # steps of a category's tint below τ
+if TYPE_CHECKING:
+    from dashboard.maps.map import Map
 
-# Okabe & Ito, "Color Universal Design", 2008: colour-blind safe. `other` is an olive of ours: their yellow is lost on a
-# light page.
-_OKABE_ITO = {
-    "algorithmic": "#0072b2",
-    "knowledge": "#e69f00",
-    "linguistic": "#009e73",
-    "translation": "#56b4e9",
-    "custom": "#d55e00",
-    "other": "#999933",
-}
+# Hues that are told apart; the last is for whatever has none of its own. Okabe & Ito, "Color Universal Design", 2008:
+# colour-blind safe; the last is an olive of ours, because their yellow is lost on a light page. The other palette is
 # matplotlib's tab10, in the order in which the published figures use it.
-_PAPER = {
-    "algorithmic": "#1f77b4",
-    "knowledge": "#ff7f0e",
-    "linguistic": "#2ca02c",
-    "translation": "#d62728",
-    "custom": "#9467bd",
-    "other": "#bcbd22",
+_HUES = {
+    "okabe-ito": ("#0072b2", "#e69f00", "#009e73", "#56b4e9", "#d55e00", "#999933"),
+    "paper": ("#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#bcbd22"),
 }
-_SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
-_SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
-# The causal map mixes four corners: neither role, facilitation, interference, both. The published ones are lights on
-# black, green and red, which add up to yellow; ours stand on the page's own ground, and *both* is a colour of its own
-# that is told apart from the others with every common kind of colour vision.
-_CORNERS = {False: ("#eceff3", "#2f86c9", "#e68a00", "#7a1f6b"), True: ("#262b33", "#2a85d0", "#e8762c", "#ffd8f4")}
-_LIGHTS = ("#000000", "#00ff00", "#ff0000", "#ffff00")
-_GROUND = "#30353d"  # under cells of light: on white the gaps between black cells would outshine them
-_IDLE = {False: "#5f6b7a", True: "#9aa5b1"}  # irrelevance, when it is shown alone
-_IDLE_LIGHT = "#f2f2f2"
-DIM = 0.4  # of the strength of a role below the threshold
-_INKS = {"okabe-ito": ("#0072b2", "#d55e00"), "paper": ("#188038", "#d62728")}  # the same on paper: bars and dots
-_INKS_DARK = {"okabe-ito": ("#56b4e9", "#ff9142"), "paper": ("#4ade80", "#ff6b6b")}
+# The ends of a scale with a middle: below 0 and above it.
+_ENDS = {"okabe-ito": ("#0072b2", "#d55e00"), "paper": ("#188038", "#d62728")}
+_ENDS_DARK = {"okabe-ito": ("#56b4e9", "#ff9142"), "paper": ("#4ade80", "#ff6b6b")}
 _EMPTY = {False: "#eceff3", True: "#262b33"}  # a head with nothing to show; by dark
 # Without a score, by reason: never seen (there is a score), not computed, not applicable, failed, running; by dark
 _MISSING = {
@@ -54,84 +33,77 @@ _PIN = "#d6336c"  # a pinned head among points
 _ACCENT = {False: "#3b5bdb", True: "#748ffc"}
 _STRONGER = {False: "darker", True: "brighter"}  # what a tint becomes that comes nearer to its colour
 
+BELOW, ABOVE, OTHER = "below", "above", "other"  # tones that every palette has
+
 
 @dataclass(frozen=True)
 class Colours:
-    """Ready colours for one palette and theme."""
+    """Ready colours for one palette and theme: generic scales, and by name the tones that the maps bring."""
 
-    category: dict[str, str]
-    several: tuple[str, str, str]  # 2, 3, 4 and more categories
+    name: Palette
+    dark: bool
+    hues: tuple[str, ...]
+    ends: tuple[str, str]  # below 0 and above it: of a scale with a middle, of bars, dots and lines
     empty: str
-    missing: tuple[str, str, str, str, str]  # by `Missing`
+    missing: tuple[str, ...]  # by `Missing`
     ink: str
     faint: str
     accent: str
-    corners: tuple[str, str, str, str]  # of the causal map: neither role, facilitation, interference, both
-    idle: str  # irrelevance alone
-    ground: str  # between the cells of the causal map; empty: the page's own
-    inks: tuple[str, str]  # facilitation and interference as bars, dots and lines
     stronger: str  # in words: what a tint becomes on its way to the full colour
     pin: str = _PIN
+    tones: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, category: str) -> str:
-        """A category's colour; those we do not know are other, and what is of no category has the accent."""
-        roles = {"facilitation": self.inks[0], "interference": self.inks[1], "irrelevance": self.faint}
-        several = dict(zip(SEVERAL, self.several, strict=True))
-        tones = self.category | roles | several
-        return tones.get(category, self.category["other"]) if category else self.accent
-
-    def light(self, facilitation: float, interference: float) -> str:
-        """Both roles at once, each from 0 to 1: between the four corners."""
-        return mixed(self.corners, facilitation, interference)
-
-    def glow(self, role: str, score: float) -> str:
-        """One score alone, from none to its corner's colour."""
-        tones = {"facilitation": self.corners[1], "interference": self.corners[2]}
-        return blend(self.corners[0], tones.get(role, self.idle), score)
+    def of(self, tone: str) -> str:
+        """A tone's colour; one that nobody brought has the last hue, and what has no tone the accent."""
+        return self.tones.get(tone, self.tones[OTHER]) if tone else self.accent
 
     def slope(self, share: float) -> str:
-        """A gradient from -1 (facilitating) over 0 (empty) to 1 (interfering)."""
-        return blend(self.empty, self.inks[1 if share > 0 else 0], abs(share))
+        """On a scale with a middle, from -1 over 0 (empty) to 1."""
+        return blend(self.empty, self.ends[1 if share > 0 else 0], abs(share))
 
-    def tint(self, category: str, step: int) -> str:
-        """A faint version of a category's colour: none at step 0, then stronger up to TINTS - 1."""
-        share = 0.06 + 0.44 * (step - 1) / (TINTS - 2) if step else 0.0
-        return blend(self.empty, self.of(category), share)
+
+def colours(palette: Palette, dark: bool) -> Colours:
+    """The colours of a palette on a light or dark page, with the tones of all maps."""
+    from dashboard.maps import MAPS  # here, because maps are made of colours
+
+    return _with_tones(palette, dark, tuple(MAPS))
 
 
 @cache
-def colours(palette: Palette, dark: bool) -> Colours:
-    """The colours of a palette on a light or dark page."""
-    several = _SEVERAL_DARK if dark else _SEVERAL
-    category = _PAPER if palette == "paper" else _OKABE_ITO
-    inks = (_INKS_DARK if dark else _INKS)[palette]
-    lights = palette == "paper"
+def _with_tones(palette: Palette, dark: bool, maps: "tuple[Map[Any], ...]") -> Colours:
+    scales = _scales(palette, dark)
+    tones = dict(scales.tones)
+    for each in maps:
+        tones |= each.tones(scales)
+    return replace(scales, tones=tones)
+
+
+def _scales(palette: Palette, dark: bool) -> Colours:
+    ends = (_ENDS_DARK if dark else _ENDS)[palette]
     return Colours(
-        category=category,
-        several=several[palette],
+        name=palette,
+        dark=dark,
+        hues=_HUES[palette],
+        ends=ends,
         empty=_EMPTY[dark],
         missing=_MISSING[dark],
         ink=_INK[dark],
         faint=_FAINT[dark],
         accent=_ACCENT[dark],
-        corners=_LIGHTS if lights else _CORNERS[dark],
-        idle=_IDLE_LIGHT if lights else _IDLE[dark],
-        ground=_GROUND if lights else "",
-        inks=inks,
         stronger=_STRONGER[dark],
+        tones={BELOW: ends[0], ABOVE: ends[1], OTHER: _HUES[palette][-1]},
     )
 
 
 def tone_name(tone: str) -> str:
-    """A category's or role's colour by its name, for pieces of the page that stay while the palette changes."""
-    known = (*_OKABE_ITO, "facilitation", "interference", "irrelevance")
-    return f"var(--tone-{tone if tone in known else 'other'})"
+    """A tone's colour by its name, for pieces of the page that stay while the palette changes."""
+    known = colours(get_args(Palette)[0], False).tones
+    return f"var(--tone-{tone if tone in known else OTHER})"
 
 
 def tones(palette: Colours) -> dict[str, str]:
     """The colours behind those names as CSS variables, for a page whose palette does not change."""
-    named = (*palette.category, "facilitation", "interference", "irrelevance")
-    return {f"--tone-{name}": palette.of(name) for name in named}
+    return {f"--tone-{name}": colour for name, colour in palette.tones.items()}
 
 
 def tone_styles(palette: Palette) -> str:
@@ -153,12 +125,6 @@ def blend(base: str, top: str, share: float) -> str:
     """A colour between two, `share` of the way to the second; halves are rounded up, as scripts do."""
     mixed = (floor(a + (b - a) * share + 0.5) for a, b in zip(_rgb(base), _rgb(top), strict=True))
     return "#" + "".join(f"{channel:02x}" for channel in mixed)
-
-
-def mixed(corners: tuple[str, str, str, str], facilitation: float, interference: float) -> str:
-    """A colour between those of neither role, the first, the second and both."""
-    neither, helps, hurts, both = corners
-    return blend(blend(neither, helps, facilitation), blend(hurts, both, facilitation), interference)
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:

@@ -211,7 +211,6 @@ function paintTones() {
   const palette = rules().palettes[String(values.palette)][isDark() ? "dark" : "light"];
   if (palette === page.tones) return;
   page.tones = palette;
-  const roles = { facilitation: palette.inks[0], interference: palette.inks[1], irrelevance: palette.faint };
   const { style } = document.documentElement;
-  for (const [name, colour] of Object.entries({ ...palette.category, ...roles })) style.setProperty(`--tone-${name}`, colour);
+  for (const [name, colour] of Object.entries(palette.tones)) style.setProperty(`--tone-${name}`, colour);
 }

@@ -9,6 +9,7 @@ from dashboard.maps.causal.map import CausalMap
 from dashboard.maps.function.map import FunctionMap
 from dashboard.maps.map import Map
 from dashboard.maps.salience.map import SalienceMap
+from dashboard.palette import colours
 from dashboard.setting import settings_of
 from dashboard.state import MODELS, TABLE, ViewState
 
@@ -28,6 +29,9 @@ def register(added: Map[Any]) -> None:
     sections = {section.key for each in MAPS for section in each.sections()}
     if any(section.key in sections for section in added.sections()):
         raise ValueError(f"a section of {added.name!r} has the key of another map's")
+    scales = colours(ViewState.palette, dark=False)
+    if set(scales.tones) & set(added.tones(scales)):
+        raise ValueError(f"a colour of {added.name!r} has the name of another one")
     MAPS.append(added)
 
 

@@ -48,6 +48,6 @@ def scale(lowest: str, highest: str, levels: int = LEVELS) -> list[str]:
 
 
 def slopes(palette: Colours, levels: int) -> list[str]:
-    """The colours of gradients or changes, from facilitating over none to interfering."""
+    """The colours of a scale with a middle, from its lower end to its upper one."""
     half = (levels - 1) / 2
     return [palette.slope((step - half) / half) for step in range(levels)]

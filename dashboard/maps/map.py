@@ -225,6 +225,10 @@ class Map(Generic[State]):
         """How its maps lie."""
         return Orientation(common.transpose, common.transpose and self.layers_upward)
 
+    def tones(self, palette: Colours) -> Mapping[str, str]:
+        """The colours that it calls by name, of a palette's scales or its own; names are not shared with other maps."""
+        return {}
+
     def looks(self, shown: MapView[State], palette: Colours) -> Sequence[Look]:
         """The colours of every panel: between empty and the panel's own."""
         return plain.looks(shown.plain, shown.panels, palette)

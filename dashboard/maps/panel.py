@@ -55,7 +55,7 @@ class Panel:
     value: Floats  # the score that decides, NaN where there is none
     member: Bools  # heads of which the panel's question is true
     reason: npt.NDArray[np.int8]  # a `Missing` where there is no value
-    tone: str = ""  # the category or role whose colour the panel has
+    tone: str = ""  # the name of the colour that the panel has (`Map.tones`)
     categories: tuple[str, ...] = ()  # what `belongs` stands for
     belongs: Bools | None = None  # [category, layer, head], of a panel of several categories
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them

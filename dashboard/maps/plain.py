@@ -39,7 +39,7 @@ class PlainPanel:
     digits: int = 2
     ranked: bool = True
     remark: str = ""  # after the title, instead of how many belong
-    tone: str = ""  # the category or role whose colour it has
+    tone: str = ""  # the name of the colour that it has (`Map.tones`)
 
     @property
     def steepest(self) -> float:

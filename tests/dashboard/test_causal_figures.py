@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis.methods.causal.result import STAGES, Curves, TaskRecord
+from dashboard.maps.causal.colours import light
 from dashboard.maps.causal.losses import loss_curves
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.validation import validation_curves
@@ -30,18 +31,18 @@ def test_colours_are_the_sum_of_two_lights():
     both = make(state(view="causal", palette="paper", threshold=0.2))
     red, green = (int(shown(both, "math any", 0, 0)[at : at + 2], 16) for at in (1, 3))
     assert min(red, green) > 150
-    assert colours("paper", False).light(1, 1) == "#ffff00"
+    assert light(colours("paper", False), 1, 1) == "#ffff00"
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_both_is_a_colour_of_its_own(dark):
     """Neither role is the page's own empty colour; both differs from each in brightness, so that hue is not needed."""
     palette = colours("okabe-ito", dark)
-    assert palette.light(0, 0) == palette.empty
-    for light in (palette.light(1, 0), palette.light(0, 1), palette.light(0, 0)):
-        assert contrast(light, palette.light(1, 1)) > 2
-    for light in (palette.light(1, 0), palette.light(0, 1)):
-        assert contrast(light, palette.light(0, 0)) > 2
+    assert light(palette, 0, 0) == palette.empty
+    for one in (light(palette, 1, 0), light(palette, 0, 1), light(palette, 0, 0)):
+        assert contrast(one, light(palette, 1, 1)) > 2
+    for one in (light(palette, 1, 0), light(palette, 0, 1)):
+        assert contrast(one, light(palette, 0, 0)) > 2
 
 
 def test_it_lies_as_the_function_map_does_unless_transposed():
@@ -69,7 +70,7 @@ def test_the_preview_has_one_scale_around_zero():
     assert shown(figure, "math mean", 0, 1) == palette.empty
     assert shown(figure, "math mean", 0, 0) == palette.slope(-1)
     assert "first-order" in figure["layout"]["annotations"][0]["text"]
-    assert colours("paper", False).ground not in json.dumps(figure)
+    assert colours("paper", False).of("cell-ground") not in json.dumps(figure)
 
 
 @pytest.mark.parametrize("gates", ["both", "facilitation", "interference", "irrelevance", "preview"])

@@ -4,7 +4,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from dashboard.palette import TINTS, blend, colours, contrast
+from dashboard.maps.function.colours import SEVERAL_TONES, TINTS, tint, tones
+from dashboard.palette import blend, colours, contrast
 from tests.dashboard.made import figure_of, state
 from tests.synthetic import HOSTILE, odd_scores
 from tests.test_scores import HITS, make_scores
@@ -37,7 +38,7 @@ def make(wanted=None, dark=False, scores=None):
 
 def test_members_have_their_categorys_colour():
     """Layer 0: head 0 is algorithmic, head 1 knowledge, in the panel of all and in their own."""
-    colour = colours("okabe-ito", False).category
+    colour = colours("okabe-ito", False).tones
     figure = make()
     assert [trace["name"] for trace in maps(figure)] == KEYS
     assert shown(figure, "all", 0, 0) == colour["algorithmic"]
@@ -47,22 +48,22 @@ def test_members_have_their_categorys_colour():
 
 def test_several_categories_have_a_colour_of_their_own():
     """With τ below both scores, head 0 belongs to two categories."""
-    assert shown(make(state(tau=0.05)), "all", 0, 0) == colours("okabe-ito", False).several[0]
+    assert shown(make(state(tau=0.05)), "all", 0, 0) == colours("okabe-ito", False).of(SEVERAL_TONES[0])
 
 
 def test_zero_below_threshold_and_missing_look_different():
     """0.1 of 0.15 is a middle tint, 0 the empty colour; a layer that was not computed is neither."""
     palette = colours("okabe-ito", False)
     figure = make()
-    assert shown(figure, "knowledge", 0, 0) == palette.tint("knowledge", 5)
-    assert shown(figure, "algorithmic", 1, 0) == palette.tint("algorithmic", 5)
-    assert shown(figure, "algorithmic", 1, 1) not in {palette.empty, palette.category["algorithmic"]}
+    assert shown(figure, "knowledge", 0, 0) == tint(palette, "knowledge", 5)
+    assert shown(figure, "algorithmic", 1, 0) == tint(palette, "algorithmic", 5)
+    assert shown(figure, "algorithmic", 1, 1) not in {palette.empty, palette.tones["algorithmic"]}
     assert shown(figure, "all", 0, 2) == palette.missing[1]
     looks = [
         palette.empty,
-        palette.tint("knowledge", 1),
-        palette.tint("knowledge", 5),
-        palette.category["knowledge"],
+        tint(palette, "knowledge", 1),
+        tint(palette, "knowledge", 5),
+        palette.tones["knowledge"],
         *palette.missing[1:],
     ]
     assert len(set(looks)) == len(looks)
@@ -119,10 +120,13 @@ def test_titles_are_text():
 def test_members_stand_out(palette, dark):
     """A member's colour is told from an empty head and from the strongest tint by brightness alone or by hue."""
     chosen = colours(palette, dark)
-    for name, colour in chosen.category.items():
+    named = {**tones(chosen), "other": chosen.of("other")}
+    categories = {name: colour for name, colour in named.items() if name not in SEVERAL_TONES}
+    for name, colour in categories.items():
         assert contrast(colour, chosen.empty) > 1.5
-        assert colour != chosen.tint(name, TINTS - 1)
-    assert len(set(chosen.category.values()) | set(chosen.several)) == len(chosen.category) + 3
+        assert colour != tint(chosen, name, TINTS - 1)
+    assert len(categories) == 6
+    assert len(set(named.values())) == len(named)
 
 
 @pytest.mark.parametrize("dark", [False, True])

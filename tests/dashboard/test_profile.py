@@ -13,7 +13,7 @@ def test_bars_are_shares_of_each_layers_heads():
     all_, algorithmic, _ = map_view(make_scores(HITS)).panels
     found = profile(all_, PALETTE)
     assert found.names == ("Algorithmic", "Knowledge")
-    assert found.colours[1] == PALETTE.category["knowledge"]
+    assert found.colours[1] == PALETTE.tones["knowledge"]
     assert found.shares[0][:2].tolist() == [0.5, 0.5]
     assert profile(algorithmic, PALETTE).shares[0][:2].tolist() == [0.5, 0.5]
 

@@ -28,7 +28,7 @@ test("where no head is coloured, the nearest is named", () => {
 });
 
 test("lines and points of another palette are found, and no others", () => {
-  const palette = { category: { custom: "#c0c0c0" }, several: [], accent: "#aa0000", faint: "#0f0f0f", inks: ["#00aa00", "#0000aa"] };
+  const palette = { accent: "#aa0000", tones: { facilitation: "#00aa00", interference: "#0000aa", other: "#c0c0c0" } };
   const data = [
     { mode: "lines", meta: { tone: "facilitation" }, line: { color: "#ffffff" } },
     { mode: "lines", meta: { tone: "interference" }, line: { color: "#0000aa" } },

@@ -1,7 +1,8 @@
 // @ts-check
 // The rules of the causal map: from its numbers and the state to all that follows the controls.
-import { mixtures, panelsOf, PREVIEW, ROLES, sharesOfRoles } from "./causal_panels.mjs";
-import { glow, light, slopes } from "./palette.mjs";
+import { glow, light, mixtures } from "./causal_colours.mjs";
+import { panelsOf, PREVIEW, ROLES, sharesOfRoles } from "./causal_panels.mjs";
+import { slopes } from "./palette.mjs";
 import { missingEntries } from "./panels.mjs";
 import { number } from "./text.mjs";
 

@@ -1,6 +1,7 @@
 // @ts-check
 // From gates and state to what each panel of the causal map shows (dashboard/maps/causal/panels.py).
-import { glow, level, light, once, slopes, toneOf } from "./palette.mjs";
+import { glow, groundOf, mixtures } from "./causal_colours.mjs";
+import { level, once, slopes, toneOf } from "./palette.mjs";
 import { missingPanel, sharesOf } from "./panels.mjs";
 import { flagsOf, NO_SLOPE, NO_STEP, SLOPES, STEPS, thresholdStep } from "./steps.mjs";
 import { number, percent } from "./text.mjs";
@@ -96,7 +97,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
   const shown = wanted.filter((role) => known[role]);
   if (!shown.length) {
     const empty = missingPanel(facts, namedOf(facts, place), why, palette);
-    return { ...empty, look: { ...empty.look, ground: palette.ground } };
+    return { ...empty, look: { ...empty.look, ground: groundOf(palette) } };
   }
   const threshold = thresholdStep(state.role);
   const flags = roles.map((steps) => flagsOf(steps, threshold));
@@ -171,7 +172,7 @@ function fittedLook(strengths, shown, threshold, reason, palette) {
     if (why) return why;
     return first + (coded.length > 1 ? coded[0][head] * LEVELS + coded[1][head] : coded[0][head]);
   });
-  return { shades: [...palette.missing, ...shades], codes, marks: null, empty: palette.empty, ground: palette.ground };
+  return { shades: [...palette.missing, ...shades], codes, marks: null, empty: palette.empty, ground: groundOf(palette) };
 }
 
 /**
@@ -193,29 +194,6 @@ function levelsOf(steps, threshold, levels) {
 function lightOf(step, threshold) {
   if (step === NO_STEP) return 0;
   return (step >= threshold ? step : DIM * step) / STEPS;
-}
-
-/**
- * Every mixture of the two roles, facilitation first.
- * @param {Palette} palette
- * @param {number} levels
- */
-export function mixtures(palette, levels) {
-  return once(palette, `mixtures ${levels}`, () => mixed(palette, levels));
-}
-
-/**
- * @param {Palette} palette
- * @param {number} levels
- */
-function mixed(palette, levels) {
-  const shades = [];
-  for (let helps = 0; helps < levels; helps++) {
-    for (let hurts = 0; hurts < levels; hurts++) {
-      shades.push(light(palette, helps / (levels - 1), hurts / (levels - 1)));
-    }
-  }
-  return shades;
 }
 
 /**

@@ -1,11 +1,12 @@
 // @ts-check
 // The rules of the function map: from its numbers and the state to all that follows the controls.
+import { SEVERAL, SEVERAL_TONES } from "./function_colours.mjs";
 import { deciding, kindsOf, labelAt, labelsOf, reducedAt } from "./function_labels.mjs";
 import { lookOf } from "./function_looks.mjs";
 import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
 import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
 import { missingEntries, missingPanel, sharesOf } from "./panels.mjs";
-import { SEVERAL, toneOf } from "./palette.mjs";
+import { toneOf } from "./palette.mjs";
 import { headsIn } from "./text.mjs";
 
 /** @typedef {import("../heads.mjs").Best} Best */
@@ -126,7 +127,7 @@ function profileOf(panel, facts, palette) {
     }
     for (const [i, name] of SEVERAL.entries()) {
       const flags = panel.howMany.map((count) => (count > 1 && Math.min(count - 2, 2) === i ? 1 : 0));
-      if (countOf(flags)) hues.push([name, name, flags]);
+      if (countOf(flags)) hues.push([name, SEVERAL_TONES[i], flags]);
     }
   } else {
     const [title] = facts.categories.filter((/** @type {any} */ one) => one.name === panel.tone);

@@ -1,7 +1,8 @@
 // @ts-check
 // The colours of the function map: a code for every cell, a colour for every code (dashboard/maps/function/colours.py).
 import { HOLLOW, PALE, SUPPRESS } from "../squares.mjs";
-import { level, LEVELS, once, scale, tint, TINTS, toneOf } from "./palette.mjs";
+import { SEVERAL_TONES, tint, TINTS } from "./function_colours.mjs";
+import { level, LEVELS, once, scale, toneOf } from "./palette.mjs";
 
 /** @typedef {import("../squares.mjs").Look} Look */
 /** @typedef {import("./function_labels.mjs").FunctionState} FunctionState */
@@ -42,11 +43,11 @@ function scoresOf({ value, tone }, palette) {
  * @param {Palette} palette
  */
 function categoriesOf(panel, tau, palette) {
-  const shades = [...palette.missing, ...palette.several];
+  const shades = [...palette.missing, ...SEVERAL_TONES.map((tone) => toneOf(palette, tone))];
   for (const tone of "single" in panel ? panel.single.map((one) => one.tone) : [panel.tone]) {
     shades.push(...once(palette, `tints ${tone}`, () => tintsOf(palette, tone)), toneOf(palette, tone));
   }
-  const special = palette.missing.length + palette.several.length;
+  const special = palette.missing.length + SEVERAL_TONES.length;
   if ("single" in panel) return { shades, codes: severalCodes(panel, tau, special) };
   return { shades, codes: panel.member.map((is, head) => special + stepOf(panel.value[head], is, tau)) };
 }

@@ -1,7 +1,8 @@
 // @ts-check
 // What the function map shows and its colours mean, in words (dashboard/maps/function/words.py and legend.py).
 import { countOf } from "./function_panels.mjs";
-import { blend, SEVERAL, tint, TINTS, toneOf } from "./palette.mjs";
+import { SEVERAL, SEVERAL_TONES, tint, TINTS } from "./function_colours.mjs";
+import { blend, toneOf } from "./palette.mjs";
 import { number } from "./text.mjs";
 
 /** @typedef {import("./function_labels.mjs").FunctionState} FunctionState */
@@ -110,7 +111,7 @@ function severalEntries(single, palette) {
     most = Math.max(most, count);
   }
   const names = SEVERAL.filter((_, i) => i + 2 <= Math.min(most, single.length));
-  return names.map((words, i) => ({ words, colour: palette.several[i], kind: "swatch" }));
+  return names.map((words, i) => ({ words, colour: toneOf(palette, SEVERAL_TONES[i]), kind: "swatch" }));
 }
 
 /**

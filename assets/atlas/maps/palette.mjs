@@ -1,24 +1,18 @@
 // @ts-check
-// Colours made of a palette's own, which the server hands over (dashboard/palette.py).
+// The scales of all maps, made of a palette's colours, which the server hands over (dashboard/palette.py).
 
 /**
  * @typedef {object} Palette the colours of a palette in one theme
- * @property {Record<string, string>} category
- * @property {string[]} several 2, 3, 4 and more categories
+ * @property {string[]} ends of a scale with a middle: below 0 and above it
  * @property {string} empty
  * @property {string[]} missing by reason
  * @property {string} ink
  * @property {string} faint
  * @property {string} accent
- * @property {[neither: string, helps: string, hurts: string, both: string]} corners of the causal map
- * @property {string} idle
- * @property {string} ground
- * @property {string[]} inks facilitation, interference
  * @property {string} stronger
+ * @property {Record<string, string>} tones the colours that maps call by name
  */
 
-export const SEVERAL = ["2 categories", "3 categories", "4 or more categories"];
-export const TINTS = 8; // steps of a category's tint below τ
 export const LEVELS = 64; // of a continuous scale
 
 /**
@@ -42,27 +36,13 @@ export function blend(base, top, share) {
 }
 
 /**
- * The colour of a category, a role or several categories; what is not known is other, and what is of none has the accent.
+ * A tone's colour; one that nobody brought is other, and what has no tone has the accent.
  * @param {Palette} palette
  * @param {string} tone
  */
-export function toneOf(palette, tone) {
-  if (!tone) return palette.accent;
-  const several = palette.several[SEVERAL.indexOf(tone)];
-  /** @type {Record<string, string>} */
-  const roles = { facilitation: palette.inks[0], interference: palette.inks[1], irrelevance: palette.faint };
-  return several || roles[tone] || palette.category[tone] || palette.category.other;
-}
-
-/**
- * A faint version of a category's colour: none at step 0, then stronger.
- * @param {Palette} palette
- * @param {string} tone
- * @param {number} step
- */
-export function tint(palette, tone, step) {
-  const share = step ? 0.06 + (0.44 * (step - 1)) / (TINTS - 2) : 0;
-  return blend(palette.empty, toneOf(palette, tone), share);
+export function toneOf({ tones, accent }, tone) {
+  if (!tone) return accent;
+  return tones[tone] ?? tones.other;
 }
 
 /**
@@ -76,34 +56,12 @@ export function scale(lowest, highest, levels = LEVELS) {
 }
 
 /**
- * Both roles at once, each from 0 to 1: between the four corners.
- * @param {Palette} palette
- * @param {number} helps
- * @param {number} hurts
- */
-export function light({ corners }, helps, hurts) {
-  return blend(blend(corners[0], corners[1], helps), blend(corners[2], corners[3], helps), hurts);
-}
-
-/**
- * One score alone, from none to its role's colour.
- * @param {Palette} palette
- * @param {string} role
- * @param {number} score
- */
-export function glow({ corners, idle }, role, score) {
-  /** @type {Record<string, string>} */
-  const tones = { facilitation: corners[1], interference: corners[2] };
-  return blend(corners[0], tones[role] || idle, score);
-}
-
-/**
- * A gradient from -1 (facilitating) over 0 (empty) to 1 (interfering).
+ * On a scale with a middle, from -1 over 0 (empty) to 1.
  * @param {Palette} palette
  * @param {number} share
  */
-export function slope({ empty, inks }, share) {
-  return blend(empty, inks[share > 0 ? 1 : 0], Math.abs(share));
+function slope({ empty, ends }, share) {
+  return blend(empty, ends[share > 0 ? 1 : 0], Math.abs(share));
 }
 
 /** @type {WeakMap<Palette, Map<string, string[]>>} */
@@ -116,14 +74,14 @@ const made = new WeakMap();
  * @param {() => string[]} make
  */
 export function once(palette, name, make) {
-  const known = made.get(palette) || new Map();
-  made.set(palette, known);
-  if (!known.has(name)) known.set(name, make());
-  return known.get(name) || [];
+  const shades = made.get(palette) || new Map();
+  made.set(palette, shades);
+  if (!shades.has(name)) shades.set(name, make());
+  return shades.get(name) || [];
 }
 
 /**
- * The colours of gradients or changes, from facilitating over none to interfering.
+ * The colours of a scale with a middle, from its lower end to its upper one.
  * @param {Palette} palette
  * @param {number} levels
  */

@@ -21,7 +21,7 @@ from dashboard.maps.map import Map, MapView
 from dashboard.maps.plain import Plain, PlainPanel
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
-from dashboard.palette import tone_name
+from dashboard.palette import ABOVE, BELOW, tone_name
 from dashboard.setting import Part, setting
 
 Off = Literal["zero", "mean"]
@@ -160,7 +160,7 @@ def _panel(scores: Scores, item: Item, off: str) -> PlainPanel:
 def _head_cell(value: float, steepest: float) -> HeadCell:
     if np.isnan(value):
         return HeadCell("")
-    tone = "interference" if value > 0 else "facilitation"
+    tone = ABOVE if value > 0 else BELOW
     return HeadCell(f"{value:+.3f}".replace("-", "−"), min(abs(value) / steepest, 1.0), tone_name(tone))
 
 

@@ -15,7 +15,7 @@ from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import words
 from dashboard.maps.agreement.numbers import numbers
-from dashboard.maps.agreement.panels import ORDER, colour, look, panels
+from dashboard.maps.agreement.panels import ORDER, colour, look, panels, tones
 from dashboard.maps.agreement.sides import Shown, confronted_of, default_what, has_samples, sides, sides_of
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.columns import TEXT, Cells, Column, group
@@ -150,6 +150,10 @@ class AgreementMap(Map[AgreementState]):
     def panels(self, shown: Shown) -> tuple[Panel, ...]:
         """One per task or relation."""
         return panels(shown)
+
+    def tones(self, palette: Colours) -> Mapping[str, str]:
+        """A colour for each class."""
+        return tones(palette)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """A colour for each class."""

@@ -10,8 +10,9 @@ from dashboard.maps.look import Look
 from dashboard.maps.panel import Label, Measure, Panel, without_scores
 from dashboard.palette import Colours
 
-# By class: the tones of categories that are told apart best; heads that are neither have nothing to show.
-TONES = {UNLABELLED: "knowledge", IRRELEVANT: "algorithmic", BOTH: "linguistic"}
+# The hues that are told apart best, by class; heads that are neither have nothing to show.
+_HUES = {UNLABELLED: 1, IRRELEVANT: 0, BOTH: 2}
+TONES = {UNLABELLED: "class-unlabelled", IRRELEVANT: "class-irrelevant", BOTH: "class-both"}
 ORDER = (BOTH, IRRELEVANT, UNLABELLED, NEITHER)  # in which they are told
 NO_PANEL = "Label and cause"
 
@@ -89,3 +90,8 @@ def look(panel: Panel, palette: Colours) -> Look:
         return Look.of_missing(panel, palette)
     codes = np.where(panel.reason == Missing.PRESENT, panel.label.codes + len(palette.missing), panel.reason)
     return Look(codes.astype(np.uint8), shades, palette.empty)
+
+
+def tones(palette: Colours) -> dict[str, str]:
+    """The colours of the classes by their names."""
+    return {name: palette.hues[_HUES[code]] for code, name in TONES.items()}

@@ -1,7 +1,7 @@
 """What the colours of the causal map mean."""
 
 from analysis.methods.causal.result import ROLES
-from dashboard.maps.causal.colours import mixtures, scale_words
+from dashboard.maps.causal.colours import glow, light, mixtures, scale_words
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, is_of_one_seed
 from dashboard.maps.causal.panels import NEAR_ZERO
 from dashboard.maps.causal.state import CausalState
@@ -33,14 +33,14 @@ def legend(shown: Shown, palette: Colours) -> list[Entry]:
         return [Entry(f"{words} of that", kind="ramp", shades=tuple(slopes(palette, 9)), ends=("−", "+"))]
     fainter = f"fainter below θ = {number(state.threshold)}"
     if state.gates in ROLES:
-        shades = tuple(palette.glow(state.gates, level) for level in (0, 0.5, 1))
+        shades = tuple(glow(palette, state.gates, level) for level in (0, 0.5, 1))
         return [Entry(f"{_ALONE[state.gates]}; {fainter}", kind="ramp", shades=shades, ends=("0", "1"))]
     helps, hurts, both, neither = corner_words(shown)
     return [
-        Entry(helps, palette.light(1, 0)),
-        Entry(hurts, palette.light(0, 1)),
-        Entry(both, palette.light(1, 1), "outlined"),
-        Entry(neither, palette.light(0, 0), "outlined"),
+        Entry(helps, light(palette, 1, 0)),
+        Entry(hurts, light(palette, 0, 1)),
+        Entry(both, light(palette, 1, 1), "outlined"),
+        Entry(neither, light(palette, 0, 0), "outlined"),
         Entry(fainter, kind="square", shades=_square(palette), ends=_SIDES),
     ]
 
@@ -70,10 +70,10 @@ def swatches(shown: Shown, palette: Colours) -> list[Swatch]:
         ]
     if gates in ROLES:
         ends = (1, 0)
-        return [Swatch(palette.glow(gates, end), f"{LETTERS[gates]} ({gates}) = {end}") for end in ends]
+        return [Swatch(glow(palette, gates, end), f"{LETTERS[gates]} ({gates}) = {end}") for end in ends]
     words = corner_words(shown)
-    lights = (palette.light(1, 0), palette.light(0, 1), palette.light(1, 1), palette.light(0, 0))
-    return [Swatch(light, text) for light, text in zip(lights, words, strict=True)]
+    corners = ((1, 0), (0, 1), (1, 1), (0, 0))
+    return [Swatch(light(palette, *corner), text) for corner, text in zip(corners, words, strict=True)]
 
 
 def heading(state: CausalState) -> str:

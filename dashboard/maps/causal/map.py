@@ -15,7 +15,7 @@ from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
 from dashboard.maps.causal import card as card_part
 from dashboard.maps.causal import exports, legend, matrix, table, trial, words
-from dashboard.maps.causal.colours import looks
+from dashboard.maps.causal.colours import looks, tones
 from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
 from dashboard.maps.causal.gates import (
     FIRST_TASKS,
@@ -134,6 +134,10 @@ class CausalMap(Map[CausalState]):
     def numbers(self, shown: Shown) -> bytes:
         """All scores on the page."""
         return numbers(shown)
+
+    def tones(self, palette: Colours) -> Mapping[str, str]:
+        """A colour for each role, and those of the cells."""
+        return tones(palette)
 
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """Two roles mixed, one score alone, or gradients around 0."""

@@ -9,18 +9,43 @@ from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.look import HOLLOW, PALE, SUPPRESS, Look
 from dashboard.maps.panel import Bools, Codes, Panel
-from dashboard.palette import TINTS, Colours
+from dashboard.palette import Colours, blend
 
+SEVERAL = ("2 categories", "3 categories", "4 or more categories")
+SEVERAL_TONES = ("several-2", "several-3", "several-4")
+TINTS = 8  # steps of a category's tint below τ
+_CATEGORIES = (
+    "algorithmic",
+    "knowledge",
+    "linguistic",
+    "translation",
+    "custom",
+)  # by hue; all others: the last
+_SEVERAL = {"okabe-ito": ("#cc79a7", "#5d3a3a", "#000000"), "paper": ("#8c564b", "#e377c2", "#7f7f7f")}
+_SEVERAL_DARK = {"okabe-ito": ("#cc79a7", "#c8a2a2", "#f5f5f5"), "paper": ("#8c564b", "#e377c2", "#bcbcbc")}
 _SPECIAL = 8  # codes before those of the categories: 5 for missing scores, 3 for several categories
+
+
+def tones(palette: Colours) -> dict[str, str]:
+    """A colour for each category, and for several at once."""
+    several = (_SEVERAL_DARK if palette.dark else _SEVERAL)[palette.name]
+    categories = zip(_CATEGORIES, palette.hues, strict=False)
+    return dict(categories) | dict(zip(SEVERAL_TONES, several, strict=True))
+
+
+def tint(palette: Colours, category: str, step: int) -> str:
+    """A faint version of a category's colour: none at step 0, then stronger up to TINTS - 1."""
+    share = 0.06 + 0.44 * (step - 1) / (TINTS - 2) if step else 0.0
+    return blend(palette.empty, palette.of(category), share)
 
 
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
         return replace(Look.of_scores(panel, palette), marks=_marks(panel, SUPPRESS))
-    shades = [*palette.missing, *palette.several]
+    shades = [*palette.missing, *(palette.of(tone) for tone in SEVERAL_TONES)]
     for category in panel.categories or (panel.tone,):
-        shades += [palette.tint(category, step) for step in range(TINTS)]
+        shades += [tint(palette, category, step) for step in range(TINTS)]
         shades.append(palette.of(category))
     if panel.belongs is not None and panel.strengths is not None:
         codes = _codes_of_several(panel, coloured(panel.belongs, panel.filled), panel.strengths, state.tau)

@@ -10,6 +10,7 @@ from dashboard.maps.counts import Counts
 from dashboard.maps.entry import Entry
 from dashboard.maps.function import comparison
 from dashboard.maps.function.basis import address, basis_of, better
+from dashboard.maps.function.colours import SEVERAL, SEVERAL_TONES, TINTS, tint
 from dashboard.maps.function.labels import BEYOND, COPY_LIKE, UNCERTAIN, UNSPECIFIC
 from dashboard.maps.function.profile import HINT
 from dashboard.maps.function.state import FunctionState
@@ -17,7 +18,7 @@ from dashboard.maps.map import MapView
 from dashboard.maps.said import number
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
-from dashboard.palette import SEVERAL, TINTS, Colours, blend
+from dashboard.palette import Colours, blend
 
 HOLLOW_WORDS = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets do as well)"
 PALE_WORDS = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
@@ -56,10 +57,10 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[Entry]:
         most = max(2, int(panels[0].belongs.sum(0).max(initial=0)))
         for i, words in enumerate(SEVERAL):
             if i + 2 <= min(most, len(singles)):
-                entries.append(Entry(words, palette.several[i]))
+                entries.append(Entry(words, palette.of(SEVERAL_TONES[i])))
     entries += _half(shown, palette)
     entries += [Entry(each.words, each.colour, "framed", each.inside) for each in insides(shown, palette)]
-    tints = tuple(palette.tint(singles[0].tone, step) for step in range(1, TINTS))
+    tints = tuple(tint(palette, singles[0].tone, step) for step in range(1, TINTS))
     entries.append(Entry(f"below τ = {number(state.tau)} ({palette.stronger} = closer)", kind="ramp", shades=tints))
     entries.append(Entry("score 0", palette.empty))
     return entries

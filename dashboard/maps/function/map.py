@@ -30,7 +30,7 @@ from dashboard.maps.function.basis import (
 )
 from dashboard.maps.function.besides import offering, relations_only, with_categories
 from dashboard.maps.function.best import best_relations
-from dashboard.maps.function.colours import look
+from dashboard.maps.function.colours import SEVERAL, SEVERAL_TONES, TINTS, look, tint, tones
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
 from dashboard.maps.function.labels import BEYOND, is_measured
 from dashboard.maps.function.numbers import numbers
@@ -48,7 +48,7 @@ from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
-from dashboard.palette import SEVERAL, TINTS, Colours
+from dashboard.palette import Colours
 from dashboard.state import ViewState
 
 Shown = MapView[FunctionState]
@@ -207,6 +207,10 @@ class FunctionMap(Map[FunctionState]):
         """All scores on the page."""
         return numbers(shown)
 
+    def tones(self, palette: Colours) -> Mapping[str, str]:
+        """A colour for each category, and for several at once."""
+        return tones(palette)
+
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """Categories above τ and tints below it, or the scores themselves."""
         return [look(panel, shown.state, palette) for panel in shown.panels]
@@ -298,13 +302,13 @@ class FunctionMap(Map[FunctionState]):
             ends = [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in singles]
             return [*first, *ends, Swatch(palette.empty, "score 0"), *half]
         categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
-        several = [Swatch(palette.several[i], SEVERAL[i]) for i in range(min(3, len(whole.categories) - 1))]
+        several = [Swatch(palette.of(SEVERAL_TONES[i]), SEVERAL[i]) for i in range(min(3, len(whole.categories) - 1))]
         return [
             *categories,
             *several,
             *half,
             *legend.insides(shown, palette, short=True),
-            Swatch(palette.tint(singles[0].tone, TINTS - 2), f"below τ = {shown.state.tau:g} (darker = closer)"),
+            Swatch(tint(palette, singles[0].tone, TINTS - 2), f"below τ = {shown.state.tau:g} (darker = closer)"),
             Swatch(palette.empty, "score 0"),
         ]
 

@@ -2,29 +2,34 @@
 
 import numpy as np
 
+from dashboard.maps.function.colours import SEVERAL, SEVERAL_TONES
 from dashboard.maps.function.panels import coloured
 from dashboard.maps.panel import Bools, Panel, layer_shares
 from dashboard.maps.profile import Profile
-from dashboard.palette import SEVERAL, Colours
+from dashboard.palette import Colours
 
 HINT = "Share of a layer's heads in each category. Each head counts once: one of several categories counts as such."
 
 
 def profile(panel: Panel, palette: Colours) -> Profile:
     """The share of each layer's heads by their colour, none counted twice."""
-    names, flags = _hues(panel)
+    hues, flags = _hues(panel)
     shares = np.nan_to_num(layer_shares(flags, panel.reason))
-    return Profile(tuple(name.capitalize() for name in names), tuple(map(palette.of, names)), tuple(shares))
+    names = tuple(name.capitalize() for name, _ in hues)
+    return Profile(names, tuple(palette.of(tone) for _, tone in hues), tuple(shares))
 
 
-def _hues(panel: Panel) -> tuple[list[str], Bools]:  # [name, layer, head]
-    """The colours that members have, and which have each."""
+def _hues(panel: Panel) -> tuple[list[tuple[str, str]], Bools]:  # [name, layer, head]
+    """The colours that members have, each with its name and tone, and which have each."""
     if panel.belongs is None:
-        return [panel.tone], panel.member[None]
+        return [(panel.tone, panel.tone)], panel.member[None]
     categories = coloured(panel.belongs, panel.filled)
     how_many = categories.sum(axis=0)
-    only = [mine & (how_many == 1) for mine in categories]
-    several = [how_many == count for count in (2, 3)] + [how_many > 3]
-    there = [(name, flags) for name, flags in zip(SEVERAL, several, strict=True) if flags.any()]
-    names = [*panel.categories, *(name for name, _ in there)]
-    return names, np.stack([*only, *(flags for _, flags in there)])
+    hues = [(name, name) for name in panel.categories]
+    members = [mine & (how_many == 1) for mine in categories]
+    several = (how_many == 2, how_many == 3, how_many > 3)
+    for name, tone, flags in zip(SEVERAL, SEVERAL_TONES, several, strict=True):
+        if flags.any():
+            hues.append((name, tone))
+            members.append(flags)
+    return hues, np.stack(members)

@@ -13,12 +13,25 @@ import { onZoom, readZoom, setZoom, zoomed, zoomText } from "./zoom.mjs";
 const OWN = /** @type {const} */ (["zoom", "sort", "filter", "pin"]); // in the order in which they are written
 const GESTURE = 1000; // milliseconds within which changes of one number, zoom or filter are one step back
 
-/** @type {{model: string | null, hasArrived: boolean, arrived: string, passed: string[], keys: string, at: number, isTaking: boolean}} */
+/**
+ * @typedef {object} Visited
+ * @property {string | null} model
+ * @property {boolean} hasArrived
+ * @property {string} arrived
+ * @property {string[]} passed
+ * @property {string[] | null} pins
+ * @property {string} keys
+ * @property {number} at
+ * @property {boolean} isTaking
+ */
+
+/** @type {Visited} */
 const visited = {
   model: null, // that the address last named
   hasArrived: true, // the next view comes from an address: opened, or gone back to
   arrived: "", // that address
   passed: [], // addresses gone through meanwhile, whose views may come late
+  pins: null, // set while that view was on its way, which brings those of its address
   keys: "", // what was changed last, and when
   at: 0,
   isTaking: false, // the zoom of an address is being taken over
@@ -132,8 +145,11 @@ export function writeAddress(query) {
   const isAnother = visited.model !== null && visited.model !== model;
   if (visited.hasArrived) takeOwn();
   else if (isAnother) state.zoom = "";
-  const next = shownQuery(query, ownValues(query), state.heads ? state.heads.named : "");
-  if (visited.hasArrived && isOneOf(visited.passed, next)) return;
+  const named = state.heads ? state.heads.named : "";
+  if (visited.hasArrived && isOneOf(visited.passed, shownQuery(query, ownValues(query), named))) return;
+  if (visited.pins) setStore(PARTS.pins, (state.pins = visited.pins));
+  visited.pins = null;
+  const next = shownQuery(query, ownValues(query), named);
   const hasArrived = visited.hasArrived;
   writeHistory(location.search, next, isAnother);
   visited.model = model;
@@ -207,9 +223,26 @@ export function rewriteAddress(keys) {
   history.replaceState(null, "", withOwn(search, ownValues(search), keys) || pathname);
 }
 
+/**
+ * The view was changed in the browser. While that of an address is on its way there is nothing to write: it replaces this
+ * one.
+ * @param {string} query
+ */
+export function followAddress(query) {
+  if (!visited.hasArrived) writeAddress(query);
+}
+
+/** Pins were set by hand: while the view of an address is on its way they are kept for it. */
+export function keepPins() {
+  if (!visited.hasArrived) return;
+  visited.pins = state.pins;
+  rewriteAddress(["pin"]);
+}
+
 /** Open the view of the address that the browser went back or forward to. */
 export function goneBack() {
   if (visited.hasArrived) visited.passed.push(visited.arrived);
+  visited.pins = null;
   visited.hasArrived = true;
   visited.arrived = location.search;
   takeOwn();

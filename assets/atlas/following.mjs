@@ -2,7 +2,7 @@
 // The page follows its controls by itself: from a changed value over the rules to the maps, what is around them and the
 // address, without a question to the server.
 import { queryOf, textOf, valueFor } from "./query.mjs";
-import { writeAddress } from "./address.mjs";
+import { followAddress } from "./address.mjs";
 import { writeAgain, writeAround } from "./around.mjs";
 import { decorateCards } from "./cards.mjs";
 import { show } from "./drawing.mjs";
@@ -106,7 +106,7 @@ export function changedLocally() {
  * @param {string[]} changed keys
  */
 function follow(changed) {
-  if (!page.numbers) return writeAddress(currentQuery() ?? ""); // there is no map to draw
+  if (!page.numbers) return followAddress(currentQuery() ?? ""); // there is no map to draw
   if (!page.follow) page.frame = -1; // when the numbers are here
   else if (performance.now() - page.applied > FRAME) apply();
   else if (page.frame <= 0) page.frame = requestAnimationFrame(apply); // one of several changes in a frame is enough
@@ -133,7 +133,7 @@ function apply() {
   paintTones();
   markChosen();
   decorateCards(next);
-  writeAddress(currentQuery() ?? named);
+  followAddress(currentQuery() ?? named);
   clearTimeout(page.figures);
   page.figures = setTimeout(() => followFigures(next, palette), PAUSE);
 }

@@ -1,5 +1,6 @@
 // @ts-check
 // The pinned heads: in the store, outlined on the maps, and told to screen readers.
+import { keepPins } from "./address.mjs";
 import { announce, notify } from "./notes.mjs";
 import { drawPins } from "./outlines.mjs";
 import { PARTS, setStore } from "./page.mjs";
@@ -38,6 +39,7 @@ export function exchanged(pins, from, to) {
  */
 export function setPins(names) {
   state.pins = names.slice(0, rules().pins);
+  keepPins();
   drawPins();
   setStore(PARTS.pins, state.pins);
 }

@@ -558,6 +558,28 @@ def test_the_zoom_is_in_the_address(visit):
     wait_for_query(page, "zoom", None)
 
 
+def test_a_pin_set_right_after_back_stays(visit):
+    """The view that comes late does not undo it, and the history keeps its steps."""
+    page = visit("/?view=behaviour&pin=L1H1")
+    page.locator("#view").get_by_text("Ablation").click()
+    wait_for_query(page, "view", "ablation")
+    steps = page.evaluate("history.length")
+    held = []
+    page.route("**/_dash-update-component*", lambda route: held.append(route), times=1)
+    page.go_back()
+    wait_for_query(page, "view", "behaviour")
+    page.evaluate('import("/assets/atlas/pins.mjs").then((m) => m.setPins(["L3H3"]))')
+    wait_for_query(page, "pin", "L3H3")
+    with page.expect_response("**/_dash-update-component*"):
+        held[0].continue_()
+    expect(page.locator("#view input:checked")).to_have_value("behaviour")
+    expect(page.locator(".head-card h2")).to_have_text("L3H3")
+    assert (query(page)["view"], query(page)["pin"]) == ("behaviour", "L3H3")
+    assert page.evaluate("history.length") == steps
+    page.go_forward()
+    wait_for_query(page, "view", "ablation")
+
+
 def test_an_address_that_is_no_page_says_so(visit, address):
     """404 with a way home for people, JSON for scripts."""
     page = visit()

@@ -3,6 +3,7 @@
 import { built } from "./elements.mjs";
 import { cellNamed, indexOf, nameOf } from "./heads.mjs";
 import { stepped } from "./keyboard.mjs";
+import { decorateParts } from "./maps/index.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { rules } from "./rules.mjs";
 import { state } from "./state.mjs";
@@ -55,89 +56,5 @@ export function decorateCards(heads) {
       if (isThere) button.setAttribute("aria-label", `Go to ${name}`);
     }
   }
-  decorateRows(Number(heads.state.tau));
-  decorateRoles(Number(heads.state.role));
-  decoratePlain(heads.state);
-}
-
-/**
- * Rows of plain maps: those whose number reaches a setting stand out, those of another variant are hidden.
- * @param {Record<string, unknown>} values of the settings
- */
-function decoratePlain(values) {
-  for (const row of document.querySelectorAll("tr[data-reaches]")) {
-    const [key, number] = (row.getAttribute("data-reaches") || "").split(" ");
-    row.classList.toggle("strong", Number(number) >= Number(values[key]));
-  }
-  for (const row of document.querySelectorAll("tr[data-when]")) {
-    const [key, value] = (row.getAttribute("data-when") || "").split(" ");
-    row.toggleAttribute("hidden", values[key] !== value);
-  }
-}
-
-/**
- * Which scores are labels at τ, and what is to be said against them.
- * @param {number} tau
- */
-function decorateRows(tau) {
-  for (const row of document.querySelectorAll("tr[data-effects]")) {
-    const effects = JSON.parse(row.getAttribute("data-effects") || "[]");
-    row.classList.toggle("strong", effects.some((/** @type {Effect} */ effect) => effect.score > tau));
-    const remarks = remarksOn(effects, tau).map((words) => {
-      const made = document.createElement("small");
-      made.className = "remark";
-      made.textContent = words;
-      return made;
-    });
-    row.querySelector(".remarks")?.replaceChildren(...remarks);
-  }
-}
-
-/** @typedef {{verb: string, score: number, low: number, high: number, copies: boolean, control: number | null}} Effect */
-
-/**
- * What is to be said against a relation's labels; of the weaker one with its verb.
- * @param {Effect[]} effects the stronger first
- * @param {number} tau
- * @returns {string[]}
- */
-export function remarksOn(effects, tau) {
-  const said = [];
-  for (const [i, { verb, score, low, high, copies, control }] of effects.entries()) {
-    if (!(score > tau)) continue;
-    const words = [];
-    if (copies) words.push("copy-like");
-    if (control !== null && control > tau) words.push("unspecific");
-    if (low <= tau && tau <= high) words.push("uncertain");
-    said.push(...words.map((word) => (i ? `${verb}: ${word}` : word)));
-  }
-  return said;
-}
-
-/**
- * A head's role in every task at θ.
- * @param {number} threshold
- */
-function decorateRoles(threshold) {
-  for (const part of document.querySelectorAll("[data-gates]")) {
-    const { seeds, about } = JSON.parse(part.getAttribute("data-gates") || "{}");
-    part.textContent = ` ${roleIn(seeds, threshold, about)}`;
-  }
-}
-
-/**
- * A head's role in words: in all seeds, in some, or none (dashboard/maps/causal/head.py).
- * @param {(number | null)[][]} seeds F, N and R of each
- * @param {number} threshold
- * @param {string} about what the head helps or hurts
- */
-export function roleIn(seeds, threshold, about) {
-  const [helps, hurts, idle] = [0, 1, 2].map((role) => seeds.filter((scores) => (scores[role] ?? -1) >= threshold).length);
-  /** @type {[words: string, count: number][]} */
-  const counts = helps || hurts
-    ? [[`needed for ${about} (F)`, helps], [`hurts ${about} (N)`, hurts]]
-    : [[`does not matter for ${about} (R)`, idle]];
-  const parts = counts.filter(([, count]) => count);
-  const roles = parts.map(([words, count]) => `${words}${count === seeds.length ? "" : ` in ${count} of ${seeds.length} seeds`}`);
-  return roles.join(", ") || "no clear role";
+  decorateParts(heads.state);
 }

@@ -12,8 +12,17 @@ import { state } from "./state.mjs";
  * @property {string} method
  * @property {string} fit the name of a result with settings of its own; empty for the default one
  * @property {string} own the set of a relation that somebody brought; empty for a built-in one
- * @property {string} sample a carrier phrase; empty when there are none
+ * @property {string} sample one of several, such as a carrier phrase; empty when there are none
  * @property {string[]} samples all of them
+ * @property {Words} words
+ */
+
+/**
+ * @typedef {object} Words what the map says of the score
+ * @property {string} verb what the head does
+ * @property {string} place where it ranks a hit
+ * @property {string} where before a sample
+ * @property {string} called what samples are
  */
 
 /** @typedef {{source: string, target: string, hit: boolean, rank: number, source_rank: number, top: string[]}} Pair */
@@ -47,8 +56,11 @@ function numbered(character) {
  * @param {DOMStringMap} data
  * @returns {Question}
  */
-export function questionOf({ pairs = "", head = "", kind = "", method = "", fit = "", own = "", sample = "", samples = "" }) {
-  return { relation: pairs, head, kind, method, fit, own, sample, samples: samples.split("\n").filter(Boolean) };
+export function questionOf(data) {
+  const { pairs = "", head = "", kind = "", method = "", fit = "", own = "", sample = "", samples = "" } = data;
+  const { verb = "", place = "", where = "", called = "" } = data;
+  const words = { verb, place, where, called };
+  return { relation: pairs, head, kind, method, fit, own, sample, samples: samples.split("\n").filter(Boolean), words };
 }
 
 /**
@@ -83,35 +95,39 @@ export function rowsOf(pairs) {
 export async function showPairs(button) {
   const question = questionOf(button.dataset);
   asked.last = question;
-  const verb = question.kind === "suppress" ? "suppresses" : "promotes";
-  dash().set_props(PARTS.pairs, { opened: true, title: `${question.head} ${verb}` });
+  dash().set_props(PARTS.pairs, { opened: true, title: `${question.head} ${question.words.verb}` });
   tell(question, "Computing …", []);
   const answer = await fetch(addressOf(question, state.heads ? state.heads.model : "")).catch(() => null);
   const reply = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
   if (asked.last !== question) return;
   if (!answer || !answer.ok) return tell(question, refusalText(reply) || `The server answered ${answer?.status}.`, []);
-  show(question, reply, verb);
+  show(question, reply);
 }
 
 /**
  * @param {Question} question
  * @param {Answer} answer
- * @param {string} verb
  */
-function show(question, answer, verb) {
-  dash().set_props(PARTS.pairs, { title: `${answer.head} ${verb} ${answer.title}` });
+function show(question, answer) {
+  dash().set_props(PARTS.pairs, { title: `${answer.head} ${question.words.verb} ${answer.title}` });
   tell(question, hitWords(question, answer), rowsOf(answer.pairs));
 }
 
 /**
- * How many pairs are hits; of several carriers these are the pairs of one, while a score may be over all.
+ * How many pairs are hits; of several samples these are the pairs of one, while a score may be over all.
  * @param {Question} question
  * @param {Answer} answer
  */
-export function hitWords({ kind, sample, samples }, { hits, kept, k }) {
-  const place = kind === "suppress" ? "lowest" : "highest";
-  const where = samples.length > 1 ? `After “${sample}”, one of ${samples.length} carriers, ` : "";
-  return `${where}${hits} of ${kept} pairs are hits: their target is among the ${k} tokens that the head ranks ${place}.`;
+export function hitWords({ sample, samples, words: { place, where, called } }, { hits, kept, k }) {
+  const which = samples.length > 1 ? `${capitalised(where)} “${sample}”, one of ${samples.length} ${called}, ` : "";
+  return `${which}${hits} of ${kept} pairs are hits: their target is among the ${k} tokens that the head ranks ${place}.`;
+}
+
+/**
+ * @param {string} word
+ */
+function capitalised(word) {
+  return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
 /** What the file with the pairs on the screen is called. */
@@ -127,21 +143,22 @@ export function pairsFile() {
  * @param {unknown[]} rows
  */
 function tell(question, words, rows) {
-  const carriers = question.samples.map((sample) => carrierButton(question, sample));
-  const choice = carriers.length ? [html("P", { children: ["After the carrier ", ...carriers] })] : [];
+  const samples = question.samples.map((sample) => sampleButton(question, sample));
+  const choice = samples.length ? [html("P", { children: [`${capitalised(question.words.where)} `, ...samples] })] : [];
   dash().set_props(PARTS.pairsAbout, { children: [...choice, html("P", { children: words })] });
   dash().set_props(PARTS.pairsTable, { rowData: rows });
 }
 
 /**
- * What asks the same after another carrier.
+ * What asks the same of another sample.
  * @param {Question} question
  * @param {string} sample
  */
-export function carrierButton({ relation, head, kind, method, fit, own, sample: chosen, samples }, sample) {
-  const data = { "data-pairs": relation, "data-head": head, "data-kind": kind, "data-method": method };
-  const which = { "data-fit": fit, "data-own": own, "data-sample": sample, "data-samples": samples.join("\n") };
-  return html("Button", { children: `“${sample}”`, className: "pairs", "aria-pressed": String(sample === chosen), ...data, ...which });
+export function sampleButton(question, sample) {
+  const { relation, samples, words, sample: chosen, ...asked } = question;
+  const data = { pairs: relation, ...asked, sample, samples: samples.join("\n"), ...words };
+  const attributes = Object.fromEntries(Object.entries(data).map(([name, value]) => [`data-${name}`, value]));
+  return html("Button", { children: `“${sample}”`, className: "pairs", "aria-pressed": String(sample === chosen), ...attributes });
 }
 
 /**

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { remarksOn, roleIn, titleOf } from "../../assets/atlas/cards.mjs";
+import { titleOf } from "../../assets/atlas/cards.mjs";
+import { roleIn } from "../../assets/atlas/maps/causal_card.mjs";
+import { remarksOn } from "../../assets/atlas/maps/function_card.mjs";
 
 const effect = { verb: "promotes", score: 0.5, low: 0.35, high: 0.65, copies: false, control: null };
 

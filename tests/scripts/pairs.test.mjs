@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressOf, carrierButton, hitWords, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
+import { addressOf, sampleButton, hitWords, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
 
 test("a button's question becomes an address, in which everything is escaped", () => {
   const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
@@ -23,21 +23,22 @@ test("a button's question becomes an address, in which everything is escaped", (
   assert.deepEqual(questionOf({ pairs: "x" }).samples, []);
 });
 
-test("a carrier's button asks the same question after that carrier", () => {
-  const data = { pairs: "opposites", head: "L1H2", kind: "suppress", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
-  const { props } = carrierButton(questionOf(data), "The story of");
+test("a sample's button asks the same question of that sample", () => {
+  const data = { pairs: "opposites", head: "L1H2", kind: "suppress", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of", verb: "suppresses", place: "lowest", where: "after", called: "carriers" };
+  const { props } = sampleButton(questionOf(data), "The story of");
   const carried = Object.entries(props).filter(([name]) => name.startsWith("data-"));
   const dataset = Object.fromEntries(carried.map(([name, value]) => [name.slice("data-".length), String(value)]));
   assert.deepEqual(questionOf(dataset), { ...questionOf(data), sample: "The story of" });
   assert.equal(props["aria-pressed"], "false");
 });
 
-test("of several carriers the dialog says whose pairs it lists", () => {
+test("of several samples the dialog says whose pairs it lists, in the words of the map", () => {
   const answer = { head: "L1H2", kind: "promote", title: "", k: 7, hits: 28, kept: 40, pairs: [] };
-  const one = questionOf({ pairs: "x", kind: "promote", sample: "No", samples: "No\nThe story of" });
+  const highest = { pairs: "x", kind: "promote", place: "highest" };
+  const one = questionOf({ ...highest, sample: "No", samples: "No\nThe story of", where: "after", called: "carriers" });
   const words = "28 of 40 pairs are hits: their target is among the 7 tokens that the head ranks highest.";
   assert.equal(hitWords(one, answer), `After “No”, one of 2 carriers, ${words}`);
-  assert.equal(hitWords(questionOf({ pairs: "x", kind: "suppress" }), answer), words.replace("highest", "lowest"));
+  assert.equal(hitWords(questionOf(highest), answer), words);
 });
 
 test("nothing in a token is invisible or turns the text around", () => {

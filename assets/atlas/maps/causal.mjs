@@ -1,5 +1,6 @@
 // @ts-check
 // The rules of the causal map: from its numbers and the state to all that follows the controls.
+export { decorate } from "./causal_card.mjs";
 import { glow, light, mixtures } from "./causal_colours.mjs";
 import { panelsOf, PREVIEW, ROLES, sharesOfRoles } from "./causal_panels.mjs";
 import { slopes } from "./palette.mjs";

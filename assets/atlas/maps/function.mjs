@@ -1,7 +1,9 @@
 // @ts-check
 // The rules of the function map: from its numbers and the state to all that follows the controls.
+export { decorate } from "./function_card.mjs";
+export { comparisonOf } from "./function_comparison.mjs";
 import { SEVERAL, SEVERAL_TONES } from "./function_colours.mjs";
-import { deciding, kindsOf, labelAt, labelsOf, reducedAt } from "./function_labels.mjs";
+import { deciding, kindsOf, labelAt, labelsOf } from "./function_labels.mjs";
 import { lookOf } from "./function_looks.mjs";
 import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
 import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
@@ -62,19 +64,6 @@ export function viewOf({ facts, labels }, state, palette) {
     profile: profileOf(plain[0], facts, palette),
     best: bestOf(facts, labels, state),
   };
-}
-
-/**
- * Of each head the highest score for some relations.
- * @param {Numbers} numbers
- * @param {string[]} names
- * @param {FunctionState} state
- * @returns {Float64Array}
- */
-export function scoresOf({ labels }, names, state) {
-  const items = names.map((name) => labels.items.findIndex((item) => item.name === name));
-  const chosen = { items, kinds: kindsOf(labels, state) };
-  return Float64Array.from({ length: labels.size }, (_, head) => reducedAt(labels, chosen, head, "any"));
 }
 
 /**

@@ -8,6 +8,7 @@ import { unpacked } from "./unpacking.mjs";
 
 /** @typedef {import("../bars.mjs").Profile} Profile */
 /** @typedef {import("../heads.mjs").Best} Best */
+/** @typedef {import("../heads.mjs").Heads} Heads */
 /** @typedef {import("../heads.mjs").Panel} Panel */
 /** @typedef {import("../legend.mjs").Entry} Entry */
 /** @typedef {import("./palette.mjs").Palette} Palette */
@@ -40,8 +41,11 @@ import { unpacked } from "./unpacking.mjs";
  * @typedef {object} Rules of a map
  * @property {(answer: any) => any} prepared
  * @property {(numbers: any, state: any, palette: Palette) => View} viewOf
- * @property {(numbers: any, names: string[], state: any) => Float64Array} [scoresOf]
+ * @property {(values: Record<string, unknown>) => void} [decorate] what follows the controls on cards
+ * @property {(one: any, other: any, heads: Heads, palette: Palette) => Change | null} [comparisonOf] the figure of two results
  */
+
+/** @typedef {{data: Record<string, unknown>, layout: Record<string, unknown>}} Change of a figure, as plotly takes it */
 
 /** @type {Record<string, Rules>} */
 const OWN = { agreement, causal, function: relations };
@@ -49,8 +53,8 @@ const OWN = { agreement, causal, function: relations };
 /**
  * @typedef {object} Follow a map's rules over its numbers
  * @property {(state: Record<string, any>, palette: Palette) => View} view from a state to what is on the page
- * @property {import("./unpacking.mjs").Facts} facts
- * @property {(names: string[], state: Record<string, any>) => Float64Array} scores the best of some items for every head
+ * @property {unknown} numbers as the rules have prepared them
+ * @property {(other: Follow, heads: Heads, palette: Palette) => Change | null} against how the figure changes that compares it
  */
 
 /**
@@ -64,7 +68,15 @@ export function rulesOver(buffer) {
   const numbers = rules.prepared(answer);
   return {
     view: (state, palette) => rules.viewOf(numbers, state, palette),
-    facts: answer.facts,
-    scores: (names, state) => (rules.scoresOf ? rules.scoresOf(numbers, names, state) : new Float64Array(0)),
+    numbers,
+    against: (other, heads, palette) => rules.comparisonOf?.(numbers, other.numbers, heads, palette) ?? null,
   };
+}
+
+/**
+ * Write what follows the controls into the maps' parts of all cards.
+ * @param {Record<string, unknown>} values of the settings
+ */
+export function decorateParts(values) {
+  for (const rules of [plain, ...Object.values(OWN)]) rules.decorate?.(values);
 }

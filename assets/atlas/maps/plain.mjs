@@ -1,6 +1,7 @@
 // @ts-check
 // The rules of a plain map, one number for every head and panel: from its numbers and the state to all that follows the
 // controls (dashboard/maps/plain.py).
+export { decorate } from "./plain_card.mjs";
 import { level, LEVELS, once, scale, slopes, toneOf } from "./palette.mjs";
 import { missingEntries } from "./panels.mjs";
 import { flagsOf, NO_SLOPE, NO_STEP, SLOPES, STEPS, thresholdStep } from "./steps.mjs";

@@ -8,6 +8,7 @@ from dashboard.maps.tooltip import Best
 
 PLACES = 3  # relations named in a tooltip
 VERBS = {"promote": "promotes", "suppress": "suppresses"}
+RANKED = {"promote": "highest", "suppress": "lowest"}  # where the head ranks a hit
 
 
 @cached(32)

@@ -12,7 +12,7 @@ from analysis.methods.relation_scores import TAU
 from analysis.models.card import HeadId
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
-from dashboard.maps.function.best import VERBS
+from dashboard.maps.function.best import RANKED, VERBS
 from dashboard.maps.function.head import Effect, RelationRow, head_scores
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
@@ -97,7 +97,7 @@ def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown:
 
 
 def _remarks(row: RelationRow, tau: float) -> list[html.Small]:
-    """What is to be said against its labels; where there are scripts, they follow τ (assets/atlas/cards.mjs)."""
+    """What is to be said against its labels; scripts follow τ (assets/atlas/maps/function_card.mjs)."""
     said = row.stronger.remarks(tau)
     second = row.second(tau)
     if second is not None:
@@ -162,6 +162,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
     """A number of hits that opens the list of its pairs (scripts); of several carriers one at a time."""
     samples = shown.whole.samples if has_carriers(shown.whole) else []
     first = [shown.state.carriers] if shown.state.carriers in samples else samples[:1]
+    where, called = basis_of(shown.whole.provenance).sampled
     asked = {
         "data-pairs": row.item.name,
         "data-head": str(head),
@@ -171,6 +172,10 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
         "data-fit": shown.state.result,
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
+        "data-verb": VERBS[kind],
+        "data-place": RANKED[kind],
+        "data-where": where,
+        "data-called": called,
     }
     return html.Button(text, className="pairs", title=_pairs_title(shown, first), **asked)
 

@@ -11,6 +11,8 @@ import torch
 
 from analysis.cli import main
 from analysis.compute.ablation import AblatedModel
+from analysis.compute.prefix_tree import Nodes, Tree
+from analysis.compute.variants import Rows, layout_of
 from analysis.data.prompts import Batch, Encoded
 from analysis.data.relation_prompts import TEMPLATES, example_texts, template_texts
 from analysis.data.relations import Relation, builtin
@@ -31,6 +33,8 @@ from tests.computing import asked, computed
 from tests.test_causal import SOLVER, SPOILER, built_model, built_task
 
 PROMPTS = (Encoded((5, 9, 2, 77, 31, 8), 1), Encoded((4, 4, 60, 100), 2), Encoded((7, 3, 200, 12, 90, 41, 6, 5, 11), 3))
+ALIKE = (Encoded((5, 9, 2, 77, 31, 8), 1), Encoded((5, 9, 2, 77, 60, 100, 3), 2), Encoded((5, 9, 2, 5, 11), 1))
+AS_LONG = (Encoded((5, 9, 2, 77, 31, 8), 1), Encoded((7, 3, 200, 12, 90, 41), 2))  # nothing in common
 _LOCAL = {
     "mistral": {"sliding_window": 3},
     "gemma3": {"sliding_window": 3, "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]},
@@ -68,12 +72,12 @@ class Both:
         targets = torch.tensor(item.ids[border + 1 :])
         return logits[torch.arange(len(targets)), targets], logits.argmax(-1) == targets
 
-    def check(self, off, instead, positions):
+    def check(self, off, instead, positions, prompts=PROMPTS):
         """Both agree on all prompts; returns how much the heads matter."""
-        run = self.fast.untouched(Batch.of(PROMPTS))
+        run = self.fast.untouched(Batch.of(prompts))
         found = self.fast.ablated(run, off, instead, positions)
         for variant, heads in enumerate(off):
-            expected = [self.twin(heads, instead, item, positions) for item in PROMPTS]
+            expected = [self.twin(heads, instead, item, positions) for item in prompts]
             log_probs = torch.cat([one for one, _ in expected])
             torch.testing.assert_close(found.log_probs[variant], log_probs, rtol=0, atol=1e-5)
             assert torch.equal(found.right[variant], torch.cat([one for _, one in expected]))
@@ -108,6 +112,15 @@ def test_every_head_is_off_as_in_a_forward_pass_of_its_own(both, positions):
     both.check(each_head(model)[::3], model.head_means([Batch.of(PROMPTS)]), positions)
 
 
+def test_prompts_that_begin_alike_share_what_they_have_in_common(both):
+    """Each is answered as if it were alone; prompts that have nothing in common are rows of a batch."""
+    model = both.fast
+    for prompts, layout in ((ALIKE, Tree), (AS_LONG, Rows)):
+        assert isinstance(layout_of(model.untouched(Batch.of(prompts)), "all", None), layout)
+        both.check(each_head(model)[::2], model.nothing(), "all", prompts)
+    assert len(Nodes(Batch.of(ALIKE))) == 4 + 1 + 2 + 1
+
+
 def test_several_heads_are_off_together(both):
     """As in a curve: more and more heads of all layers; without any the untouched model is left."""
     effect = both.check(one_after_another(both.fast), both.fast.nothing(), "last")
@@ -120,7 +133,8 @@ def test_local_attention_reaches_no_further_than_in_the_plain_model(name, tmp_pa
     family = tiny_models.FAMILIES[name]
     local = Both(replace(family, extra={**family.extra, **_LOCAL[name]}), tmp_path)
     local.check(each_head(local.fast), local.fast.nothing(), "last")
-    local.check(each_head(local.fast)[::2], local.fast.nothing(), "all")
+    for prompts in (PROMPTS, ALIKE):
+        local.check(each_head(local.fast)[::2], local.fast.nothing(), "all", prompts)
 
 
 def test_means_are_those_of_the_tokens_that_can_reach_a_prediction(both):

@@ -6,7 +6,8 @@ projection. What that cannot change is taken from one untouched run:
 - a *variant* (a set of heads that are off) starts at its first such layer, from the residual stream that enters it;
 - where heads are off only at the positions that predict the target, all earlier positions keep their keys and values,
   so a variant costs these positions alone: the variants stand side by side in one sequence, each seeing the prompt and
-  itself (`SideBySide`); where they are off everywhere, each variant is a row of one batch (`Rows`);
+  itself (`SideBySide`); where they are off everywhere, each variant is a row of one batch (`Rows`), in which prompts
+  that begin alike or differ in length form a tree, so that a common beginning is computed once (`Tree`);
 - variants join the batch when their first layer comes, so that a layer runs once for many of them;
 - of the last layer only keys and values are computed everywhere, all else and the logits where a target is predicted.
 
@@ -24,7 +25,7 @@ from analysis.compute.gated_model import attention_layers, attention_outputs, lo
 from analysis.compute.packed_linear import can_pack, pack
 from analysis.compute.readout import Predicted, Readout
 from analysis.compute.untouched_run import Halt, KeysAndValues, Recorder, UntouchedRun, cache_name
-from analysis.compute.variants import Positions, Rows, SideBySide, first_layers, layout_of
+from analysis.compute.variants import Layout, Positions, SideBySide, first_layers, layout_of
 from analysis.data.prompts import Batch
 from analysis.errors import UnknownFamily
 from analysis.models.checkpoint import Checkpoint
@@ -132,7 +133,7 @@ class AblatedModel:
         off = torch.eye(self.heads, dtype=torch.bool).unflatten(-1, (len(self._layers), self.card.heads))
         return self.ablated(run, off, instead, positions)
 
-    def _run(self, run: UntouchedRun, off: Tensor, instead: Tensor, layout: Rows | SideBySide) -> Tensor:  # [V, n, d]
+    def _run(self, run: UntouchedRun, off: Tensor, instead: Tensor, layout: Layout) -> Tensor:  # [V, n, d]
         """The residual stream behind the last layer, where targets are predicted."""
         first = first_layers(off).tolist()  # ascending
         hidden = layout.joined(None, run.calls[first[0]]["hidden_states"], first.count(first[0]))
@@ -144,7 +145,7 @@ class AblatedModel:
                 hidden = layout.joined(hidden, call["hidden_states"], entering)
                 count += entering
             arguments = layout.arguments(call, layer, count) | {"hidden_states": hidden}
-            if layer == len(self._layers) - 1 and isinstance(layout, Rows) and layout.narrows:
+            if layer == len(self._layers) - 1 and not isinstance(layout, SideBySide) and layout.narrows:
                 arguments = layout.narrowed(arguments, self._keys_and_values(layer, arguments), count)
             self._replace = layout.replacement(off[:count, layer], instead[layer])
             try:

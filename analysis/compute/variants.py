@@ -1,20 +1,24 @@
-"""How variants of a batch of prompts share one run: as rows of a larger batch, or side by side in its sequences."""
+"""How variants of a batch of prompts share one run: as rows of a larger batch, or side by side in its sequences.
 
-from collections.abc import Callable
+(`prefix_tree.py` has a third way, for prompts that begin alike or differ in length.)
+"""
+
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
+from analysis.compute.positions import Given, Replacement, as_mask, at_positions, seen_from
+from analysis.compute.prefix_tree import Nodes, Tree
 from analysis.compute.untouched_run import KeysAndValues, UntouchedRun, cache_name
 
 ROWS = 1_024  # tokens at once of variants that are rows
+TREE = 0.8  # prompts are a tree where that leaves at most this share of their tokens, padding included
 SIDE_BY_SIDE = 16_384  # … that stand side by side
 SEQUENCE = 320  # … of them in one sequence: beyond, attention costs more than the layers
 
 Positions = Literal["last", "all"]  # where heads are off: where the target is predicted, or everywhere
-Replacement = Callable[[Tensor], None]
 
 
 def first_layers(off: Tensor) -> Tensor:  # [V, L, H] bool → [V]
@@ -40,44 +44,29 @@ def last_positions(run: UntouchedRun) -> Tensor:  # [B, N]
     return (begins(run)[:, None] + steps).clamp(max=run.length - 1)
 
 
+def final_positions(run: UntouchedRun) -> Tensor:  # [B, N]
+    """The same, but filled up in front: a layer that counts keys along the sequence lets each see all before it."""
+    ends = torch.as_tensor(run.batch.lengths) - 1
+    steps = torch.arange(-longest_target(run), 0)
+    return (ends[:, None] + steps).clamp(min=0)
+
+
 def target_places(run: UntouchedRun, device: torch.device) -> tuple[Tensor, Tensor]:  # [n], [n]
     """Prompt and position of every target token's prediction."""
     rows = torch.as_tensor(run.batch.rows, device=device)
     return rows, torch.as_tensor(run.batch.positions, device=device)
 
 
-def at_positions(call: dict[str, Any], positions: Tensor) -> dict[str, Any]:  # [rows, n]
-    """A layer's call with these positions instead of all."""
-    arguments = dict(call)
-    if isinstance(call.get("position_ids"), Tensor):
-        arguments["position_ids"] = positions
-    if call.get("position_embeddings") is not None:
-        rotations = [rotation[0][positions] for rotation in call["position_embeddings"]]  # [1 or B, T, d], all alike
-        arguments["position_embeddings"] = tuple(rotations)
-    return arguments
-
-
-def seen_from(mask: Tensor | None, positions: Tensor, length: int) -> Tensor:  # [rows, n] → [rows, n, T] bool
-    """What each position sees of its prompt; the mask of an untouched run is the same for all prompts."""
-    allowed = torch.ones(length, length, dtype=torch.bool, device=positions.device).tril()
-    if mask is not None:
-        visible = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
-        allowed = allowed & visible[0, 0, :, :length]
-    return allowed[positions]
-
-
-def as_mask(seen: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where something is seen; else very small."""
-    zero = torch.zeros((), dtype=dtype, device=seen.device)
-    return torch.where(seen, zero, torch.finfo(dtype).min)
-
-
-def layout_of(run: UntouchedRun, positions: Positions, window: int | None) -> "Rows | SideBySide":
+def layout_of(run: UntouchedRun, positions: Positions, window: int | None) -> "Layout":
     """How variants share a run; `window`: how far local attention reaches, where it counts along the sequence.
 
     There what stands in one sequence must be within its reach; a longer prompt is computed as rows.
     """
     if positions == "all":
+        nodes = Nodes(run.batch)
+        longest = SEQUENCE if window is None else min(SEQUENCE, window)
+        if len(nodes) <= min(longest, TREE * len(run.batch.ids) * run.length):
+            return Tree(run, nodes, ROWS)
         return Rows(run, narrows=window is None or window >= run.length)
     longest = SEQUENCE if window is None else min(SEQUENCE, window - run.length)
     return SideBySide(run, longest) if longest >= longest_target(run) else Rows(run, only_last=True)
@@ -111,12 +100,12 @@ class Rows:
     def narrowed(self, arguments: dict[str, Any], found: KeysAndValues, count: int) -> dict[str, Any]:
         """The call of a layer with only the positions where targets are predicted."""
         hidden = arguments["hidden_states"]
-        positions = last_positions(self._run).to(hidden.device).repeat(count, 1)  # [V · B, N]
+        positions = final_positions(self._run).to(hidden.device).repeat(count, 1)  # [V · B, N]
         rows = torch.arange(len(positions), device=hidden.device)[:, None]
         narrow = at_positions(arguments, positions)
         seen = seen_from(arguments.get("attention_mask"), positions, self._run.length)  # [V · B, N, T]
         narrow["attention_mask"] = as_mask(seen, hidden.dtype)[:, None]
-        narrow[cache_name(arguments)] = _Given(found.keys, found.values)
+        narrow[cache_name(arguments)] = Given(found.keys, found.values)
         return {**narrow, "hidden_states": hidden[rows, positions]}
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
@@ -137,7 +126,8 @@ class Rows:
         """Where target tokens are predicted."""
         rows, positions = target_places(self._run, hidden.device)
         if self.narrows:
-            positions = positions - begins(self._run).to(hidden.device)[rows]
+            ends = torch.as_tensor(self._run.batch.lengths, device=hidden.device)[rows] - 1
+            positions = positions - ends + hidden.shape[1]
         at_targets: Tensor = hidden.unflatten(0, (count, self._prompts))[:, rows, positions]
         return at_targets
 
@@ -217,6 +207,9 @@ class SideBySide:
         return as_mask(prefix, dtype), as_mask(own, dtype)
 
 
+Layout = Rows | SideBySide | Tree
+
+
 @dataclass(frozen=True)
 class _Mask:
     """The last mask that was made; most layers need the same."""
@@ -236,15 +229,3 @@ class _Prefix:
     def update(self, keys: Tensor, values: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
         """Those of the prompts before those of the variants."""
         return torch.cat([self.keys, keys], 2), torch.cat([self.values, values], 2)
-
-
-@dataclass(frozen=True)
-class _Given:
-    """To a layer it looks like a cache; it holds the keys and values of all positions, those of the call among them."""
-
-    keys: Tensor  # [V · B, H_kv, T, d_head]
-    values: Tensor
-
-    def update(self, *_: Any, **__: Any) -> tuple[Tensor, Tensor]:
-        """What is there already."""
-        return self.keys, self.values

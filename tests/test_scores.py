@@ -171,3 +171,24 @@ def test_results_of_one_method_are_joined_with_their_parts_and_records():
     assert whole.part("effect", "copying") is None
     assert whole.records == {"verb_past": {"note": 1}}
     assert merge(first, [first]) is first
+
+
+def test_the_hash_of_the_content_is_of_what_was_computed_alone():
+    """Date, device, libraries and a way through a file leave it; a number, reason, part or setting does not."""
+    scores = make_scores(HITS)
+    made = scores.provenance
+    part = part_array(made, ["all"], np.arange(18.0))
+    later = replace(made, date="2027-01-01T00:00:00Z", device="cuda", libraries={"torch": "9"}, atlas="9")
+    later = replace(later, items=tuple(replace(item, computed="2027-01-01T00:00:00Z") for item in made.items))
+    same = [scores, Scores.from_parquet(scores.to_parquet()), replace(scores, provenance=later)]
+    assert len({each.content_hash() for each in same}) == 1
+    others = [
+        replace(scores, hits=scores.hits + 1),
+        replace(scores, score=scores.score.fillna(0.0)),
+        replace(scores, missing=scores.missing * 0),
+        replace(scores, parts={"beyond": part}),
+        replace(scores, parts={"beyond": part + 1}),
+        replace(scores, records={"copying": {"curve": [1]}}),
+        replace(scores, provenance=replace(made, settings={"tau": 0.2})),
+    ]
+    assert len({each.content_hash() for each in (scores, *others)}) == 1 + len(others)

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import DeviceError
-from analysis.jobs.worker import LOW_PRIORITY, Refused, attempted
+from analysis.jobs.worker import LOW_PRIORITY, Refused, attempted, executing
 
 RESOURCE = "GPU"  # what a Dask worker must have one of; the local worker has it on any device
 DEATHS = 10  # times that a step's worker, or the local worker as it starts, may die before the job fails
 PATIENCE = 60.0  # seconds after which a local worker that is gone is taken not to come back
 GRACE = 3.0  # seconds in which a worker may end a step that nobody wants any more
+ARRIVAL = 2.0  # seconds in which work that was given away has reached a worker, if there is one
+SILENCE = 5.0  # seconds in which a worker that is well says what it is at
 SIGN = 2000  # the priority of asking whether a worker is free: before everything else
 STEP_LIMIT = 3600.0  # seconds that a step may take
 _log = logging.getLogger(__name__)
@@ -85,13 +87,47 @@ class Cluster:
         if self._client is None or self._client.status != "running" or not futures:
             return []
         try:
-            keys = {future.key for future in futures}
-            workers = [address for address, tasks in self._client.processing().items() if keys & set(tasks)]
+            workers = self._workers_with(futures)
             self.cancel(futures)
             return [address for address in self._busy(workers) if not self._replaced(address)]
         except (OSError, TimeoutError, CancelledError):  # the cluster is gone, and the steps with it
             _log.debug("releasing steps", exc_info=True)
             return []
+
+    def abandon(self, future: Any) -> bool:
+        """Let go of a question; a worker that is at it is replaced. Says whether one was.
+
+        One that is at a job's step, with the question waiting behind, goes on. One that does not say what it is at may
+        be short of processor time, or hang at the question: then it ends itself, see `answer` of the worker.
+        """
+        try:
+            at_it = [address for address in self._workers_with([future]) if self._is_at(address, future.key)]
+            self.cancel([future])
+            replaced = [self._replaced(address) for address in at_it]
+            return any(replaced)
+        except (OSError, TimeoutError, CancelledError):  # the cluster is gone, and the question with it
+            _log.debug("abandoning a question", exc_info=True)
+            return False
+
+    def _workers_with(self, futures: list[Any]) -> list[str]:
+        """The workers that have some of the work; what was given away a moment ago may be on its way to one."""
+        keys = {future.key for future in futures if not future.done()}
+        end = time.monotonic() + ARRIVAL
+        while True:
+            having = {address: keys & set(tasks) for address, tasks in self._client.processing().items()}
+            if keys == set().union(*having.values()) or time.monotonic() > end:
+                return [address for address, theirs in having.items() if theirs]
+            time.sleep(0.05)
+
+    def _is_at(self, address: str, key: str) -> bool:
+        """Whether a worker says that it is at some work."""
+        try:
+            told = self._client.sync(
+                self._client.run, executing, workers=[address], on_error="ignore", callback_timeout=SILENCE
+            )
+        except TimeoutError:
+            return False
+        return key in told.get(address, ())
 
     def _busy(self, workers: list[str]) -> list[str]:
         """Those of some workers that do nothing else within the grace: each is asked for a sign."""

@@ -34,7 +34,7 @@ __all__ = ["Engine", "Place"]
 
 QUEUE_LIMIT = 20  # jobs that may wait
 ASKED_LIMIT = 4  # questions that may wait for an answer
-PATIENCE = 30.0  # seconds that a question waits
+PATIENCE = 30.0  # seconds that a question waits; a worker that is still at it then is replaced
 RETURNS = 100  # times that a scheduler which went away in mid-job is looked for again
 _PAUSE = 5.0  # seconds between two looks for jobs, or for a scheduler
 _AT_ONCE = 1000  # the priority of questions: before all steps of jobs
@@ -194,21 +194,28 @@ class Engine:
         revision = "" if card.fingerprint.startswith(card.revision) else card.revision
         source = Source(card.id, revision, str(self._place.models or ""), self._place.device)
         key = f"ask-{step.key}-{time.time_ns()}"
-        future = self.cluster.submit(answer, source, card.fingerprint, step, key=key, priority=_AT_ONCE)
+        arguments = (source, card.fingerprint, step, patience)
+        future = self.cluster.submit(answer, *arguments, key=key, priority=_AT_ONCE)
         try:
             computed = self.cluster.result(future, timeout=patience)
         except TimeoutError as error:
-            running = [job for job in self.jobs() if job.state == "running"]
-            if running:
-                message = f"the worker is busy with {running[0].model}: {running[0].stage}"
-            else:
-                message = f"no worker answered within {patience:g} seconds"
-            raise WorkerBusy(message, "Ask again in a moment, or when the jobs are done.") from error
+            raise self._unanswered(future, patience) from error
         except CancelledError as error:
             raise WorkerBusy("the worker stopped", "Ask again in a moment.") from error
         finally:
             self.cluster.cancel([future])
         return bytes(computed.pieces[0][1])
+
+    def _unanswered(self, future: Any, patience: float) -> WorkerBusy:
+        """Why a question got no answer in time; nobody else has to wait for it any longer."""
+        if self.cluster.abandon(future):
+            message = f"the answer would have taken longer than {patience:g} seconds"
+            return WorkerBusy(message, "Ask for less, or use a faster device.")
+        running = [job for job in self.jobs() if job.state == "running"]
+        message = f"no worker answered within {patience:g} seconds"
+        if running:
+            message = f"the worker is busy with {running[0].model}: {running[0].stage}"
+        return WorkerBusy(message, "Ask again in a moment, or when the jobs are done.")
 
     def _submit(self, job: Job, request: Request) -> Job:
         with self._lock:

@@ -17,7 +17,7 @@ from analysis.models.sources import cached_models, fetched_file, listed_file, li
 from analysis.progress import silent
 from analysis.results.store import cache_folder
 
-QUESTION_LIMIT = 300.0  # seconds after which a worker that is still at a question ends itself; its nanny starts another
+MARGIN = 10.0  # seconds in which a server ends a question that took too long; after them the worker ends itself
 LOW_PRIORITY = "HEAD_ATLAS_LOW_PRIORITY"  # set for workers beside the web server
 
 
@@ -93,18 +93,26 @@ def run_step(source: Source, fingerprint: str, step: Step) -> Computed:
     return Computed(pieces, model.device_name, get_worker().address)
 
 
-def answer(source: Source, fingerprint: str, step: Step) -> Computed:
-    """Do a small step that somebody waits for; weights that are not on this host are not fetched for it."""
+def answer(source: Source, fingerprint: str, step: Step, patience: float) -> Computed:
+    """Do a small step that somebody waits for; weights that are not on this host are not fetched for it.
+
+    A worker that is still at it when nobody waits any more ends itself, whatever holds it; its nanny starts another.
+    """
     if (fingerprint, source.device) not in _open and not source.is_here():
         raise ModelNotFound(
             f"the weights of {source.model} are not available here",
             "Put them where the worker can find them, or run a job first; make gallery fetches those of the gallery.",
         )
-    faulthandler.dump_traceback_later(QUESTION_LIMIT, exit=True)
+    faulthandler.dump_traceback_later(patience + MARGIN, exit=True)
     try:
         return run_step(source, fingerprint, step)
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+def executing(dask_worker: Any) -> list[str]:
+    """The keys of what a worker is at, as opposed to what waits there."""
+    return [task.key for task in dask_worker.state.executing]
 
 
 def _opened(source: Source, fingerprint: str) -> OpenModel:

@@ -1,6 +1,7 @@
 """Scores: one number for every item, kind, sample, layer and head, with reasons where there is none."""
 
 import gzip
+import hashlib
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -164,6 +165,19 @@ class Scores:
             values = array.expand_dims({"kind": [name]}).transpose(*DIMS)
             frames.append(self._frame(values, np.full(values.size, np.nan)))
         return frames
+
+    def content_hash(self) -> str:
+        """SHA-256 of what was computed: the same for the same numbers, whenever and wherever they were made."""
+        made = self.provenance
+        items = [replace(item, computed="").to_plain() for item in made.items]
+        said = [made.model.fingerprint, made.method, made.version, made.settings, items, self.kinds, self.records]
+        content = hashlib.sha256(json.dumps(said, sort_keys=True).encode())
+        arrays = {"score": self.score, "hits": self.hits, "missing": self.missing, **self.parts}
+        for name, array in arrays.items():
+            values = np.asarray(array.values, dtype=np.float64) + 0.0  # no -0.0
+            content.update(json.dumps([name, values.shape, array.sample.values.tolist()]).encode())
+            content.update(np.where(np.isnan(values), np.nan, values).tobytes())  # one NaN of many
+        return content.hexdigest()
 
     def to_parquet(self) -> bytes:
         """The long format, parts included; provenance, records and the reasons for missing scores as metadata."""

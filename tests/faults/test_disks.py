@@ -11,12 +11,14 @@ import pytest
 from analysis.errors import StoreError
 from analysis.jobs.engine import Engine, Place
 from analysis.results.catalogue import Catalogue
+from analysis.results.scores import Scores
 from analysis.results.store import Store
 from tests.browser.harness import ROOT
 from tests.computing import asked
 from tests.engine.conftest import engine, models, scheduler  # noqa: F401  # fixtures
 from tests.engine.test_engine import REQUEST, wait
 from tests.faults.test_kills import REQUEST as LONG
+from tests.faults.test_kills import result, undisturbed  # noqa: F401  # a fixture
 
 
 @pytest.fixture
@@ -58,7 +60,7 @@ def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_a_disk_that_fills_up_in_mid_job_costs_no_finished_layer(small_disk, default_checkpoint):
+def test_a_disk_that_fills_up_in_mid_job_costs_no_finished_layer(small_disk, undisturbed):  # noqa: F811
     """The job fails with a hint while the disk is full, and for good; tried again it goes on from what it had."""
     store = Store(small_disk / "store")
     working = Engine(store, Place(device="cpu"))
@@ -85,6 +87,7 @@ def test_a_disk_that_fills_up_in_mid_job_costs_no_finished_layer(small_disk, def
     assert again.state == "done"
     assert sum(again.workers.values()) == 30 - layers
     assert {name: store.get(name) for name in before} == before
+    assert result(store) == undisturbed
     store.close()
 
 
@@ -101,17 +104,24 @@ def test_a_read_only_cache_is_said_at_the_start(small_disk):
     assert "Traceback" not in done.stderr
 
 
+def hashes(store):
+    """The hash of each result."""
+    return {name: Scores.from_parquet(store.get(name)).content_hash() for name in store.names("result/")}
+
+
 def test_damaged_and_foreign_entries_cost_only_themselves(engine, store):  # noqa: F811
     """A flipped byte in a unit and a result of another version: computed again, all others stay."""
     wait(engine, engine.submit(REQUEST))
     unit, *others = list(store.names("unit/"))
-    (result,) = (name for name in store.names("result/") if "/function/" in name)
+    first = hashes(store)
+    (foreign,) = (name for name in store.names("result/") if "/function/" in name)
     store._cache[unit] = b"damaged"
-    store.put(result, b"written by another version")
+    store.put(foreign, b"written by another version")
     kept = {name: store.get(name) for name in others}
     assert Catalogue(store).models()
     for name in list(store.names("job/")):
         store.delete(name)
     assert wait(engine, engine.submit(REQUEST)).state == "done"
     assert {name: store.get(name) for name in others} == kept
+    assert hashes(store) == first
     assert Catalogue(store).card("small")

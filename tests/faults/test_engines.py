@@ -1,9 +1,12 @@
 """Steps that hang, servers that share a store, stores that vanish: the queue goes on and the results are the same."""
 
 import asyncio
+import ctypes
 import os
 import shutil
-from dataclasses import replace
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,18 +14,20 @@ from distributed import Security
 from distributed.comm import connect as distributed_connect
 
 from analysis import methods
-from analysis.errors import DamagedFile, SettingError
+from analysis.errors import DamagedFile, SettingError, WorkerBusy
 from analysis.jobs import journal as journal_module
 from analysis.jobs.engine import Engine, Place
+from analysis.jobs.executor import compute
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.jobs.lease import Leases
 from analysis.jobs.request import make_request
 from analysis.models.checkpoint import Checkpoint
+from analysis.models.opened import OpenModel
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 from tests.engine.test_engine import wait
-from tests.faults.paused import FOR_EVER, NAME, PausedMethod
+from tests.faults.paused import FOR_EVER, NAME, PausedMethod, PausedPlan
 
 SLOW = 0.3  # seconds of a step that can be met
 
@@ -61,17 +66,28 @@ def request(shift, pause=0.0, written=""):
     return make_request(values)
 
 
-def even(engine, shift):
-    """Whether the result of a shift is right."""
-    expected = (np.add.outer(np.arange(3), np.arange(4)) + shift) % 2 == 0
-    for name in engine._store.names("result/"):
-        scores = Scores.from_parquet(engine._store.get(name))
-        if scores.provenance.settings == {"shift": shift}:
-            return np.array_equal(scores.score.values.squeeze(), expected)
-    return False
+@pytest.fixture
+def undisturbed(folder, tmp_path, paused):
+    """The hash of the result of a shift, computed in this process with nothing else going on."""
+
+    def of(shift):
+        store = Store(tmp_path / f"undisturbed {shift}")
+        model = OpenModel(Checkpoint.open(folder / "small", "small"), "cpu")
+        scores, _ = compute(paused, paused.plan(model.checkpoint.card, request(shift)), model, store)
+        store.close()
+        assert np.array_equal(scores.score.squeeze(), (np.add.outer(range(3), range(4)) + shift) % 2 == 0)
+        return scores.content_hash()
+
+    return of
 
 
-def test_a_hung_step_is_ended_by_cancelling_and_the_next_job_runs(working):
+def result(engine, shift):
+    """The hash of the result of a shift."""
+    plan = PausedPlan(Checkpoint.open(engine._place.models / "small", "small").card, shift)
+    return Scores.from_parquet(engine._store.get(plan.key)).content_hash()
+
+
+def test_a_hung_step_is_ended_by_cancelling_and_the_next_job_runs(working, undisturbed):
     """A worker that answers nothing any more is replaced, and only then the job is called cancelled."""
     hung = working.submit(request(1, FOR_EVER))
     wait(working, hung, lambda job: job.total == 3)
@@ -82,10 +98,10 @@ def test_a_hung_step_is_ended_by_cancelling_and_the_next_job_runs(working):
     assert wait(working, hung).state == "cancelled"
     assert wait(working, after).state == "done"
     assert nanny.pid != before
-    assert even(working, 2)
+    assert result(working, 2) == undisturbed(2)
 
 
-def test_a_step_has_a_limit(working, monkeypatch):
+def test_a_step_has_a_limit(working, monkeypatch, undisturbed):
     """A job whose step takes longer fails with words, and the next one runs."""
     hung = working.submit(request(3, FOR_EVER))
     wait(working, hung, lambda job: job.total == 3)
@@ -95,16 +111,77 @@ def test_a_step_has_a_limit(working, monkeypatch):
     assert (failed.state, failed.message) == ("failed", "a step took over 1 s")
     assert "--step-limit" in failed.hint
     assert wait(working, working.submit(request(4))).state == "done"
+    assert result(working, 4) == undisturbed(4)
 
 
-def test_trying_again_right_after_cancelling_is_not_lost(working):
+def test_trying_again_right_after_cancelling_is_not_lost(working, undisturbed):
     """A job that is still being stopped waits again instead, and is done."""
     job = working.submit(request(5, SLOW))
     wait(working, job, lambda job: job.done >= 1)
     working.cancel(job.id)
     assert working.retry(job.id).state == "queued"
     assert wait(working, job).state == "done"
-    assert even(working, 5)
+    assert result(working, 5) == undisturbed(5)
+
+
+def test_work_that_is_still_on_its_way_to_a_worker_is_found(working, monkeypatch):
+    """Cancelling a job at the moment at which its steps are given away frees the worker that gets them."""
+    wait(working, working.submit(request(8)))
+    client = working.cluster._client
+    answers, processing = iter([{}]), client.processing
+    monkeypatch.setattr(client, "processing", lambda: next(answers, None) or processing())
+    future = working.cluster.submit(time.sleep, 1.0, key=f"sleep-{time.time_ns()}")
+    assert working.cluster._workers_with([future]) == list(working.cluster.local.scheduler.workers)
+    working.cluster.result(future)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A step that somebody waits for: it sleeps, with Python's lock or without."""
+
+    key: str
+    seconds: float
+    locked: bool = False
+    words: str = ""
+
+    def run(self, model, progress):
+        if self.locked:
+            ctypes.PyDLL(None).sleep(int(self.seconds))
+        time.sleep(self.seconds)
+        yield self.key, b"answered"
+
+
+@pytest.mark.parametrize("locked", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_hung_question_holds_nobody_up(working, folder, undisturbed, locked):
+    """When its time is over its worker is replaced: the job and the question behind it are done."""
+    card = Checkpoint.open(folder / "small", "small").card
+    assert working.ask(card, Question(f"unit/first {locked}", 0)) == b"answered"
+    (nanny,) = working.cluster.local.workers.values()
+    before, shift = nanny.pid, 50 + locked
+    with ThreadPoolExecutor() as pool:
+        hung = pool.submit(working.ask, card, Question("unit/hung", FOR_EVER, locked), 2.0)
+        time.sleep(0.5)
+        job = working.submit(request(shift))
+        with pytest.raises(WorkerBusy, match=None if locked else "longer than 2 seconds"):
+            hung.result(timeout=60)
+    assert working.ask(card, Question(f"unit/next {locked}", 0)) == b"answered"
+    assert wait(working, job).state == "done"
+    assert nanny.pid != before
+    assert result(working, shift) == undisturbed(shift)
+
+
+def test_a_question_behind_a_jobs_step_does_not_end_it(working, folder):
+    """Whoever does not want to wait for the step is told what is being done, and the worker stays."""
+    card = Checkpoint.open(folder / "small", "small").card
+    job = working.submit(request(53, 2.0))
+    wait(working, job, lambda job: job.total == 3)
+    time.sleep(0.5)
+    (nanny,) = working.cluster.local.workers.values()
+    before = nanny.pid
+    with pytest.raises(WorkerBusy, match="busy with small"):
+        working.ask(card, Question("unit/waiting", 0), 0.5)
+    assert wait(working, job).state == "done"
+    assert nanny.pid == before
 
 
 async def told(address, security):
@@ -131,7 +208,7 @@ def test_other_users_of_the_machine_cannot_use_the_worker(working):
                     asyncio.run(told(scheme + address.removeprefix("tls://"), stranger))
 
 
-def test_a_store_that_is_deleted_in_mid_job_has_the_result_in_the_end(folder, tmp_path, working, monkeypatch):
+def test_a_store_deleted_in_mid_job_has_the_result_in_the_end(folder, tmp_path, working, monkeypatch, undisturbed):
     """The job computes again what was lost, and a new process finds job, request and result."""
     store = Store(tmp_path / "store")
     engine = Engine(store, Place(device="cpu", models=folder))
@@ -141,10 +218,10 @@ def test_a_store_that_is_deleted_in_mid_job_has_the_result_in_the_end(folder, tm
     wait(engine, job, lambda job: job.done >= 1)
     shutil.rmtree(tmp_path / "store")
     ended = _ended(engine, job)
-    again = Engine(Store(tmp_path / "store"))
+    again = Engine(Store(tmp_path / "store"), Place(models=folder))
     assert ended.state == again.job(job.id).state == "done"
     assert again._journal.request(job.id) == request(7, SLOW)
-    assert even(again, 7)
+    assert result(again, 7) == undisturbed(7)
     engine._stopping.set()
     engine._wake.set()
     engine._thread.join()
@@ -156,7 +233,7 @@ def _ended(engine, job):
     return wait(engine, job, lambda job: job is not None and not job.active)
 
 
-def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, monkeypatch):
+def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, monkeypatch, undisturbed):
     """Each step runs once, a cancel through the other server arrives, and all results are right."""
     written = tmp_path / "steps"
     engines = []
@@ -169,7 +246,7 @@ def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, mo
     for i, job in enumerate(jobs):
         assert wait(engines[0], job).state == "done"
         assert sum(engines[1].job(job.id).workers.values()) == 3
-        assert even(engines[1], 10 + i)
+        assert result(engines[1], 10 + i) == undisturbed(10 + i)
     lines = written.read_text().split()
     assert len(lines) == len(set(lines)) == 12
     slow = engines[0].submit(request(20, 1.0))

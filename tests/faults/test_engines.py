@@ -324,3 +324,14 @@ def test_jobs_are_read_once(store, monkeypatch):
     other.save(jobs[2].at(done=1))
     assert sorted(job.done for job in journal.jobs()) == [0, 0, 0, 0, 1]
     assert read == [f"job/{jobs[2].id}"]
+
+
+def test_a_request_is_parsed_once(store, monkeypatch):
+    """It may hold 20,000 pairs, and every look at a job's partial results wants it."""
+    journal = Journal(store)
+    job, wanted = Job.of(request(70)), request(70)
+    journal.add(job, wanted)
+    parsed, read = [], journal_module.read_record
+    monkeypatch.setattr(journal_module, "read_record", lambda content: parsed.append(1) or read(content))
+    assert [journal.request(job.id) for _ in range(3)] == [wanted] * 3
+    assert parsed == [1]

@@ -495,6 +495,15 @@ def test_the_rate_limit_forgets_quiet_clients_and_has_a_bound(monkeypatch):
     assert list(limits) == ["two"]
 
 
+def test_health_does_not_depend_on_the_jobs(store, monkeypatch):
+    """However many there are, and whether or not they can be read."""
+    engine = Engine(store)
+    client = TestClient(create_app(Catalogue(store, engine), engine, Access(local=True)), base_url="http://localhost")
+    for name in ("times", "names", "get"):
+        monkeypatch.setattr(store, name, pytest.fail)
+    assert client.get("/api/health").json()["status"] == "ok"
+
+
 @pytest.mark.parametrize("name", ["../secret", "/etc", "..", "a/../../b", "tiny", "small/../small", ".", "", "a\x00b"])
 def test_names_do_not_lead_out_of_the_models_directory(models, tmp_path, name):  # noqa: F811
     """Dots, slashes and links open nothing outside; `tiny` is a link to a folder elsewhere."""

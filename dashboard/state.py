@@ -224,16 +224,16 @@ def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
         if key in _OLDER:
             continue
         if key not in settings and key not in {"model", "view"}:
-            notices.append(f"The address has a part {_shown(key)!r} that is not known here.")
+            notices.append(f"The address has an unknown part {_shown(key)!r}.")
             continue
         try:
             values |= _value(key, text, settings)
         except (ValueError, HeadError):
-            notices.append(f"{_shown(text)!r} is no value for {key}; the default is shown.")
+            notices.append(f"{_shown(text)!r} is not a valid value for {key}; the default is shown.")
     pins = values.get("pins", ())
     if len(pins) > MAX_PINS:
         values["pins"] = pins[:MAX_PINS]
-        notices.append(f"{MAX_PINS} heads can be pinned; the first {MAX_PINS} of {len(pins)} are.")
+        notices.append(f"At most {MAX_PINS} heads can be pinned; the first {MAX_PINS} of {len(pins)} are.")
     return ReadState(ViewState().changed(**values), tuple(dict.fromkeys(notices)))
 
 

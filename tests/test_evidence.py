@@ -78,9 +78,9 @@ def test_a_search_for_a_token_finds_relations_and_salient_tokens(shipped):
     found = answers(results, card, "Paris")
     assert heads(found)[:2] == ["L23H5", "L29H2"]
     told = {(str(each.head), finding.method): finding.text for each in found for finding in each.findings}
-    assert "such as France → Paris, (weights)" in told["L23H5", "function"]
-    assert "such as France → Paris after “No”, (running model)" in told["L29H2", "running"]
-    assert "a relation with the pair France → Paris, (running model)" in told["L23H4", "running"]
+    assert "(weights), such as France → Paris:" in told["L23H5", "function"]
+    assert "(running model), such as France → Paris after “No”:" in told["L29H2", "running"]
+    assert "(running model), a relation with the pair France → Paris:" in told["L23H4", "running"]
     assert any(finding.method == "salience" for answer in found for finding in answer.findings)
 
 
@@ -96,7 +96,7 @@ def test_every_pair_that_a_search_claims_is_a_hit_of_the_head(shipped, model):
                     continue
                 hits = shipped_hits(card.id, card.fingerprint, finding.method, finding.item, finding.kind, finding.head)
                 there = set() if hits is None else {f"{source} → {target}" for source, target in hits.pairs}
-                example = re.search(r", such as (.*?)(?: after “No”)?, \(", finding.text)
+                example = re.search(r", such as (.*?)(?: after “No”)?: ", finding.text)
                 claimed.append(example is not None)
                 assert finding.is_near is (example is None)
                 assert example is None or set(example[1].split(", ")) <= there

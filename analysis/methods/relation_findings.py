@@ -86,9 +86,9 @@ def _with_pairs(
         words = _pair_words(mine or pairs)
         if mine and hits is not None:
             after = f" after “{hits.sample}”" if hits.sample != ONLY_SAMPLE else ""
-            about = f", such as {words}{after},"
+            about = f", such as {words}{after}"
         else:
-            about = f", a relation with the pair {words},"
+            about = f", a relation with the pair {words}"
         finding = _finding(scores, item, kind, head, basis, about)
         findings.append(replace(finding, is_near=not mine))
     return sorted(findings, key=lambda finding: finding.order)[:_LISTED]
@@ -108,7 +108,7 @@ def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, ab
     numbers = f"{hits:.3g} of {item.kept} pairs, {score:.2f} ({low:.2f}–{high:.2f}), rank {rank} of {of_item.size}"
     against = _against(scores, item, kind, head)
     remark = f"; {' and '.join(against)}" if against else ""
-    text = f"{_VERBS[kind]} {item.title}{about} ({basis}): {numbers}{remark}."
+    text = f"{_VERBS[kind]} {item.title} ({basis}){about}: {numbers}{remark}."
     return Finding(head, text, score, scores.provenance.method, item.name, kind)
 
 

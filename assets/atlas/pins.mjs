@@ -52,7 +52,7 @@ export function setPins(names) {
 export function pin(name, several) {
   const most = rules().pins;
   const pins = toggled(state.pins, name, several, most);
-  if (!pins) return notify(`${most} heads are pinned; unpin one first.`);
+  if (!pins) return notify(`${most} heads are pinned already; unpin one first.`);
   setPins(pins);
   announce(`${name} ${pins.includes(name) ? "pinned" : "unpinned"}`);
 }

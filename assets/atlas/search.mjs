@@ -19,7 +19,7 @@ import { answersOf, hideSuggestions } from "./suggestions.mjs";
  */
 export function refusal(heads, text, pattern) {
   const start = text.slice(0, 40);
-  if (!parseName(text, pattern)) return `${start} is no head's name: write layer and head like 10.7 or L10H7.`;
+  if (!parseName(text, pattern)) return `${start} is not a head's name: write layer and head, such as 10.7 or L10H7.`;
   return `There is no head ${start} here: layers go to ${heads.layers.at(-1)}, heads to ${heads.heads - 1}.`;
 }
 

@@ -309,7 +309,7 @@ class Map(Generic[State]):
         """What the page says when the model has no result of what the state asks for."""
         return [
             html.H2(f"No {self.title.lower()} of {card.id} yet"),
-            html.P(["Ask for it under ", html.B("Models and jobs"), ", or run"]),
+            html.P(["Request it under ", html.B("Models and jobs"), ", or run"]),
             html.P(html.Code(self.command(card.id))),
         ]
 

@@ -32,7 +32,7 @@ def form() -> html.Div:
         *(_field(name, schema) for name, schema in shared.items()),
         html.Button("Analyse", id=ids.NEW_SUBMIT, className="button strong"),
     ]
-    hint = "The weights are read on the worker and sent nowhere else. Closing this page changes nothing."
+    hint = "The weights are read by the worker and sent nowhere else. You can close this page: the analysis goes on."
     settings = [_settings(method, shared) for method in methods.METHODS]
     return html.Div(
         [html.Div(top, className="form"), *(part for part in settings if part is not None), _hint(hint)],

@@ -34,7 +34,7 @@ def summary(view: View, head: HeadId) -> str:
     """The strongest findings as one paragraph; what is not supported is not said."""
     findings = findings_of(view.results, head)
     if not findings:
-        return f"Nothing was found for {head}: no score of it is above a threshold."
+        return f"Nothing stands out about {head}: none of its scores is above a threshold."
     shown = sorted(_without_repeats(findings), key=lambda finding: finding.order)[:_MOST_SENTENCES]
     return " ".join(finding.text for finding in shown)
 
@@ -57,7 +57,7 @@ def head_page(view: View, head: HeadId) -> list[Any]:
                 html.H1([str(head), html.Small(f" of {view.card.id}")]),
                 html.P(summary(view, head), className="summary"),
                 html.Div(_maps(view, head), className="small-maps"),
-                html.Section([html.H2("From every map"), _parts(view, head, palette)], className="card head-card"),
+                html.Section([html.H2("On every map"), _parts(view, head, palette)], className="card head-card"),
                 _alike(view, head),
                 _citation(view, head),
             ],
@@ -144,8 +144,8 @@ def _alike(view: View, head: HeadId) -> html.Section:
     """Heads whose scores of all maps point in the same direction."""
     alike = heads_like(view.results, view.card, head)
     rows = [_alike_row(view, other) for other in alike]
-    words = "By the cosine between all scores of two heads." if rows else "No other head has scores like these."
-    content: list[Any] = [html.H2("Heads like it"), html.P(words, className="hint")]
+    words = "By the cosine of all their scores." if rows else "No other head has scores like these."
+    content: list[Any] = [html.H2("Similar heads"), html.P(words, className="hint")]
     if rows:
         content.append(html.Table(html.Tbody(rows)))
     return html.Section(content, className="card")
@@ -183,7 +183,7 @@ def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
         words = [html.P(finding.text) for finding in answer.findings[:2]]
         rows.append(html.Tr([html.Th(link, scope="row"), html.Td(words)]))
     asked = bool(text.strip())
-    nothing = "No head is known for these words. Try" if asked else "Search for"
+    nothing = "No head was found for these words. Try" if asked else "Search for"
     examples = f"{nothing} a relation, a token, a task, or a head's name."
     body: Any = html.Table(html.Tbody(rows)) if rows else html.P(examples)
     return [

@@ -43,7 +43,9 @@ def _card(view: View, head: HeadId, palette: Colours) -> html.Section:
     header = [
         html.H2(str(head)),
         html.Span(className="roles"),  # the scripts write what the maps on the page call it
-        html.A("Page", href=page_of(view.card, head), className="step", title=f"All of {head} on a page of its own"),
+        html.A(
+            "Page", href=page_of(view.card, head), className="step", title=f"Everything about {head} on its own page"
+        ),
         _neighbours(),
         html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)}),
     ]

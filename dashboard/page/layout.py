@@ -101,7 +101,7 @@ def _more() -> list[Any]:
 def _model() -> dmc.Select:
     return dmc.Select(
         id=ids.MODEL, data=[], searchable=True, clearSearchOnFocus=True, allowDeselect=False,
-        nothingFoundMessage="No model of that name", size="xs", w=190, **{"aria-label": "Model"},
+        nothingFoundMessage="No model with that name", size="xs", w=190, **{"aria-label": "Model"},
     )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def _help() -> dmc.Modal:
     return dmc.Modal(
         [
             *(html.P(each.help) for each in MAPS if each.help),
-            html.P("The address of the page is the view: send it, and a colleague sees what you see."),
+            html.P("The page's address holds the whole view: send it, and a colleague sees what you see."),
             html.Dl(explained),
             html.Table(html.Tbody(keys), className="keys"),
         ],

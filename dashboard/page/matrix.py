@@ -49,7 +49,7 @@ def _of_maps(view: View, heads: Sequence[HeadId]) -> list[HeadRows]:
 
 def _column(view: View, head: HeadId) -> html.Th:
     """A head's name, which leads to its page, and what the maps on the page call it (scripts)."""
-    name = html.A(str(head), href=page_of(view.card, head), title=f"All of {head} on a page of its own")
+    name = html.A(str(head), href=page_of(view.card, head), title=f"Everything about {head} on its own page")
     close = html.Button("×", className="unpin", **{"aria-label": f"Unpin {head}", "data-unpin": str(head)})
     return html.Th(
         [html.Div([name, close], className="matrix-name"), html.Div(className="roles")],

@@ -104,7 +104,7 @@ def _tools(job: JobState, read_only: bool) -> list[Any]:
     if not read_only and job.state in {"failed", "cancelled"}:
         tools.append(html.Button("Try again", className="mate", **{"data-retry": job.id}))
     if not read_only and not job.active:
-        tools.append(html.Button("Delete", className="mate", title="Its results stay", **{"data-forget": job.id}))
+        tools.append(html.Button("Delete", className="mate", title="Its results are kept", **{"data-forget": job.id}))
     return tools
 
 
@@ -123,7 +123,7 @@ def model_list(catalogue: Catalogue, folders: list[str], read_only: bool) -> lis
         pieces.append(html.P(f"In the models directory: {', '.join(folders)}", className="hint"))
     sets = catalogue.sets()
     if sets:
-        pieces += [html.H3("Own relations"), html.Ul([_set(one, read_only) for one in sets], className="jobs")]
+        pieces += [html.H3("Your own relations"), html.Ul([_set(one, read_only) for one in sets], className="jobs")]
     return pieces
 
 
@@ -131,7 +131,7 @@ def _model(card: ModelCard, entries: list[Listed], read_only: bool) -> html.Tr:
     state = ViewState(model=card.id, fingerprint=card.fingerprint[:8])
     tools: list[Any] = []
     if not read_only and not all(entry.shipped for entry in entries):
-        words = f"Delete the results of {card.id}? Those that come with Head Atlas stay."
+        words = f"Delete the results of {card.id}? Those that ship with Head Atlas are kept."
         attributes = {"data-erase": card.fingerprint, "data-sure": words}
         tools.append(html.Button("Delete", className="mate", **attributes))
     return html.Tr(
@@ -170,7 +170,7 @@ def _map_address(facts: Provenance, state: ViewState) -> str:
 
 def _set(one: OwnSet, read_only: bool) -> html.Li:
     """A set of somebody's own relations: what is in it, and what can be done to it."""
-    head = [html.B(one.name), html.Span(f"scores of {', '.join(one.models)}", className="hint")]
+    head = [html.B(one.name), html.Span(f"scored on {', '.join(one.models)}", className="hint")]
     if one.hidden:
         head.append(html.Span("Hidden", className="state"))
     files: list[Any] = []
@@ -179,7 +179,7 @@ def _set(one: OwnSet, read_only: bool) -> html.Li:
         files.append(html.A(f"{item.title} ({item.pairs} pairs, CSV)", href=address, download=f"{item.name}.csv"))
     parts: list[Any] = [html.Div(head, className="job-head"), html.Div(files, className="job-tools")]
     if not read_only:
-        sure = f"Delete {one.name} with its scores and pairs? Links to it will find nothing."
+        sure = f"Delete {one.name} with its scores and pairs? Links to it will stop working."
         hide = {"data-hide": one.id, "data-hidden": "0" if one.hidden else "1"}
         tools = [
             html.Button("Rename", className="mate", **{"data-rename": one.id, "data-name": one.name}),

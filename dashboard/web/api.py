@@ -425,7 +425,7 @@ def _limit(limits: dict[str, deque[float]], request: Request) -> None:
             limits.pop(other, None)
     times = limits.get(client, deque(maxlen=SUBMISSIONS))
     if len(times) >= SUBMISSIONS and now - times[0] <= 60:
-        raise HTTPException(429, f"at most {SUBMISSIONS} analyses a minute", {"Retry-After": "60"})
+        raise HTTPException(429, f"at most {SUBMISSIONS} analyses per minute", {"Retry-After": "60"})
     times.append(now)
     limits[client] = times
 

@@ -52,7 +52,7 @@ class Heavy:
             made = self._making.get(key)
             if made is None:
                 if len(self._making) >= WAITING + THREADS:
-                    raise ServerBusy("many large files are being made already", "Ask again in a moment.")
+                    raise ServerBusy("many large files are being prepared already", "Ask again in a moment.")
                 made = self._threads.submit(self._make, key, make)
                 self._making[key] = made
         return await asyncio.shield(asyncio.wrap_future(made))  # one who leaves does not stop it for others

@@ -42,7 +42,7 @@ def add_nowhere(server: FastAPI) -> None:
 
     def nowhere(request: Request) -> Response:
         if "text/html" in request.headers.get("accept", ""):
-            return nowhere_page("There is no such page", "Nothing is at this address.")
+            return nowhere_page("There is no such page", "There is nothing at this address.")
         answer = {
             "error": "NotFound",
             "message": "there is no such page",

@@ -68,7 +68,7 @@ def test_switch_to_the_running_model_and_choose_carriers(visit, running_scores):
 def test_a_warning_leads_to_the_map_that_holds(visit):
     """Without loading the page again; pins stay, the back button returns."""
     page = visit(f"/?model={BLIND}&basis=function&pin=L23H4")
-    expect(page.locator("#warning")).to_contain_text("the weights-only map does not hold")
+    expect(page.locator("#warning")).to_contain_text("the weights-only map is not reliable")
     page.evaluate("window.stays = true")
     page.get_by_role("link", name="See the map in the running model").click()
     expect(page.locator("#warning")).to_be_hidden()

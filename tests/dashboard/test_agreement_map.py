@@ -202,7 +202,7 @@ def test_a_heads_card_names_its_class(store):
     part = view.map.head_part(AskedHead(HeadId(23, 4), (), view.card, colours("paper", False), True), view.shown)
     page = as_html(part.content)
     words = re.sub("<[^>]*>", " ", page)
-    assert "Labels: Function map, running model, above τ = 0.15" in words
+    assert "Labelled: a score above τ = 0.15 (Function map, running model)" in words
     assert [words.count(f"Causes: {title}") for title in ("Causal map", "Ablation map")] == [1, 1]
     rows = re.findall(r'<tr><th scope="row">(.*?)</th><td>(.*?)</td>', page)
     assert [name for name, _ in rows] == ["Math", "Syntax", "Math", "Syntax", "country → capital"]

@@ -129,7 +129,7 @@ def test_pages_and_scripts_are_told_the_same_of_a_job(client):
     (listed,) = client.get("/api/jobs").json()
     with client.websocket_connect("ws://localhost/live/jobs") as socket:
         assert socket.receive_json() == [listed]
-    assert listed["asked"] == ["Math (10+20 updates of 4, 2 seeds)"]
+    assert listed["asked"] == ["Math (10+20 updates with batch size 4, 2 seeds)"]
     job = Job.of(asked("a/b", "causal")).at(fingerprint="0123456789ab")
     assert job_state(job).link == f"/?model=a/b@01234567&view=causal&fit={job.asked['causal'].choice}"
     assert job_state(Job.of(asked("a/b")).at(fingerprint="0123456789ab")).link == "/?model=a/b@01234567"

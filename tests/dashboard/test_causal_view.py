@@ -96,10 +96,10 @@ def test_tasks_of_several_results_stand_in_one_map(store):
     store.put("result/short/causal/0", replace(short, provenance=facts).to_parquet())
     kept = catalogue_of(store).result(card, "causal")
     assert not kept.score.sel(item="math", sample="seed 4").isnull().any()
-    words = "Math: 7+260 updates of 16, 2 seeds, 2999-01-01"
+    words = "Math: 7+260 updates with batch size 16, 2 seeds, 2999-01-01"
     assert kept.item("math").besides == (words,)
     seen = text(callbacks.describe(catalogue_of(store), causal(card.id), SCREEN, None)["sections"]["facts"])
-    assert f"Other fits, to be chosen under Fit: {words}" in seen
+    assert f"Other fits, which can be chosen under Fit: {words}" in seen
     name = CausalMethod().choice(facts)
     assert catalogue_of(store).choices(card, "causal")[name] == words
     chosen = open_view(catalogue_of(store), causal(card.id, f"&fit={name}"))
@@ -134,7 +134,7 @@ def test_a_card_shows_the_gates_of_every_seed_in_both_views(catalogue):
         for expected in (
             "Gates of Math: seed 0: G⁻",
             "rank of 16",
-            "Switched off",
+            "Switching it off",
             "Preview (first-order)",
             "Relation",
         ):

@@ -24,7 +24,7 @@ def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
     assert '<small class="remark">copy-like</small>' in page
     for other in ("L23H3", "L23H5"):
         assert f'href="/head/{other}?model=smollm2-135m-instruct@' in page
-    for words in ("Heads like it", "2412.11965", "2505.13737", "Gates", "Function map", "data-pairs"):
+    for words in ("Similar heads", "2412.11965", "2505.13737", "Gates", "Function map", "data-pairs"):
         assert words in page
     pictures = 2 * 5  # light and dark of function, causal, behaviour, ablation, agreement
     assert page.count("data:image/svg+xml;base64,") == pictures
@@ -59,14 +59,14 @@ def test_a_search_lists_heads_with_links(client):
     assert 'value="Paris"' in page
     nothing = client.get("/search").text
     assert "Search for a relation" in nothing
-    assert "No head is known" not in nothing
+    assert "No head was found" not in nothing
 
 
 def test_a_search_writes_what_was_asked_as_text(client):
     """Markup in a question stays text."""
     page = client.get("/search", params={"q": '"><img src=x onerror=alert(1)>'}).text
     assert "<img src=x" not in page
-    assert "No head is known" in page
+    assert "No head was found" in page
 
 
 def test_a_hostile_model_s_tokens_stay_text_on_a_head_s_page(client):

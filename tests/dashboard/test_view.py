@@ -93,8 +93,8 @@ def test_surrogates_are_read(catalogue):
     assert view.state == ViewState()
     assert len(view.panels) == 5
     wrong_model, wrong_pin = view.notices
-    assert "is no value for model" in wrong_model
-    assert "is no value for pin" in wrong_pin
+    assert "is not a valid value for model" in wrong_model
+    assert "is not a valid value for pin" in wrong_pin
     view.named.to_query().encode()  # can be written again
 
 

@@ -43,7 +43,7 @@ test("at the edge of a map an arrow leads nowhere", () => {
 
 test("the search says whether a text is no name or names no head of the model", () => {
   const heads = { layers: [0, 1, 2, 3], heads: 6 };
-  assert.match(refusal(heads, "nonsense", HEAD), /^nonsense is no head's name/);
+  assert.match(refusal(heads, "nonsense", HEAD), /^nonsense is not a head's name/);
   assert.equal(refusal(heads, "99.9", HEAD), "There is no head 99.9 here: layers go to 3, heads to 5.");
   assert.ok(refusal(heads, "x".repeat(500), HEAD).length < 120);
 });

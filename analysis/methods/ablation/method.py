@@ -8,7 +8,7 @@ from analysis.data.files import OwnFile
 from analysis.methods.ablation import report
 from analysis.methods.ablation.findings import ablation_answers, ablation_findings
 from analysis.methods.ablation.plan import AblationPlan
-from analysis.methods.ablation.result import LEAST_CHANGE, NAME, VERSION, record_of, sure_changes
+from analysis.methods.ablation.result import LEAST_CHANGE, NAME, POSITION_WORDS, VERSION, record_of, sure_changes
 from analysis.methods.ablation.settings import AblationSettings
 from analysis.methods.method import Asked, Command, Method
 from analysis.models.card import HeadId, ModelCard
@@ -51,7 +51,7 @@ class AblationMethod(Method):
         """The items; in words when they are not the default ones."""
         items = settings.chosen_items()
         titles = ", ".join(item.described(0).title for item in items)
-        words = f"{titles} ({settings.prompts} prompts, heads off at {settings.positions} positions)"
+        words = f"{titles} ({settings.prompts} prompts, heads switched off at {POSITION_WORDS[settings.positions]})"
         return Asked(tuple(item.name for item in items), words=words)
 
     def takes(self, field: str, file: OwnFile) -> bool:
@@ -72,7 +72,7 @@ class AblationMethod(Method):
     def words(self, provenance: Provenance) -> str:
         """The items, and where heads are off."""
         titles = ", ".join(item.title for item in provenance.items)
-        return f"{titles}: heads off at {provenance.settings['positions']} positions"
+        return f"{titles}: heads switched off at {POSITION_WORDS[provenance.settings['positions']]}"
 
     def report(self, scores: Scores) -> Data:
         """The untouched model, the heads that matter most, the curves."""

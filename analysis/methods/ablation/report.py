@@ -4,7 +4,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.methods.ablation.result import ACCURACY, ERROR, KINDS, Order, part_name, place_words, record_of
+from analysis.methods.ablation.result import (
+    ACCURACY,
+    ERROR,
+    KINDS,
+    POSITION_WORDS,
+    Order,
+    part_name,
+    place_words,
+    record_of,
+)
 from analysis.models.card import HeadId
 from analysis.results.intervals import Z
 from analysis.results.provenance import Data, Item
@@ -29,9 +38,10 @@ def ablation_data(scores: Scores) -> Data:
 def ablation_text(scores: Scores) -> str:
     """The same for a terminal."""
     card, settings = scores.provenance.model, scores.provenance.settings
+    positions = POSITION_WORDS[settings["positions"]]
     lines = [
         f"{card.id} {card.revision[:12]} · {len(card.layers)} layers × {card.heads} heads",
-        f"heads off at {settings['positions']} positions · at most {settings['prompts']} prompts of each",
+        f"heads switched off at {positions} · at most {settings['prompts']} prompts of each",
     ]
     for item in scores.provenance.items:
         record = record_of(scores, item.name)

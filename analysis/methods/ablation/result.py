@@ -15,6 +15,7 @@ from analysis.results.provenance import Item, Plain, Provenance
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array, ranks
 
 NAME = "ablation"
+POSITION_WORDS = {"last": "the last token", "all": "every token"}  # where heads are switched off
 VERSION = "1"  # raise whenever a score may come out differently
 KINDS = ("zero", "mean")  # what stands in the place of a head's output
 SURE = 2.0  # standard errors from which a change is told from none

@@ -35,7 +35,7 @@ class BehaviourMethod(Method):
 
     def words(self, provenance: Provenance) -> str:
         """What the model read."""
-        return f"{provenance.settings['blocks']} × {provenance.settings['block']} random tokens twice, and text"
+        return f"{provenance.settings['blocks']} × {provenance.settings['block']} repeated random tokens, and text"
 
     def report(self, scores: Scores) -> Data:
         """The strongest heads of every measure."""

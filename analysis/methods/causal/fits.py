@@ -144,7 +144,7 @@ class Fit:
                     push_nll=arrays["push_nll"],
                 )
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise StoreError("a stored fit cannot be read", "It is fitted again from the start.") from error
+            raise StoreError("a stored fit cannot be read", "It will be fitted again from the start.") from error
 
 
 def _stored_stage(arrays: Any, seeds: int, variants: int) -> Stage:

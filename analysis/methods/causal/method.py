@@ -195,7 +195,8 @@ def fit_words(settings: Plain) -> str:
     if not seeds:
         return "preview alone"
     updates = "+".join(str(settings[name]) for name in ("free_updates", "push_updates") if name in settings)
-    return f"{updates} updates of {settings.get('batch', '?')}, {seeds} {'seed' if seeds == 1 else 'seeds'}"
+    batch = settings.get("batch", "?")
+    return f"{updates} updates with batch size {batch}, {seeds} {'seed' if seeds == 1 else 'seeds'}"
 
 
 def _updates(settings: Plain) -> int:

@@ -35,7 +35,7 @@ def salience_answers(scores: Scores, question: Question) -> list[Finding]:
     texts = tuple(sorted(scores.records.get(NAME, {}).items()))
     findings = []
     for head, verb, source, rank in dict.fromkeys(_index(texts).get(word, [])):  # a word may be several tokens
-        text = f"{verb} {word} when it attends to {printable(source)}, its salient token number {rank + 1}."
+        text = f"{verb} {word} when it attends to {printable(source)} (no. {rank + 1} of its salient tokens)."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)
         findings.append(Finding(head, text, strength, NAME, kind=verb.lower()))
     return sorted(findings, key=lambda finding: finding.order)

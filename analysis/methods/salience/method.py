@@ -71,7 +71,7 @@ class SalienceMethod(Method):
 
     def words(self, provenance: Provenance) -> str:
         """There is one kind only."""
-        return "of every head"
+        return "every head"
 
     def report(self, scores: Scores) -> Data:
         """How many heads."""

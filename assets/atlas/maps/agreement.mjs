@@ -205,9 +205,9 @@ function sentenceOf(facts, state) {
   return [
     `Each square is one attention head of ${facts.model}. It is `,
     { b: "labelled" },
-    ` when its ${label} for any relation, or for the one that the panel is about (${facts.what}); it is `,
+    ` if its ${label} for any relation, or for the panel's own relation (${facts.what}), and `,
     { b: "causal" },
-    ` when its ${cause}${over} (${facts.whether}).`,
+    ` if its ${cause}${over} (${facts.whether}).`,
   ];
 }
 

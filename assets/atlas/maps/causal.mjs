@@ -19,11 +19,12 @@ import { number } from "./text.mjs";
 const SWATCH = 7; // squares on a side of the legend's swatch
 const SIDES = ["N ↑", "F →", "facilitation F from left to right, interference N from bottom to top"];
 const PROMPTS = {
-  both: "Shown is the mean over the prompts; Always and Any are about prompts here too.",
-  always: "Shown is what holds for every prompt, 0 where prompts disagree.",
-  any: "Shown is the steepest gradient that any prompt gives.",
+  both: "It is the mean over the prompts; Always and Any also refer to prompts here.",
+  always: "It is what holds for every prompt, and 0 where prompts disagree.",
+  any: "It is the steepest gradient of any prompt.",
 };
-const ESTIMATE = "a first-order estimate, from gradients alone, of whether opening it helps or hurts the task";
+const ESTIMATE = "a first-order estimate";
+const ESTIMATED = ", from gradients alone, of whether the head helps or hurts the task. Fitted gates may say otherwise. ";
 const ALONE = [
   "how much the task needs it (F, facilitation)",
   "how much it hurts the task (N, interference)",
@@ -31,7 +32,7 @@ const ALONE = [
 ];
 const SLOPE =
   "gate gradient g = ∂loss/∂gate: below 0 the head seems to help, above 0 to hurt (first-order estimate)";
-const WITHOUT_FIT = "The preview is made of gradients, without any fit.";
+const WITHOUT_FIT = "The preview comes from gradients alone.";
 
 /**
  * The numbers of an answer, ready for the rules.
@@ -75,8 +76,7 @@ export function viewOf(numbers, state, palette) {
 function sentenceOf(facts, state) {
   const start = `Each square is one attention head of ${facts.model}${facts.example}; `;
   if (state.gates === PREVIEW) {
-    const end = `. Fitted gates may say otherwise. ${PROMPTS[state.columns]}`;
-    return [start, "its colour is ", { b: ESTIMATE }, end];
+    return [start, "its colour is ", { b: ESTIMATE }, ESTIMATED + PROMPTS[state.columns]];
   }
   const [helps, hurts] = state.palette === "paper" ? ["green", "red"] : ["blue", "orange"];
   /** @type {Record<string, Said[]>} */

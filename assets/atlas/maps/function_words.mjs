@@ -18,7 +18,7 @@ const POOR = "copy-like or unspecific";
 // After a category, by what a head is in it: nothing, hollow, a member; then the last two by suppressing.
 const HOW = ["", ` (${POOR})`, "", ` (suppressed; ${POOR})`, " (suppressed)"];
 const HOLLOW_WORDS =
-  "hollow: copy-like (the source itself ranks higher) or unspecific (shuffled targets do as well)";
+  "hollow: copy-like (the source itself ranks higher) or unspecific (shuffled targets score as high)";
 const PALE_WORDS = "lighter inside: uncertain (the 95 % interval contains τ)";
 const HALF_WORDS = "lower left half: suppresses (pushes the right words down)";
 const SCORE_WORDS = "score: the share of word pairs, in each panel's colour";
@@ -44,12 +44,13 @@ export function sentenceOf(facts, state) {
   const what = whatOf(facts, state);
   const filter = state.labels === "beyond" ? " Only labels beyond copying count." : "";
   if (state.colour === "scores") {
-    const rule = `the stronger its colour, the more often it ${does} `;
+    const rule = `the stronger its colour, the more often it ${does} the right word of `;
     return [start, rule, ...what, `${facts.carriers}.${filter}`, ...facts.more];
   }
-  const rule = `it has ${relationOf(facts, state) ? "its" : "a category's"} full colour when it ${does} `;
+  const whose = relationOf(facts, state) ? "its" : "a category's";
   const share = number(100 * state.tau);
-  const end = ` for more than ${share} % of the word pairs${facts.carriers}, and a tint of it below that.`;
+  const rule = `it has ${whose} full colour if it ${does} the right word for more than ${share} % of the pairs of `;
+  const end = `${facts.carriers}, and a tint below that.`;
   const top = state.top ? ` Only the top ${state.top} per category are coloured.` : "";
   return [start, rule, ...what, `${end}${filter}${top}`, ...facts.more];
 }
@@ -61,8 +62,8 @@ export function sentenceOf(facts, state) {
  */
 function whatOf(facts, state) {
   const item = relationOf(facts, state);
-  if (item) return ["the targets of ", { b: item.title }, ` (${item.sentence})`];
-  return ["the right words of ", { b: state.how === "any" ? "any" : "every" }, " relation of the category"];
+  if (item) return [{ b: item.title }, ` (${item.sentence.slice(0, 1).toLowerCase()}${item.sentence.slice(1).replace(/\.$/, "")})`];
+  return [{ b: state.how === "any" ? "any" : "every" }, " relation in the category"];
 }
 
 /**

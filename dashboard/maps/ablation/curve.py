@@ -24,7 +24,11 @@ def curves(scores: Scores, items: Sequence[Item], palette: Colours) -> Figure:
         traces += _lines(record_of(scores, item.name).curve, mark, palette)
         start, end = place / len(items), (place + 0.86) / len(items)
         axis = {"zeroline": False, "gridcolor": palette.empty}
-        layout[f"xaxis{mark}"] = {**axis, "domain": [start, end], "title": {"text": f"{plain(item.title)}: heads off"}}
+        layout[f"xaxis{mark}"] = {
+            **axis,
+            "domain": [start, end],
+            "title": {"text": f"{plain(item.title)}: heads switched off"},
+        }
         layout[f"yaxis{mark}"] = {**axis, "anchor": f"x{mark}", "tickformat": ".0%", "rangemode": "tozero"}
     return {"data": traces, "layout": layout}
 
@@ -54,7 +58,7 @@ def _line(title: str, values: Sequence[float], mark: str, colour: str, width: in
         "line": {"color": colour, "width": width},
         "xaxis": f"x{mark}",
         "yaxis": f"y{mark}",
-        "hovertemplate": f"%{{x}} heads off: %{{y:.0%}}<extra>{plain(title)}</extra>",
+        "hovertemplate": f"%{{x}} heads switched off: %{{y:.0%}}<extra>{plain(title)}</extra>",
     }
 
 

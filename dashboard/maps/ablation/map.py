@@ -51,31 +51,31 @@ class AblationMap(Map[AblationState]):
 
     def controls(self) -> Sequence[Control]:
         """Zero or mean."""
-        words = "What stands in the place of a head's output: zero, or its mean over the prompts."
-        return [Control("off", "Switched off to", words, segments("off", "zero", zero="Zero", mean="Mean"))]
+        words = "What replaces a head's output: zero, or its mean over the prompts."
+        return [Control("off", "Replaced by", words, segments("off", "zero", zero="Zero", mean="Mean"))]
 
     def plain(self, shown: Shown) -> Plain:
         """A panel per item; heads belong whose change counts as one."""
         panels = []
         for item in shown.result.provenance.items:
             panels += [_panel(shown.result, item, off) for off in get_args(Off)]
-        words = "change of log P without the head; full colour at each panel's largest change"
+        words = "change in log P without the head; full colour: the panel's largest change"
         return Plain(panels, chooses="off", signed=True, scale=words, ends=("loses", "gains"))
 
     def said(self, shown: Shown) -> list[Said]:
         """How to read it."""
         return [
-            f"Each square is one attention head of {shown.card.id}; its colour is how much the log-probability of the "
-            "right answer changes when the head alone is switched off: what it loses, the task needs."
+            f"Each square is one attention head of {shown.card.id}; its colour shows how the log-probability of the "
+            "right answer changes when that head alone is switched off. If it falls, the task needs the head."
         ]
 
     def sections(self) -> Sequence[Section]:
         """The curves of the relations."""
         hint = (
-            "Accuracy as a relation's heads go off one after another, in the order of maps' scores and at random: the "
-            "sooner it falls, the better the order names the heads that do it."
+            "Accuracy as a relation's heads are switched off one by one, in the order of each map's scores and "
+            "at random: the sooner it falls, the better that order finds the heads that matter."
         )
-        return (Section(_CURVES, "Heads off one after another", hint, height=HEIGHT, is_figure=True),)
+        return (Section(_CURVES, "Switching heads off one by one", hint, height=HEIGHT, is_figure=True),)
 
     def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
         """Where there are any."""
@@ -94,9 +94,9 @@ class AblationMap(Map[AblationState]):
             rows += [_row(shown, item, asked, off) for off in get_args(Off)]
         names = {
             "Without it": "",
-            "log P ± 95 %": "change of the right answer's log-probability, with its 95 % interval",
-            "right answers": "change of the share of right answers",
-            f"rank of {shown.total:,}": "1 for the largest loss; of a gain, 1 for the largest gain",
+            "log P ± 95 %": "change in the right answer's log-probability, with its 95 % interval",
+            "right answers": "change in the share of right answers, in percentage points",
+            f"rank of {shown.total:,}": "1 for the largest loss; for a gain, 1 for the largest gain",
         }
         header = []
         for name, explained in names.items():
@@ -112,7 +112,7 @@ class AblationMap(Map[AblationState]):
             steepest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
             places = [(shown.card.layers.index(head.layer), head.head) for head in heads]
             rows.append(HeadRow(item.title, tuple(_head_cell(float(values[place]), steepest) for place in places)))
-        return HeadRows(f"{self.title}, change of log P", tuple(rows))
+        return HeadRows(f"{self.title}, change in log P", tuple(rows))
 
     def columns(self, shown: Shown) -> list[Column]:
         """One per item."""
@@ -153,7 +153,7 @@ def _panel(scores: Scores, item: Item, off: str) -> PlainPanel:
         member=member,
         digits=3,
         ranked=False,
-        remark="" if record.accuracy is None else f"untouched {record.accuracy:.0%} right",
+        remark="" if record.accuracy is None else f"untouched model {100 * record.accuracy:.0f} % right",
     )
 
 
@@ -171,11 +171,11 @@ def _row(shown: Shown, item: Item, asked: AskedHead, off: str) -> html.Tr:
     half = margin(shown.result, item.name, off, cell)
     accuracy = shown.result.part(part_name(ACCURACY, off), item.name)
     sure = "" if half is None else f" ± {half:.3f}"
-    right = "" if accuracy is None or np.isnan(accuracy[cell]) else f"{100 * accuracy[cell]:+.1f} %"
+    right = "" if accuracy is None or np.isnan(accuracy[cell]) else f"{100 * accuracy[cell]:+.1f} pp".replace("-", "−")
     return html.Tr(
         [
             html.Th(item.title, scope="row"),
-            html.Td("" if np.isnan(value[cell]) else f"{value[cell]:+.3f}{sure}", className="num"),
+            html.Td("" if np.isnan(value[cell]) else f"{value[cell]:+.3f}{sure}".replace("-", "−"), className="num"),
             html.Td(right, className="num"),
             html.Td(place_words(value, cell), className="num"),
         ],

@@ -24,8 +24,8 @@ def head_part(asked: AskedHead, shown: Shown, title: str) -> HeadPart | None:
         return None
     label = sides(shown).label
     hint = (
-        f"Labels: {sides(shown).what.title}, above {label.letter} = {number(shown.state.label)}; "
-        "for a relation its own score counts, for a task that of any relation."
+        f"Labelled: a score above {label.letter} = {number(shown.state.label)} ({sides(shown).what.title}) for the "
+        "relation itself or, in the row of a task, for any relation."
     )
     return HeadPart([html.Div([html.H3(title), html.P(hint, className="hint"), *tables])])
 
@@ -34,7 +34,7 @@ def _table(shown: Shown, whether: Method, found: list[Confronted], head: HeadId)
     rule = rule_of(whether.name)
     least = number(shown.state.least_cause(rule.unit))
     names = {
-        f"Causes: {whether.title}": f"a head is causal from {rule.letter} = {least} on",
+        f"Causes: {whether.title}": f"a head is causal from {rule.letter} = {least} upwards",
         "class": "",
         sides(shown).label.words: f"of {sides(shown).what.title}, which makes the label",
         rule.words: f"of {whether.title}, which makes the cause",

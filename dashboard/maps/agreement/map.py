@@ -41,7 +41,7 @@ class AgreementMap(Map[AgreementState]):
     title = "Agreement"
     part = AgreementState
     help = (
-        "The agreement map holds two maps against each other: does a head that is known for what it does also matter "
+        "The agreement map compares two maps: does a head that is known for what it does also matter "
         "when the model works? For a task the labels of all relations count, for a relation its own."
     )
 
@@ -177,7 +177,7 @@ class AgreementMap(Map[AgreementState]):
 
     def sections(self) -> Sequence[Section]:
         """Counts beside those of chance."""
-        hint = "By chance: as many as if labels and causes had nothing to do with each other."
+        hint = "By chance: the number expected if labels and causes were unrelated."
         return (Section(_COUNTS, "Heads of each class", hint),)
 
     def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
@@ -195,8 +195,8 @@ class AgreementMap(Map[AgreementState]):
         of_causes = [method for method in methods.METHODS if method.answers_whether]
         pieces: list[Any] = [
             html.H2(f"No labels and causes of {card.id} to compare yet"),
-            html.P("It takes one map of what heads do and one of whether they matter."),
-            html.P(["Ask for them under ", html.B("Models and jobs"), ", or run"]),
+            html.P("It needs one map of what heads do and one of whether they matter."),
+            html.P(["Request them under ", html.B("Models and jobs"), ", or run"]),
         ]
         for method in (of_labels[0], *of_causes):
             pieces.append(html.P(html.Code(method.command_line(card.id))))

@@ -46,9 +46,9 @@ def said(shown: Shown) -> list[Said]:
     return [
         f"Each square is one attention head of {known.model}. It is ",
         bold("labelled"),
-        f" when its {label} for any relation, or for the one that the panel is about ({known.what}); it is ",
+        f" if its {label} for any relation, or for the panel's own relation ({known.what}), and ",
         bold("causal"),
-        f" when its {cause}{over} ({known.whether}).",
+        f" if its {cause}{over} ({known.whether}).",
     ]
 
 

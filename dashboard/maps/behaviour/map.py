@@ -48,20 +48,20 @@ class BehaviourMap(Map[BehaviourState]):
 
     def controls(self) -> Sequence[Control]:
         """The threshold."""
-        words = "A head is said to do something from this share of its attention on."
+        words = "A head counts as doing something if at least this share of its attention goes there."
         return [Control(_KEY, "Attention", words, slider(_KEY, "Attention", _LEAST), has_number=True)]
 
     def plain(self, shown: Shown) -> Plain:
         """A panel per measure; all call a head by what it does."""
         panels = [_panel(shown, item) for item in shown.result.provenance.items]
-        words = "share of attention, or of the largest value"
+        words = "share of attention, or of the maximum"
         return Plain(panels, threshold=_KEY, otherwise=_DIFFUSE, scale=words)
 
     def said(self, shown: Shown) -> list[Said]:
         """How to read it."""
         return [
             f"Each square is one attention head of {shown.card.id}; the stronger its colour, the more of its attention "
-            "goes where the panel's title says. Entropy and distance are shares of the largest that is possible."
+            "goes where the panel's title says. Entropy and distance are relative to their maximum."
         ]
 
     def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
@@ -104,7 +104,7 @@ def _panel(shown: Shown, item: Item) -> PlainPanel:
     if item.name in _DOES:
         return PlainPanel(item.name, title, value, missing, called=title)
     none = np.zeros(value.shape, bool)
-    return PlainPanel(item.name, title, value, missing, member=none, remark="share of the largest")
+    return PlainPanel(item.name, title, value, missing, member=none, remark="relative to the maximum")
 
 
 def _row(shown: Shown, item: Item, asked: AskedHead) -> html.Tr:

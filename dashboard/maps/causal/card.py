@@ -40,7 +40,7 @@ _HINTS = {
     TASK.name: "Every row is a seed: the filled dot is the gate pushed shut (G⁻ = F), the ring the gate pushed open "
     "(G⁺ = 1 − N). Both at 1: the task needs the head. Both at 0: it hurts. Dot at 0, ring at 1: it does not matter. "
     "Dot right of the ring: the two fits contradict each other.",
-    CONTRAST.name: "Of contrasted pairs there is one gate per seed: at 0, only what is to be forgotten needs the head.",
+    CONTRAST.name: "Contrasted pairs have one gate per seed: at 0, only what is to be forgotten needs the head.",
 }
 
 
@@ -124,8 +124,8 @@ def _measured(task: HeadGates, total: int) -> list[Any]:
     """What switching the head off did, and what the gradient predicted."""
     said = []
     if task.effect is not None:
-        place = f"{task.effect_rank} of {total:,} by size"
-        said.append(f"Switched off, log P of the target changes by {_signed(task.effect)} ({place}).")
+        place = f"rank {task.effect_rank} of {total:,} by size"
+        said.append(f"Switching it off changes the target's log P by {_signed(task.effect)} ({place}).")
     if task.preview is not None:
         share = f", helpful on {100 * task.preview_share:.0f} % of prompts" if task.preview_share is not None else ""
         said.append(f"Preview (first-order): g = {_signed(task.preview)}{share}.")

@@ -29,8 +29,8 @@ def _shown() -> list[Control]:
         ),
         Control(
             "columns",
-            "Over the seeds",
-            "Always: the minimum over all random initialisations. Any: the maximum.",
+            "Rule",
+            "Always: the lowest value over all random initialisations (for the preview, prompts). Any: the highest.",
             segments("columns", default.columns, both="Always + Any", always="Always", any="Any"),
         ),
         Control(
@@ -47,7 +47,7 @@ def _fitted() -> list[Control]:
         Control(
             "seed",
             "Seeds",
-            "How many random initialisations Always and Any go over, or one of them alone.",
+            "How many random initialisations Always and Any cover, or a single one.",
             picker("seed", "Seeds", 90),
             is_picker=True,
             advanced=True,
@@ -55,7 +55,7 @@ def _fitted() -> list[Control]:
         Control(
             "fit",
             "Fit",
-            "Which fit of the model's gates goes first: the longest, or one that somebody asked for.",
+            "Which fit of the model's gates is shown: the longest, or another one.",
             picker("fit", "Fit", 96, comboboxProps={"width": 420, "position": "bottom-start"}),
             is_picker=True,
             decides_choices=True,
@@ -64,7 +64,7 @@ def _fitted() -> list[Control]:
         Control(
             "role",
             "Threshold θ",
-            "A head has a role from this score on; below it its colour is fainter. Published: 0.5.",
+            "A head has a role if its score is at least θ; below that, its colour is fainter. The paper uses 0.5.",
             slider("role", "Threshold θ", CausalState().threshold),
             has_number=True,
         ),
@@ -97,4 +97,4 @@ def seed_choices(causal: Scores | None) -> list[Choice]:
     if fewer:
         choices.append({"group": "Fewer", "items": fewer})
     single = [{"value": seed, "label": f"Seed {seed}"} for seed in there]
-    return [*choices, {"group": "One alone", "items": single}]
+    return [*choices, {"group": "A single seed", "items": single}]

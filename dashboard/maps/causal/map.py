@@ -121,7 +121,7 @@ class CausalMap(Map[CausalState]):
     def idle(self, shown: Shown) -> dict[str, str]:
         """Threshold and seeds, of the preview; Always and Any, of one seed."""
         if shown.state.gates == PREVIEW:
-            words = "The preview is made of gradients, without any fit."
+            words = "The preview comes from gradients alone."
             return {"role": f"{words} It has no threshold.", "seed": f"{words} It has no seeds."}
         if shown.state.one_seed or is_of_one_seed(shown.result):
             return {"columns": "One seed is shown: Always and Any would be the same."}
@@ -179,7 +179,7 @@ class CausalMap(Map[CausalState]):
                 "The causal map says which heads help or hurt the model while it does a task such as arithmetic. It is "
                 "found by fitting one gate for each head, which takes minutes to hours."
             ),
-            html.P(["Ask for it under ", html.B("Models and jobs"), " with the method ", html.B("causal"), ", or run"]),
+            html.P(["Request it under ", html.B("Models and jobs"), " with the method ", html.B("causal"), ", or run"]),
             html.P(html.Code(self.command(card.id))),
         ]
 

@@ -15,10 +15,10 @@ from dashboard.maps.section import Content, Section
 
 _PADDING = 34  # of a card, in pixels
 _VALIDATION = (
-    "Heads in the order of each score, highest first, and how the target's log-probability changes when such a "
-    "head is switched off while the others stay at the first seed's G⁺ (a running mean over 5 % of the heads, in "
-    "the order of the mean over the seeds, or of the seed that is shown alone). Below 0: the "
-    "task needs them. About 0: they do not matter. Above 0: the task does better without them."
+    "How the target's log-probability changes when a head is switched off, with heads in descending order of each "
+    "score (the mean over the seeds, or the seed that is shown). A running mean over 5 % of the heads; the other heads "
+    "stay at the first seed's G⁺. Below 0: the task needs these heads. Near 0: they do not matter. Above 0: the task "
+    "does better without them."
 )
 _LOSSES = (
     "One line per seed, the mean of ten updates: free gates first, then pushed open and pushed shut. Dotted: the "

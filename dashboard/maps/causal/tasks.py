@@ -44,12 +44,12 @@ def _untouched(causal: Scores, task: str) -> list[Any]:
         return []
     measured = evidence.untouched(causal, task)
     if measured is None:
-        return [html.P("The untouched model was not yet measured on this task.", className="hint")]
+        return [html.P("The untouched model has not been measured on this task yet.", className="hint")]
     nll = f", NLL {measured.nll:.2f}" if measured.nll is not None else ""
     count = f" of {measured.items:,} validation prompts" if measured.items else ""
     said = [html.P(["Untouched model: ", html.B(f"{100 * measured.accuracy:.0f} %"), f"{count} right{nll}."])]
     if 0 < measured.items < _FEW_PROMPTS:
-        said.append(html.P("So few prompts say little of what the model can do.", className="flag"))
+        said.append(html.P("So few prompts say little about what the model can do.", className="flag"))
     elif measured.flagged:
         said.append(html.P("The model can hardly do this task, so its gates mean little.", className="flag"))
     if measured.kinds:
@@ -106,7 +106,7 @@ def _settled(causal: Scores, task: str) -> list[Any]:
             parts.append(f"{100 * np.mean(settled[side]):.0f} % of {words}")
     count = len(fitted_seeds(causal, task))
     seeds = f"{count} {'seed' if count == 1 else 'seeds'}"
-    end = f"; {' and '.join(parts)} rest within 0.1 of 0 or 1" if parts else ""
+    end = f"; {' and '.join(parts)} end within 0.1 of 0 or 1" if parts else ""
     said = [html.P(f"{seeds}{end}.", className="hint")]
     if count and 0 < _updates(causal, task) < FEW_UPDATES:
         words = "So few updates leave most gates near their random initialisation: a trial, not a finding."
@@ -124,4 +124,4 @@ def _other_fits(causal: Scores, task: str) -> list[Any]:
     others = evidence.other_fits(causal, task)
     if not others:
         return []
-    return [html.P(f"Other fits, to be chosen under Fit: {'; '.join(others)}.", className="hint")]
+    return [html.P(f"Other fits, which can be chosen under Fit: {'; '.join(others)}.", className="hint")]

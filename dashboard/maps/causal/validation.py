@@ -29,7 +29,7 @@ def validation_curves(causal: Scores, state: CausalState, width: int, palette: C
         figure["layout"][f"xaxis{mark}"]["title"] = {"text": "heads, highest score first", "standoff": 2}
         figure["layout"][f"yaxis{mark}"] |= {"zeroline": True, "zerolinecolor": palette.faint, "zerolinewidth": 1}
         if number == 1:
-            figure["layout"]["yaxis"]["title"] = {"text": "change of log P", "standoff": 4}
+            figure["layout"]["yaxis"]["title"] = {"text": "change in log P", "standoff": 4}
     return figure
 
 
@@ -52,7 +52,8 @@ def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark
             "showlegend": not mark,
             "line": {"color": palette.of(order.role), "width": 2},
             "meta": {"tone": order.role},  # by which the scripts follow the palette
-            "hovertemplate": f"heads %{{x}} to {further} further: %{{y:.3f}}<extra>{letter}</extra>",
+            "customdata": packed(places[::step] + further),
+            "hovertemplate": f"heads %{{x}}–%{{customdata}}: %{{y:.3f}}<extra>{letter}</extra>",
             "xaxis": f"x{mark}",
             "yaxis": f"y{mark}",
         }

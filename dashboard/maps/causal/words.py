@@ -11,11 +11,11 @@ from dashboard.maps.said import Said, bold
 Shown = MapView[CausalState]
 
 _PROMPTS = {
-    "both": "Shown is the mean over the prompts; Always and Any are about prompts here too.",
-    "always": "Shown is what holds for every prompt, 0 where prompts disagree.",
-    "any": "Shown is the steepest gradient that any prompt gives.",
+    "both": "It is the mean over the prompts; Always and Any also refer to prompts here.",
+    "always": "It is what holds for every prompt, and 0 where prompts disagree.",
+    "any": "It is the steepest gradient of any prompt.",
 }
-_ESTIMATE = "a first-order estimate, from gradients alone, of whether opening it helps or hurts the task"
+_ESTIMATE = "a first-order estimate"
 _COLOURS = {"okabe-ito": ("blue", "orange"), "paper": ("green", "red")}
 
 
@@ -42,7 +42,8 @@ def said(shown: Shown) -> list[Said]:
             start,
             "its colour is ",
             bold(_ESTIMATE),
-            f". Fitted gates may say otherwise. {_PROMPTS[state.columns]}",
+            ", from gradients alone, of whether the head helps or hurts the task. Fitted gates may say otherwise. "
+            f"{_PROMPTS[state.columns]}",
         ]
     helps, hurts = _COLOURS[shown.common.palette]
     meanings: dict[str, list[Said]] = {
@@ -68,15 +69,15 @@ def _example(shown: Shown) -> str:
 def _seeds(shown: Shown) -> str:
     causal, state = shown.result, shown.state
     if state.one_seed:
-        return f"Shown is seed {state.one_seed} alone."
+        return f"Only seed {state.one_seed} is shown."
     counts = {len(fitted_seeds(causal, task)) for task in shown_tasks(causal, state)} - {0}
     asked = causal.provenance.settings.get("seeds", causal.score.sizes["sample"])
-    so_far = f" of {asked}, so far" if is_running(causal) else ""
+    so_far = f" finished so far (of {asked})" if is_running(causal) else ""
     if not counts and so_far:
         return f"No seed has finished yet (0 of {asked})."
     if not counts:
-        return "Nothing is fitted yet for what is shown; Preview shows the first-order estimate."
+        return "No gates have been fitted for these tasks yet; Preview shows a first-order estimate."
     if counts == {1}:
-        return f"One seed{so_far or ' was fitted: Always and Any are the same'}."
+        return f"One seed has{so_far}." if so_far else "One seed was fitted: Always and Any are the same."
     number = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
     return f"Always: in each of the {number} seeds{so_far}. Any: in at least one."

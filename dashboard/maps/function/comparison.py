@@ -18,8 +18,8 @@ from dashboard.palette import Colours, tone_name
 Shown = MapView[FunctionState]
 
 _HINT = (
-    "One point per head: its score for the relation on the page, else its highest for any. Dashed: equal scores; "
-    "dotted: τ. Heads with 0 by both are left out. Hover to find a head on the maps, click to pin it."
+    "One point per head: its score for the chosen relation, or else its highest score for any relation. Dashed: equal "
+    "scores; dotted: τ. Heads that score 0 on both are left out. Hover to find a head on the maps, click to pin it."
 )
 
 
@@ -65,8 +65,8 @@ def _list(shown: Shown, pair: tuple[Scores, Scores], agreement: Agreement) -> li
     rows = [_row(shown, pair[0], name, agreement.relations[name]) for name in ordered]
     first = basis_of(pair[0].provenance).basis.lower()
     words = (
-        f"Pearson's r over all heads is {in_words(agreement.overall)}, the mean of {len(rows)} relations. "
-        f"From {HOLDS:g} on the {first}-only map is taken to hold."
+        f"Pearson's r over all heads is {in_words(agreement.overall)} (mean of {len(rows)} relations). "
+        f"At {HOLDS:g} or more, the {first}-only map is considered reliable."
     )
     return [
         html.P(words, className="hint"),

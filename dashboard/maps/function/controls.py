@@ -74,14 +74,14 @@ def _labels() -> list[Control]:
             "labels",
             "Labels",
             "Beyond copying: only labels whose targets outrank the source itself in at least half of the hits, and "
-            "that shuffled targets would not get. The others are drawn hollow.",
+            "that shuffled targets would not earn. The others are drawn hollow.",
             segments("labels", FunctionState().labels, all="All", beyond="Beyond copying"),
             conditional=True,
         ),
         Control(
             "own",
             "Own relations",
-            "A set of relations that somebody brought, beside the built-in ones. Bring yours under Models and jobs.",
+            "A set of uploaded relations, in addition to the built-in ones. Upload your own under Models and jobs.",
             picker("own", "Own relations", 170),
             is_picker=True,
             conditional=True,
@@ -90,7 +90,7 @@ def _labels() -> list[Control]:
         Control(
             "also",
             "Also",
-            "One more category: what heads do by where they look, from the threshold of each measure on.",
+            "One more category: heads that look at the previous token, an earlier copy of it, or what followed that.",
             dmc.Switch(id="also", checked=False, label=_others(), size="sm"),
             prop="checked",
             conditional=True,
@@ -122,7 +122,7 @@ def _others() -> str:
 def _relation_picker() -> dmc.Select:
     return picker(
         "relation", "Relation", 210, searchable=True, clearSearchOnFocus=True,
-        nothingFoundMessage="No relation of that name", maxDropdownHeight=360,
+        nothingFoundMessage="No relation with that name", maxDropdownHeight=360,
     )  # fmt: skip
 
 

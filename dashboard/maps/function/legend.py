@@ -20,7 +20,7 @@ from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours, blend
 
-HOLLOW_WORDS = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets do as well)"
+HOLLOW_WORDS = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets score as high)"
 PALE_WORDS = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
 HALF_WORDS = "lower left half: suppresses (pushes the right words down)"
 SCORE_WORDS = "score: the share of word pairs, in each panel's colour"
@@ -34,8 +34,8 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
     method, agreement = holding
     mine = basis_of(shown.whole.provenance).basis.lower()
     words = (
-        f"For this model the {mine}-only map does not hold: over all heads its scores agree with the "
-        f"{method.basis.lower()}'s only at r = {in_words(agreement.overall)}. "
+        f"For this model the {mine}-only map is not reliable: over all heads, its scores correlate with the "
+        f"{method.basis.lower()}'s at only r = {in_words(agreement.overall)}. "
     )
     link = html.A(
         f"See the map in the {method.basis.lower()}",

@@ -107,7 +107,7 @@ class FunctionMap(Map[FunctionState]):
             notices.append(f"{card.id} has no result {state.result[:40]!r} here; the default one is shown.")
             state = replace(state, result="")
         if state.basis and state.basis not in self.methods():
-            notices.append(f"No function map is read from {state.basis!r}; the model's own basis is shown.")
+            notices.append(f"There is no function map from {state.basis!r}; the model's default is shown.")
             state = replace(state, basis="")
         if state.basis == default_basis(results):
             state = replace(state, basis="")
@@ -118,7 +118,7 @@ class FunctionMap(Map[FunctionState]):
                 notices.append(f"{card.id} was not run with the carrier {state.carriers!r}; the mean is shown.")
             state = replace(state, carriers=FunctionState().carriers)
         if state.labels != "all" and not is_measured(result):
-            notices.append(f"How {card.id} copies was not measured; all labels are shown.")
+            notices.append(f"Copying was not measured for {card.id}; all labels are shown.")
             state = replace(state, labels="all")
         relations = result.items() if result is not None else []
         if state.relation and state.relation not in relations:
@@ -255,7 +255,7 @@ class FunctionMap(Map[FunctionState]):
         return [
             html.H2(f"No {self.title.lower()} of {card.id} yet: {method.basis.lower()}"),
             html.P(method.sentence),
-            html.P(["Ask for it under ", html.B("Models and jobs"), f" ({method.title}), or run"]),
+            html.P(["Request it under ", html.B("Models and jobs"), f" ({method.title}), or run"]),
             html.P(html.Code(method.command_line(card.id))),
         ]
 

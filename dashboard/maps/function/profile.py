@@ -8,7 +8,10 @@ from dashboard.maps.panel import Bools, Panel, layer_shares
 from dashboard.maps.profile import Profile
 from dashboard.palette import Colours
 
-HINT = "Share of a layer's heads in each category. Each head counts once: one of several categories counts as such."
+HINT = (
+    "Share of each layer's heads per category. Each head counts once: heads in several categories have a colour of "
+    "their own."
+)
 
 
 def profile(panel: Panel, palette: Colours) -> Profile:

@@ -32,20 +32,21 @@ def said(shown: MapView[FunctionState]) -> list[Said]:
     known, state, does = facts(shown), shown.state, _DOES[shown.state.kind]
     start = f"Each square is one attention head of {known.model}, {known.about}; "
     if state.colour == "scores":
-        rule = f"the stronger its colour, the more often it {does} "
+        rule = f"the stronger its colour, the more often it {does} the right word of "
         return [start, rule, *_what(shown), f"{known.carriers}.{_filter(state)}", *known.more]
     whose = "its" if state.relation in shown.result.items() else "a category's"
-    rule = f"it has {whose} full colour when it {does} "
-    end = f" for more than {number(100 * state.tau)} % of the word pairs{known.carriers}, and a tint of it below that."
+    share = number(100 * state.tau)
+    rule = f"it has {whose} full colour if it {does} the right word for more than {share} % of the pairs of "
+    end = f"{known.carriers}, and a tint below that."
     return [start, rule, *_what(shown), f"{end}{_filter(state)}{_top(state)}", *known.more]
 
 
 def _what(shown: MapView[FunctionState]) -> list[Said]:
     if shown.state.relation in shown.result.items():
         item = shown.result.item(shown.state.relation)
-        return ["the targets of ", bold(item.title), f" ({item.sentence})"]
+        return [bold(item.title), f" ({item.sentence[:1].lower()}{item.sentence[1:].removesuffix('.')})"]
     which = "any" if shown.state.how == "any" else "every"
-    return ["the right words of ", bold(which), " relation of the category"]
+    return [bold(which), " relation in the category"]
 
 
 def _filter(state: FunctionState) -> str:
@@ -62,5 +63,5 @@ def _not_yet(shown: MapView[FunctionState]) -> tuple[Said, ...]:
     last = [method for method in bases() if method.judges][-1]
     if last.name in dict(shown.by_method):
         return ()
-    start = f" There is no map of it by the {last.basis.lower()} yet: compute it under Models and jobs, or run "
+    start = f" There is no map from the {last.basis.lower()} yet: request it under Models and jobs, or run "
     return (start, code(last.command_line(shown.card.id)), ".")

@@ -1,7 +1,7 @@
 """One field of the state of a view: its default, its key in the address, how its value is read and written."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar, get_args
 
@@ -60,7 +60,7 @@ def setting(
 
     The key in the address is the field's name unless another is given.
     """
-    codec = values if isinstance(values, Codec) else _choice(values)
+    codec = values if isinstance(values, Codec) else one_of(get_args(values))
     metadata = {"codec": codec, "key": key, "of_model": of_model or resets, "resets": resets}
     return field(default=default, metadata={**metadata, "local": local})
 
@@ -151,11 +151,11 @@ ZOOM: Codec[Zoom | None] = Codec(_zoom, _zoom_text)
 HEADS: Codec[tuple[HeadId, ...]] = Codec(_heads, lambda heads: ".".join(str(head) for head in heads), between=".")
 
 
-def _choice(literal: Any) -> Codec[str]:
-    """One of the words of a `Literal`."""
+def one_of(words: Sequence[str]) -> Codec[str]:
+    """One of some words."""
 
     def read(text: str) -> str:
-        if text not in get_args(literal):
+        if text not in words:
             raise ValueError(text)
         return text
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import parse_qsl, quote
 
 from analysis.errors import HeadError
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
+from dashboard.query import MAX_QUERY, bad_value, pairs_of, query_of, shown, written
 from dashboard.setting import FLAG, HEADS, MAX_PINS, NAME, TEXT, ZOOM, Part, Setting, Zoom, setting, settings_of
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 TABLE, MODELS = "table", "models"  # the views that are no map
 LOOKED_AFTER = ("zoom", "sort", "filter", "pin")  # keys that the browser alone writes
 _OLDER = {"theme"}  # keys of links of before that nothing depends on any more
-MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
-_UNQUOTED = "@.,/:-"  # characters that may stand in a query string as they are
 
 
 def _maps() -> "list[Map[Any]]":
@@ -105,7 +103,7 @@ class ViewState:
     def without_local(self) -> "ViewState":
         """The same with the defaults of all that the page follows or looks after by itself, and without the frame."""
         state = replace(self.shared, embed=False)
-        for each in _settings().values():
+        for each in all_settings().values():
             if each.local:
                 state = state.changed(**{each.name: each.default})
         return state
@@ -121,10 +119,7 @@ class ViewState:
 
     def to_query(self) -> str:
         """The query string, empty for the default view."""
-        texts = self._texts()
-        if not texts:
-            return ""
-        return "?" + "&".join(f"{key}={quote(text, safe=_UNQUOTED)}" for key, text in texts.items())
+        return query_of(self._texts())
 
     def _texts(self) -> dict[str, str]:
         """What differs from the default, by its key: model and view, the maps' own, the rest."""
@@ -136,8 +131,8 @@ class ViewState:
         if self.view != view_names()[0]:
             texts["view"] = self.view
         for each in _maps():
-            texts |= _written(self.of(each.part))
-        return texts | _written(self)
+            texts |= written(self.of(each.part))
+        return texts | written(self)
 
     @classmethod
     def from_query(cls, query: str, ignored: Collection[str] = ()) -> "ReadState":
@@ -150,7 +145,7 @@ class ViewState:
         too_long = len(query) > MAX_QUERY
         if too_long:
             notices.append("The address is too long; its end was not read.")
-        pairs = _pairs(query[:MAX_QUERY])
+        pairs = pairs_of(query[:MAX_QUERY])
         if pairs is None:
             notices.append("The address has too many parts; none was read.")
         mine = [(key, text) for key, text in pairs or () if key not in ignored]
@@ -161,7 +156,7 @@ class ViewState:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "ReadState":
         """Read the values of controls by their keys, as an address is read; empty ones stand for the default."""
-        settings = _settings()
+        settings = all_settings()
         pairs = []
         for key, value in values.items():
             if value not in (None, ""):
@@ -198,38 +193,20 @@ def all_settings() -> dict[str, Setting]:
     return settings | dict(settings_of(ViewState))
 
 
-def _settings() -> dict[str, Setting]:
-    """Every setting of the common state and of the maps by its key."""
-    settings = dict(settings_of(ViewState))
-    for each in _maps():
-        settings |= settings_of(each.part)
-    return settings
-
-
-def _written(state: Any) -> dict[str, str]:
-    """Those settings of a state, or of a part of it, that differ from their default."""
-    texts = {}
-    for key, each in settings_of(type(state)).items():
-        text = each.codec.write(getattr(state, each.name))
-        if text != each.codec.write(each.default):
-            texts[key] = text
-    return texts
-
-
 def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
-    settings = _settings()
+    settings = all_settings()
     values: dict[str, Any] = {}
     notices: list[str] = []
     for key, text in pairs:
         if key in _OLDER:
             continue
         if key not in settings and key not in {"model", "view"}:
-            notices.append(f"The address has an unknown part {_shown(key)!r}.")
+            notices.append(f"The address has an unknown part {shown(key)!r}.")
             continue
         try:
             values |= _value(key, text, settings)
         except (ValueError, HeadError):
-            notices.append(f"{_shown(text)!r} is not a valid value for {key}; the default is shown.")
+            notices.append(bad_value(key, text))
     pins = values.get("pins", ())
     if len(pins) > MAX_PINS:
         values["pins"] = pins[:MAX_PINS]
@@ -257,15 +234,3 @@ def _model(text: str) -> dict[str, Any]:
     if not model:
         raise ValueError(text)
     return {"model": NAME.read(model), "fingerprint": fingerprint}
-
-
-def _pairs(query: str) -> list[tuple[str, str]] | None:
-    try:
-        return parse_qsl(query, keep_blank_values=True, max_num_fields=100)
-    except ValueError:
-        return None
-
-
-def _shown(text: str) -> str:
-    """A piece of a foreign address as it may stand in a notice."""
-    return "".join(c if c.isprintable() else "?" for c in text[:40])

@@ -10,6 +10,8 @@ import pytest
 
 from analysis.methods import METHODS
 from dashboard.maps import MAPS
+from dashboard.palette import colours
+from dashboard.setting import settings_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -141,3 +143,49 @@ def test_no_script_names_a_method_or_map():
     for path in (ROOT / "assets" / "atlas").glob("*.mjs"):
         source = re.sub(r"typeof [^;)]+? [=!]== \"function\"", "", path.read_text())
         assert not words.search(source), path.name
+
+
+def test_no_general_script_reads_a_maps_settings_or_has_its_colours():
+    """A map's rules are in assets/atlas/maps, so that a new one changes no script outside it."""
+    keys = {key for each in MAPS for key in settings_of(each.part)}
+    tones = {tone for each in MAPS for tone in each.tones(colours("okabe-ito", dark=False))}
+    settings = re.compile(rf"\b(?:state|values)\.({'|'.join(sorted(keys))})\b")
+    names = re.compile(rf"[\"'`]({'|'.join(sorted(tones))})[\"'`]")
+    general = [*(ROOT / "assets" / "atlas").glob("*.mjs"), ROOT / "assets" / "atlas" / "maps" / "palette.mjs"]
+    assert len(keys) > 10
+    assert len(tones) > 10
+    for path in general:
+        source = path.read_text()
+        assert settings.findall(source) == [], path.name
+        assert names.findall(source) == [], path.name
+
+
+def test_the_general_palette_has_scales_only():
+    """What a colour stands for is said in the package of the map that uses it."""
+    tones = {tone for each in MAPS for tone in each.tones(colours("okabe-ito", dark=False))}
+    for place in ("dashboard/palette.py", "dashboard/maps/look.py", "dashboard/maps/plain.py"):
+        assert not tones & set(names_in(ROOT / place)), place
+
+
+# ---- One writer of addresses -----------------------------------------------------------------------------------------
+
+QUERY = re.compile(r"\?[a-z_]+=|&[a-z_]+=$")
+
+
+def test_one_module_writes_query_strings():
+    """Neither side puts one together by hand: Python has dashboard/query.py, the browser query.mjs."""
+    for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")]:
+        if path == ROOT / "dashboard" / "query.py":
+            continue
+        assert not {"urllib.parse.urlencode", "urllib.parse.parse_qsl"} & set(names_in(path)), path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.JoinedStr):
+                said = [part.value for part in node.values if isinstance(part, ast.Constant)]
+                assert not any(QUERY.search(text) for text in said), path
+    for path in (ROOT / "assets" / "atlas").rglob("*.mjs"):
+        if path.name == "query.mjs":
+            continue
+        source = path.read_text()
+        assert "encodeURIComponent" not in source, path.name
+        assert "new URLSearchParams({" not in source, path.name
+        assert not re.search(r"`[^`]*\?[a-z_]+=\$\{", source), path.name

@@ -1,6 +1,6 @@
 """What a person may choose about methods that score heads for relations."""
 
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from pydantic import Field
 
@@ -18,6 +18,17 @@ MOST_RELATIONS = 1000
 _SMALL, _LARGE = (1, 10), (3, 25)  # k of copying and of all other relations, by the size of the vocabulary
 
 K = Annotated[int, Field(ge=1)]
+
+
+class PlanFields(TypedDict):
+    """What every plan for relations is made of, under the names of its fields."""
+
+    card: ModelCard
+    relations: tuple[Relation, ...]
+    k_copying: int
+    k_standard: int
+    layers: tuple[int, ...]
+    set_name: str
 
 
 class RelationSettings(WithFiles, LayerSettings):
@@ -45,6 +56,18 @@ class RelationSettings(WithFiles, LayerSettings):
     k_copying: K | None = Field(
         None, title="k of copying", description=f"the same for copying relations (default {_SMALL[0]}, or {_LARGE[0]})"
     )
+
+    def for_plan(self, card: ModelCard) -> PlanFields:
+        """All of it for a model; refuses a k or layers that it does not have."""
+        copying, standard = self.chosen_ks(card)
+        return {
+            "card": card,
+            "relations": self.chosen_relations(),
+            "k_copying": copying,
+            "k_standard": standard,
+            "layers": self.chosen_layers(card),
+            "set_name": self.set_name.strip(),
+        }
 
     def chosen_relations(self) -> tuple[Relation, ...]:
         """Built-in ones, all of them unless some are named, and one's own."""

@@ -23,6 +23,11 @@ class Quantity:
     group: str  # the title of its method
     is_class: bool = False  # its values are codes of classes
 
+    @property
+    def map(self) -> str:
+        """The map that it is of, or the method: what its key starts with."""
+        return self.key.partition(_BETWEEN)[0]
+
 
 def quantities(results: Mapping[str, Scores]) -> list[Quantity]:
     """All that a model has, method by method: scores, then what else was measured, then classes."""

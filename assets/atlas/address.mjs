@@ -4,6 +4,7 @@
 import { copyText } from "./clipboard.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS, setStore } from "./page.mjs";
+import { quoted } from "./query.mjs";
 import { state } from "./state.mjs";
 import { onZoom, readZoom, setZoom, zoomed, zoomText } from "./zoom.mjs";
 
@@ -75,17 +76,9 @@ export function withOwn(address, values, keys = OWN) {
   const parts = query.split("&").filter((part) => part && !keys.some((key) => part.startsWith(`${key}=`)));
   for (const key of keys) {
     const value = values[key];
-    if (value) parts.push(`${key}=${readable(value)}`);
+    if (value) parts.push(`${key}=${quoted(value)}`);
   }
   return parts.length ? `${path}?${parts.join("&")}` : path;
-}
-
-/**
- * A value as it stands in a query string: what a person may read is left as it is.
- * @param {string} value
- */
-function readable(value) {
-  return encodeURIComponent(value).replace(/%(40|2C|2F|3A)/g, (code) => decodeURIComponent(code));
 }
 
 /**

@@ -7,6 +7,7 @@ import { submitForm } from "./form.mjs";
 import { cancelJob, forgetJob, retryJob } from "./jobs.mjs";
 import { dash, near, PARTS } from "./page.mjs";
 import { pairsFile, showPairs } from "./pairs.mjs";
+import { queryString } from "./query.mjs";
 import { downloadPicture } from "./pictures.mjs";
 import { exchange, pin, unpin } from "./pins.mjs";
 import { changeSet, deleteSet, forgetModel, renameSet } from "./results.mjs";
@@ -53,7 +54,7 @@ function ofThisView(address) {
  */
 function pageOfModel(address, key) {
   const path = address.split("?")[0];
-  return state.heads ? `${path}?${new URLSearchParams({ [key]: state.heads.model })}` : path;
+  return state.heads ? path + queryString({ [key]: state.heads.model }) : path;
 }
 
 const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();

@@ -3,6 +3,7 @@
 import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { heatColour, heatMap } from "./heat.mjs";
+import { modelQuery, named, pageOf, queryString, settingsOf, written } from "./query.mjs";
 import { clipped, correlation, depthProfile, difference, extent, inside } from "./comparing.mjs";
 
 /** @typedef {import("./comparing.mjs").Grid} Grid */
@@ -11,7 +12,7 @@ import { clipped, correlation, depthProfile, difference, extent, inside } from "
 /** @typedef {import("./heat.mjs").Place} Place */
 /** @typedef {{map: import("./heat.mjs").HeatMap, side: Side}} DrawnMap */
 
-const CLASSES = ["#c3c9d1", "#e69f00", "#0072b2", "#009e73"]; // of the agreement: neither … labelled and causal
+const NO_TONE = "#c3c9d1"; // of a class in which there is nothing to show
 const SIDES = ["#0072b2", "#d55e00"]; // left and right
 const POINT = "#3b5bdb";
 const WIDTH = 640;
@@ -26,13 +27,21 @@ function part(id) {
   return /** @type {HTMLElement} */ (document.getElementById(id));
 }
 
+function form() {
+  return /** @type {HTMLFormElement} */ (part("compare-form"));
+}
+
 /** What the form says, by the keys of the address. */
 function chosen() {
-  const form = /** @type {HTMLFormElement} */ (part("compare-form"));
   /** @type {Record<string, string>} */
   const values = {};
-  for (const [key, value] of new FormData(form)) values[key] = String(value);
+  for (const [key, value] of new FormData(form())) values[key] = String(value);
   return values;
+}
+
+/** The address of the page with what the form says. */
+function address() {
+  return `/compare${queryString(written(chosen(), settingsOf(form())))}`;
 }
 
 /**
@@ -42,8 +51,7 @@ function chosen() {
  * @param {Record<string, string>} [more]
  */
 async function ask(path, model, more = {}) {
-  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const answer = await fetch(`/api/${path}?${new URLSearchParams({ model: id, fingerprint, ...more })}`);
+  const answer = await fetch(`/api/${path}${queryString({ ...modelQuery(model), ...more })}`);
   const reply = await answer.json();
   if (!answer.ok) throw new Error(reply.message || `The server answered ${answer.status}.`);
   return reply;
@@ -64,7 +72,7 @@ function words(key) {
 async function draw() {
   const asked = ++page.asked;
   const { a, b, x, y, colour, size } = chosen();
-  history.replaceState(null, "", `/compare?${new URLSearchParams(chosen())}`);
+  history.replaceState(null, "", address());
   try {
     const [one, two, third, fourth] = await Promise.all([
       ask("quantity", a, { key: x }),
@@ -165,17 +173,9 @@ function nameOf(card, { row, column }) {
  * @param {Card} card
  * @param {string} head
  */
-function addressOf(card, head) {
-  return `/head/${head}?model=${encodeURIComponent(card.id)}@${card.fingerprint.slice(0, 8)}`;
-}
-
-/**
- * @param {Card} card
- * @param {string} head
- */
 function linkTo(card, head) {
   const link = element("a", "", head);
-  link.href = addressOf(card, head);
+  link.href = pageOf(head, named(card));
   return link;
 }
 
@@ -184,7 +184,7 @@ function linkTo(card, head) {
  * @param {Place | null} place
  */
 function openHead(card, place) {
-  if (place) location.assign(addressOf(card, nameOf(card, place)));
+  if (place) location.assign(pageOf(nameOf(card, place), named(card)));
 }
 
 /**
@@ -246,8 +246,25 @@ function drawScatter(left, right, colours, sizes, colour) {
  */
 function pointColour(value, strongest, colour) {
   if (!colour) return POINT;
-  if (value !== null && colour.startsWith("agreement/")) return CLASSES[value];
+  const classes = classesOf(colour);
+  if (value !== null && classes) return classColour(classes[value]);
   return heatColour(value, strongest);
+}
+
+/** @typedef {[words: string, tone: string]} Class */
+
+/**
+ * The classes that are the values of a number; null when it has none.
+ * @param {string} key
+ * @returns {Class[] | null}
+ */
+function classesOf(key) {
+  return JSON.parse(form().dataset.classes || "{}")[key.split("/")[0]] || null;
+}
+
+/** @param {Class} one */
+function classColour([, tone]) {
+  return tone ? `var(--tone-${tone})` : NO_TONE;
 }
 
 /**
@@ -255,8 +272,8 @@ function pointColour(value, strongest, colour) {
  * @param {string} colour
  */
 function classLegend(colour) {
-  if (!colour.startsWith("agreement/")) return [];
-  return [legendOf(["neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal"], CLASSES)];
+  const classes = classesOf(colour);
+  return classes ? [legendOf(classes.map(([words]) => words), classes.map(classColour))] : [];
 }
 
 /**
@@ -353,7 +370,7 @@ function selectHeads(places, left, right) {
   const table = headTable(["head", left.title, right.title], rows, [left.card]);
   const pins = rows.slice(0, 8).map(([name]) => name).join(".");
   const link = element("a", "button", "Pin the first eight on the maps");
-  link.href = `/?model=${encodeURIComponent(left.card.id)}@${left.card.fingerprint.slice(0, 8)}&pin=${pins}`;
+  link.href = `/${queryString({ model: named(left.card), pin: pins })}`;
   holder.replaceChildren(element("h2", "", `${rows.length} selected heads`), link, table);
 }
 
@@ -404,7 +421,7 @@ function drawDepths(left, right) {
  * @param {number} asked
  */
 async function drawMatches(a, b, asked) {
-  const [, other = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(b) || [];
+  const { model: other, fingerprint } = modelQuery(b);
   const reply = await ask("matches", a, { other, other_fingerprint: fingerprint });
   if (asked !== page.asked) return;
   /** @type {string[][]} */
@@ -417,9 +434,9 @@ async function drawMatches(a, b, asked) {
 }
 
 listenToCopying();
-part("compare-form").addEventListener("change", (event) => {
+form().addEventListener("change", (event) => {
   const field = /** @type {HTMLSelectElement} */ (event.target);
-  if (field.name === "a" || field.name === "b") location.assign(`/compare?${new URLSearchParams(chosen())}`);
+  if (field.name === "a" || field.name === "b") location.assign(address());
   else draw();
 });
 draw();

@@ -1,6 +1,7 @@
 // @ts-check
 // The legend: what the colours on the page mean.
 import { element } from "./elements.mjs";
+import { answersOf } from "./query.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
 
@@ -31,7 +32,7 @@ export function writeLegend(holder, entries, heads) {
  */
 function drawn(entry, model) {
   const made = element(model ? "a" : "span", "legend-entry");
-  if (model) made.setAttribute("href", `/search?${new URLSearchParams({ model, q: entry.words })}`);
+  if (model) made.setAttribute("href", answersOf(entry.words, model));
   made.append(...picture(entry), entry.words);
   return made;
 }

@@ -2,6 +2,7 @@
 // The pairs behind a score: asked for when a number of hits is clicked, and shown in a dialog.
 import { refusalText } from "./jobs.mjs";
 import { dash, PARTS } from "./page.mjs";
+import { modelQuery, queryString } from "./query.mjs";
 import { state } from "./state.mjs";
 
 /**
@@ -69,9 +70,7 @@ export function questionOf(data) {
  * @param {string} model its id and fingerprint
  */
 export function addressOf({ relation, head, kind, method, fit, own, sample }, model) {
-  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const parts = new URLSearchParams({ model: id, fingerprint, head, relation, kind, method, fit, own, sample });
-  return `/api/pairs?${parts}`;
+  return `/api/pairs${queryString({ ...modelQuery(model), head, relation, kind, method, fit, own, sample })}`;
 }
 
 /**

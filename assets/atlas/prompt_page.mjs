@@ -5,6 +5,7 @@ import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { heatMap } from "./heat.mjs";
 import { printable } from "./pairs.mjs";
+import { modelQuery, named, pageOf, queryString, settingsOf, written } from "./query.mjs";
 
 /** @typedef {import("./heat.mjs").Place} Place */
 /** @typedef {import("./heat.mjs").HeatMap} HeatMap */
@@ -39,11 +40,15 @@ function part(id) {
  * @param {string} text
  */
 export function headNames(text) {
-  return text.split(/[\s;]+|,\s+/).filter(Boolean).slice(0, 8);
+  return text.split(/[\s;]+|,\s+/).filter(Boolean);
+}
+
+function form() {
+  return /** @type {HTMLFormElement} */ (part("prompt-form"));
 }
 
 /**
- * The query of a request.
+ * Where the answer to a question is.
  * @param {string} model its id and fingerprint
  * @param {string} text
  * @param {string[]} heads
@@ -51,17 +56,19 @@ export function headNames(text) {
  * @param {string} instead
  */
 export function questionOf(model, text, heads, ablate, instead) {
-  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  const query = new URLSearchParams({ model: id, fingerprint, text, ablate, instead });
-  for (const head of heads) query.append("head", head);
-  return query;
+  return `/api/prompt${queryString({ ...modelQuery(model), text, ablate, instead, head: heads })}`;
+}
+
+/** How many heads can be asked about. */
+function mostHeads() {
+  return Number(form().dataset.heads);
 }
 
 /** What the form says, by the names of its fields. */
 function chosen() {
   /** @type {Record<string, string>} */
   const said = {};
-  for (const [name, value] of new FormData(/** @type {HTMLFormElement} */ (part("prompt-form")))) {
+  for (const [name, value] of new FormData(form())) {
     said[name] = String(value).replaceAll("\r\n", "\n");
   }
   return said;
@@ -72,10 +79,10 @@ async function read() {
   const asked = ++page.asked;
   const { model, text, head, ablate, instead } = chosen();
   if (!text.trim()) return;
-  history.replaceState(null, "", `/prompt?${new URLSearchParams(chosen())}`);
+  history.replaceState(null, "", `/prompt${queryString(written(chosen(), settingsOf(form())))}`);
   say("Reading … the first question loads the model.");
   for (const off of new Set(["none", ablate])) {
-    const reply = await ask(questionOf(model, text, headNames(head), off, instead));
+    const reply = await ask(questionOf(model, text, headNames(head).slice(0, mostHeads()), off, instead));
     if (asked !== page.asked) return;
     if (typeof reply === "string") return say(reply);
     show(reply, text);
@@ -85,11 +92,11 @@ async function read() {
 
 /**
  * An answer, or why there is none.
- * @param {URLSearchParams} question
+ * @param {string} question its address
  * @returns {Promise<Reading | string>}
  */
 async function ask(question) {
-  const answer = await fetch(`/api/prompt?${question}`).catch(() => null);
+  const answer = await fetch(question).catch(() => null);
   if (!answer) return "The server does not answer.";
   const reply = await answer.json().catch(() => ({}));
   if (answer.ok) return reply;
@@ -207,7 +214,7 @@ function overHead(reading, place) {
 function addHead(name) {
   const field = /** @type {HTMLInputElement} */ (document.querySelector("input[name=head]"));
   const names = headNames(field.value);
-  if (!names.includes(name)) field.value = [...names.slice(-7), name].join(" ");
+  if (!names.includes(name)) field.value = [...names, name].slice(-mostHeads()).join(" ");
   read();
 }
 
@@ -251,7 +258,7 @@ function patternCard(reading, pattern) {
   }
   const title = element("h2");
   const link = element("a", "", pattern.head);
-  link.href = `/head/${pattern.head}?model=${encodeURIComponent(reading.model.id)}@${reading.model.fingerprint.slice(0, 8)}`;
+  link.href = pageOf(pattern.head, named(reading.model));
   title.append(link, " looks");
   card.append(title, text, map.figure, note);
   return card;
@@ -259,7 +266,7 @@ function patternCard(reading, pattern) {
 
 if (typeof document !== "undefined") {
   listenToCopying();
-  part("prompt-form").addEventListener("submit", (event) => {
+  form().addEventListener("submit", (event) => {
     event.preventDefault();
     read();
   });

@@ -1,5 +1,6 @@
 // @ts-check
-// The query string of a view, written as the server writes it (dashboard/state.py): what differs from the default, in order.
+// Query strings, written as the server writes them (dashboard/query.py): what differs from the default, in order. No other
+// script writes one.
 
 /** @typedef {{key: string, default: unknown, local: boolean}} Setting */
 
@@ -34,6 +35,77 @@ export function quoted(text) {
 }
 
 /**
+ * A query string of some texts in their order, without the empty ones; empty without any.
+ * @param {Record<string, string | readonly string[]>} texts by key; several of one key stand one after the other
+ */
+export function queryString(texts) {
+  const parts = [];
+  for (const [key, text] of Object.entries(texts)) {
+    for (const each of typeof text === "string" ? [text] : text) if (each) parts.push(`${key}=${quoted(each)}`);
+  }
+  return parts.length ? `?${parts.join("&")}` : "";
+}
+
+/**
+ * What differs from the default, by key, as it stands in an address.
+ * @param {Record<string, unknown>} values by key
+ * @param {Setting[]} settings in the order of an address
+ */
+export function written(values, settings) {
+  /** @type {Record<string, string>} */
+  const texts = {};
+  for (const setting of settings) {
+    const text = textOf(values[setting.key]);
+    if (text !== textOf(setting.default)) texts[setting.key] = text;
+  }
+  return texts;
+}
+
+/**
+ * The settings that a form has been told, by which what it says stands in the address of its page.
+ * @param {HTMLElement} form
+ * @returns {Setting[]}
+ */
+export function settingsOf(form) {
+  return JSON.parse(form.dataset.settings || "[]");
+}
+
+/**
+ * A model as an address names it.
+ * @param {{id: string, fingerprint: string}} card
+ */
+export function named({ id, fingerprint }) {
+  return `${id}@${fingerprint.slice(0, 8)}`;
+}
+
+/**
+ * A model as the API takes it.
+ * @param {string} model its id and fingerprint
+ */
+export function modelQuery(model) {
+  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
+  return { model: id, fingerprint };
+}
+
+/**
+ * Where a head's page is.
+ * @param {string} head
+ * @param {string} model its id and fingerprint
+ */
+export function pageOf(head, model) {
+  return `/head/${head}${queryString({ model })}`;
+}
+
+/**
+ * Where all answers to a question are.
+ * @param {string} text
+ * @param {string} model its id and fingerprint
+ */
+export function answersOf(text, model) {
+  return `/search${queryString({ model, q: text })}`;
+}
+
+/**
  * The query string of a view that names its model.
  * @param {string} model with its fingerprint
  * @param {string} view empty for the first
@@ -41,11 +113,5 @@ export function quoted(text) {
  * @param {Setting[]} settings in the order of an address
  */
 export function queryOf(model, view, values, settings) {
-  const parts = [`model=${quoted(model)}`];
-  if (view) parts.push(`view=${quoted(view)}`);
-  for (const setting of settings) {
-    const text = textOf(values[setting.key]);
-    if (text !== textOf(setting.default)) parts.push(`${setting.key}=${quoted(text)}`);
-  }
-  return `?${parts.join("&")}`;
+  return queryString({ model, view, ...written(values, settings) });
 }

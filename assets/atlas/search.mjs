@@ -5,9 +5,10 @@ import { cellNamed, nameOf, parseName } from "./heads.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { setPins } from "./pins.mjs";
+import { answersOf } from "./query.mjs";
 import { rules } from "./rules.mjs";
 import { state } from "./state.mjs";
-import { answersOf, hideSuggestions } from "./suggestions.mjs";
+import { hideSuggestions } from "./suggestions.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
 

@@ -2,6 +2,7 @@
 // Below the search field: the heads that the words are about, the strongest first. Arrows choose, Enter opens.
 import { element } from "./elements.mjs";
 import { byId, PARTS } from "./page.mjs";
+import { answersOf, modelQuery, pageOf, queryString } from "./query.mjs";
 import { state } from "./state.mjs";
 
 /** @typedef {{head: string, findings: {text: string}[]}} Answer */
@@ -12,33 +13,6 @@ const LEAST = 2; // letters
 
 /** @type {{asked: number, timer: ReturnType<typeof setTimeout> | undefined, chosen: number}} */
 const typed = { asked: 0, timer: undefined, chosen: -1 };
-
-/**
- * The model of the page as the API takes it.
- * @param {string} model its id and fingerprint
- */
-export function modelQuery(model) {
-  const [, id = "", fingerprint = ""] = /^(.*)@([0-9a-f]*)$/.exec(model) || [];
-  return { model: id, fingerprint };
-}
-
-/**
- * Where a head's page is.
- * @param {string} head
- * @param {string} model its id and fingerprint
- */
-export function pageOf(head, model) {
-  return `/head/${head}?model=${encodeURIComponent(model).replace("%40", "@")}`;
-}
-
-/**
- * Where all answers to a question are.
- * @param {string} text
- * @param {string} model its id and fingerprint
- */
-export function answersOf(text, model) {
-  return `/search?${new URLSearchParams({ model, q: text })}`;
-}
 
 /** The model on the page. */
 function model() {
@@ -80,7 +54,7 @@ export function typing(event) {
 /** @param {string} text */
 async function suggest(text) {
   const asked = ++typed.asked;
-  const answer = await fetch(`/api/search?${new URLSearchParams({ q: text, ...modelQuery(model()) })}`).catch(() => null);
+  const answer = await fetch(`/api/search${queryString({ q: text, ...modelQuery(model()) })}`).catch(() => null);
   const reply = answer && answer.ok ? await answer.json() : { answers: [] };
   if (asked === typed.asked) show(reply.answers.slice(0, MOST), text);
 }

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from dash import html
 
 from analysis.models.card import ModelCard
+from dashboard.addresses import search_address
 from dashboard.maps.entry import Entry
 from dashboard.maps.map import MapView, missing_words
 from dashboard.maps.panel import reasons
@@ -31,8 +31,7 @@ def _drawn(entry: Entry, about: ModelCard | None) -> html.Span | html.A:
     content = [*_DRAWN[entry.kind](entry), entry.words]
     if about is None:
         return html.Span(content, className="legend-entry")
-    query = urlencode({"model": f"{about.id}@{about.fingerprint[:8]}", "q": entry.words})
-    return html.A(content, className="legend-entry", href=f"/search?{query}")
+    return html.A(content, className="legend-entry", href=search_address(about, entry.words))
 
 
 def _swatch(entry: Entry) -> list[Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from dash import html
 
@@ -229,6 +230,10 @@ class Map(Generic[State]):
         """The colours that it calls by name, of a palette's scales or its own; names are not shared with other maps."""
         return {}
 
+    def classes(self) -> Sequence[tuple[str, str]]:
+        """Of a map that puts heads into classes: the words and the tone of each, by its code."""
+        return ()
+
     def looks(self, shown: MapView[State], palette: Colours) -> Sequence[Look]:
         """The colours of every panel: between empty and the panel's own."""
         return plain.looks(shown.plain, shown.panels, palette)
@@ -365,12 +370,11 @@ class Map(Generic[State]):
 
     def frame(self, shown: MapView[State]) -> pd.DataFrame:
         """What is shown in long format, a row for each head and panel."""
-        card, frames = shown.card, []
+        frames = []
         for panel in shown.panels:
             rows = {
                 "item": panel.key,
-                "layer": np.repeat(card.layers, card.heads),
-                "head": np.tile(np.arange(card.heads), len(card.layers)),
+                **head_columns(shown.card),
                 "score": panel.value.ravel(),
                 "rank": panel.strongest.ravel(),
                 "member": panel.member.ravel(),
@@ -410,6 +414,14 @@ def with_model(frame: pd.DataFrame, result: Scores) -> pd.DataFrame:
     frame.insert(2, "method", facts.method)
     frame.insert(list(frame.columns).index("head") + 1, "name", head_names(frame))
     return frame
+
+
+def head_columns(card: ModelCard) -> dict[str, npt.NDArray[np.int64]]:
+    """The layer and the number of every head, in the order of a map's cells."""
+    return {
+        "layer": np.repeat(np.asarray(card.layers), card.heads),
+        "head": np.tile(np.arange(card.heads), len(card.layers)),
+    }
 
 
 def head_names(frame: pd.DataFrame) -> pd.Series:

@@ -1,6 +1,7 @@
 """Any number of every head against any other: two maps side by side, their difference, a scatter, matched heads."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -9,9 +10,11 @@ from dash import html
 
 from analysis.models.card import ModelCard
 from analysis.results.quantities import Quantity
-from dashboard.page.head_page import copy_button
+from dashboard.addresses import CompareState
+from dashboard.maps import map_of
+from dashboard.page.beside import header, settings_of_form
+from dashboard.query import named
 
-KEYS = ("a", "b", "x", "y", "colour", "size")  # of the address: two models, two numbers, two more for the points
 _NOTHING = Quantity("", "none", "")
 
 
@@ -22,13 +25,8 @@ class Choices:
     models: tuple[ModelCard, ...]
     of_a: tuple[Quantity, ...]
     of_b: tuple[Quantity, ...]
-    chosen: Mapping[str, str]
+    chosen: CompareState
     notices: tuple[str, ...] = ()
-
-
-def named(card: ModelCard) -> str:
-    """A model as an address names it."""
-    return f"{card.id}@{card.fingerprint[:8]}"
 
 
 def compare_page(choices: Choices) -> list[Any]:
@@ -43,16 +41,17 @@ def compare_page(choices: Choices) -> list[Any]:
         _field("colour", "Colour of a point", _options([_NOTHING, *choices.of_a]), choices),
         _field("size", "Size of a point", _options([_NOTHING, *numbers]), choices),
     ]
-    header = html.Header(
-        [
-            html.A("Head Atlas", href="/", className="brand"),
-            html.A("The maps", href="/", className="button"),
-            copy_button(),
-        ],
-        className="top",
+    form = html.Form(
+        fields,
+        id="compare-form",
+        action="/compare",
+        method="get",
+        className="compare-form",
+        **settings_of_form(CompareState),
+        **{"data-classes": json.dumps(_classes(choices.of_a))},
     )
     return [
-        header,
+        header(),
         html.Main(
             [
                 html.H1("Compare"),
@@ -61,7 +60,7 @@ def compare_page(choices: Choices) -> list[Any]:
                     "points to select several, click to open a head's page. The address is the view.",
                     className="hint",
                 ),
-                html.Form(fields, id="compare-form", action="/compare", method="get", className="compare-form"),
+                form,
                 html.P(id="compare-note", className="hint", role="status"),
                 html.Div(id="compare-maps", className="compare-maps"),
                 html.Section(id="compare-scatter", className="card"),
@@ -72,6 +71,16 @@ def compare_page(choices: Choices) -> list[Any]:
     ]
 
 
+def _classes(listed: Sequence[Quantity]) -> dict[str, list[tuple[str, str]]]:
+    """The words and the tone of each class, by the map that leads the keys of its numbers."""
+    classes = {}
+    for quantity in listed:
+        leading = map_of(quantity.map)
+        if quantity.is_class and leading is not None:
+            classes[quantity.map] = list(leading.classes())
+    return classes
+
+
 def _options(listed: Sequence[Quantity]) -> list[tuple[str, str, str]]:
     return [(each.key, each.title, each.group) for each in listed]
 
@@ -80,7 +89,7 @@ def _field(key: str, label: str, options: Sequence[tuple[str, str, str]], choice
     """A picker; what it offers stands in groups."""
     groups: list[Any] = []
     for group, members in groupby(options, key=lambda option: option[2]):
-        listed = [_option(value, words, value == choices.chosen.get(key, "")) for value, words, _ in members]
+        listed = [_option(value, words, value == getattr(choices.chosen, key)) for value, words, _ in members]
         groups += [html.Optgroup(listed, label=group)] if group else listed
     return html.Label([html.Span(label), html.Select(groups, name=key)])
 

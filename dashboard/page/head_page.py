@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import quote
 
 from dash import dcc, html
 
@@ -11,10 +10,12 @@ from analysis import __version__
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.evidence import Alike, findings_of, heads_like
 from analysis.results.findings import Finding
+from dashboard.addresses import map_address, prompt_address
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead
 from dashboard.page.small_map import small_map
 from dashboard.palette import Colours, colours, tones
+from dashboard.query import named
 from dashboard.view import View
 
 _MOST_SENTENCES = 6  # in the paragraph; the cards below it have all numbers
@@ -73,11 +74,7 @@ def _header(view: View, head: HeadId) -> html.Header:
         [
             html.A("Head Atlas", href="/", className="brand"),
             html.A("On the map", href=f"/{there.to_query()}", className="button"),
-            html.A(
-                "On my prompt",
-                href=f"/prompt?model={quote(_named(view.card), safe='@')}&head={head}",
-                className="button",
-            ),
+            html.A("On my prompt", href=prompt_address(view.card, head), className="button"),
             *_neighbours(view, head),
             html.Div(className="spring"),
             search_form(view.card),
@@ -199,7 +196,7 @@ def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
 
 
 def _header_of_search(card: ModelCard, text: str) -> html.Header:
-    back = html.A("The maps", href=f"/?model={quote(_named(card), safe='@')}", className="button")
+    back = html.A("The maps", href=map_address(card), className="button")
     return html.Header(
         [html.A("Head Atlas", href="/", className="brand"), back, search_form(card, text)], className="top"
     )
@@ -208,14 +205,9 @@ def _header_of_search(card: ModelCard, text: str) -> html.Header:
 def search_form(card: ModelCard, text: str = "") -> html.Form:
     """A field that leads to the answers; it needs no script."""
     fields = [
-        dcc.Input(type="hidden", name="model", value=_named(card)),
+        dcc.Input(type="hidden", name="model", value=named(card)),
         dcc.Input(type="search", name="q", value=text, placeholder="capital, Paris, L23H4 …"),
     ]
     return html.Form(
         html.Label([html.Span("Search heads", className="unseen"), *fields]), action="/search", method="get"
     )
-
-
-def _named(card: ModelCard) -> str:
-    """The model as an address names it."""
-    return f"{card.id}@{card.fingerprint[:8]}"

@@ -5,9 +5,9 @@ from typing import Any
 from dash import html
 
 from analysis.models.card import HeadId, ModelCard
+from dashboard.addresses import page_of
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead, HeadPart
-from dashboard.page.addresses import page_of
 from dashboard.page.matrix import matrix
 from dashboard.palette import Colours, colours
 from dashboard.view import View

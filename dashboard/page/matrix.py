@@ -6,9 +6,9 @@ from typing import Any
 from dash import html
 
 from analysis.models.card import HeadId
+from dashboard.addresses import page_of
 from dashboard.maps import MAPS
 from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
-from dashboard.page.addresses import page_of
 from dashboard.view import View
 
 _FULL = 45  # percent of a colour behind a cell of strength 1: text on it stays legible

@@ -6,43 +6,37 @@ from typing import Any
 from dash import dcc, html
 
 from analysis.models.card import ModelCard
-from dashboard.page.compare_page import named
-from dashboard.page.head_page import copy_button
+from analysis.prompt.question import MAX_HEADS
+from dashboard.addresses import PromptState
+from dashboard.page.beside import header, settings_of_form
+from dashboard.query import named
 
 _OFF = {"last": "the last token", "all": "every token", "none": "no token"}  # where heads are switched off
 _INSTEAD = {"zero": "zero", "mean": "its mean over the text"}
 EXAMPLE = "When Mary and John went to the store, John gave a drink to"
-LONGEST = 2000  # characters of a text
 
 
-def prompt_page(models: Sequence[ModelCard], asked: Mapping[str, str]) -> list[Any]:
+def prompt_page(models: Sequence[ModelCard], asked: PromptState) -> list[Any]:
     """The page without what the worker computes; `asked` is what the address says."""
     names = {named(card): card.id for card in models}
-    off, instead = asked.get("ablate", ""), asked.get("instead", "")
     form = html.Form(
         [
-            html.Label([html.Span("Model"), _select("model", names, asked.get("model", ""))]),
-            html.Label([html.Span("Heads whose attention is shown"), _heads(asked.get("head", ""))]),
-            html.Label([html.Span("Each head is switched off at"), _select("ablate", _OFF, off)]),
-            html.Label([html.Span("In its place stands"), _select("instead", _INSTEAD, instead)]),
-            html.Label([html.Span("Text"), _text(asked.get("text", ""))], className="long"),
+            html.Label([html.Span("Model"), _select("model", names, asked.model)]),
+            html.Label([html.Span("Heads whose attention is shown"), _heads(asked.head)]),
+            html.Label([html.Span("Each head is switched off at"), _select("ablate", _OFF, asked.ablate)]),
+            html.Label([html.Span("In its place stands"), _select("instead", _INSTEAD, asked.instead)]),
+            html.Label([html.Span("Text"), _text(asked.text)], className="long"),
             html.Button("Read it", className="button"),
         ],
         id="prompt-form",
         action="/prompt",
         method="get",
         className="prompt-form",
-    )
-    header = html.Header(
-        [
-            html.A("Head Atlas", href="/", className="brand"),
-            html.A("The maps", href="/", className="button"),
-            copy_button(),
-        ],
-        className="top",
+        **settings_of_form(PromptState),
+        **{"data-heads": str(MAX_HEADS)},
     )
     return [
-        header,
+        header(),
         html.Main(
             [
                 html.H1("On my prompt"),
@@ -65,10 +59,9 @@ def _select(name: str, options: Mapping[str, str], chosen: str) -> html.Select:
 
 
 def _heads(value: str) -> dcc.Input:
-    return dcc.Input(type="text", name="head", value=value[:LONGEST], placeholder="L18H6 L16H0")
+    return dcc.Input(type="text", name="head", value=value, placeholder="L18H6 L16H0")
 
 
 def _text(value: str) -> html.Textarea:
     """Line breaks count; the first one of a text area would not."""
-    shown = value[:LONGEST]
-    return html.Textarea(f"\n{shown}" if shown.startswith("\n") else shown, name="text", placeholder=EXAMPLE)
+    return html.Textarea(f"\n{value}" if value.startswith("\n") else value, name="text", placeholder=EXAMPLE)

@@ -1,6 +1,7 @@
 """Pages that are plain HTML: one per head, and the answers to a search. A chat that previews a link reads them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 from fastapi import APIRouter, Request, Response
@@ -10,12 +11,15 @@ from analysis.errors import HeadError
 from analysis.models.card import HeadId
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers
-from dashboard.page.compare_page import Choices, compare_page, named
+from analysis.results.quantities import Quantity
+from dashboard.addresses import CompareState, PromptState
+from dashboard.page.compare_page import Choices, compare_page
 from dashboard.page.head_page import head_page, head_title, search_page, summary
 from dashboard.page.markup import as_html
 from dashboard.page.prompt_page import prompt_page
 from dashboard.palette import tone_styles
 from dashboard.quantities import listed_quantities
+from dashboard.query import named, read_query
 from dashboard.state import Palette, ViewState
 from dashboard.view import chosen_model, opened
 from dashboard.web.nowhere import nowhere_page
@@ -46,19 +50,17 @@ def routes(catalogue: Catalogue) -> APIRouter:
         return _page(title, f"{len(listed)} heads", _notices(view.notices) + as_html(search_page(view, text, listed)))
 
     def of_comparison(request: Request) -> Response:
-        chosen = choices_of(catalogue, request.query_params)
+        chosen = choices_of(catalogue, *read_query(CompareState, request.url.query))
         words = "Any number of every attention head against any other, of one model or of two."
         body = _notices(chosen.notices) + as_html(compare_page(chosen))
         return _page("Compare – Head Atlas", words, body, script="compare_page")
 
     def of_prompt(request: Request) -> Response:
-        asked = dict(request.query_params)
-        card, notices = chosen_model(catalogue, asked.get("model", ""))
-        asked["model"] = named(card)
-        text = asked.get("text", "")
-        body = _notices(notices) + as_html(prompt_page(catalogue.models(), asked))
+        asked, notices = read_query(PromptState, request.url.query)
+        card, more = chosen_model(catalogue, asked.model)
+        body = _notices([*notices, *more]) + as_html(prompt_page(catalogue.models(), replace(asked, model=named(card))))
         words = "Where attention heads look on a text, and what each does for the next token."
-        return _page(f"{text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
+        return _page(f"{asked.text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
 
     router.add_api_route("/prompt", of_prompt, methods=["GET"])
     router.add_api_route("/head/{name}", of_head, methods=["GET"])
@@ -71,18 +73,26 @@ def _notices(notices: Sequence[str]) -> str:
     return "".join(f'<div class="notice">{escape(notice)}</div>' for notice in notices)
 
 
-def choices_of(catalogue: Catalogue, asked: Mapping[str, str]) -> Choices:
+def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]) -> Choices:
     """What a comparison can be of, and what the address asks for; a model that it does not know is told."""
-    a, notices = chosen_model(catalogue, asked.get("a", ""))
-    b, more = chosen_model(catalogue, asked["b"]) if asked.get("b") else (a, [])
+    a, of_first = chosen_model(catalogue, asked.a)
+    b, of_second = chosen_model(catalogue, asked.b) if asked.b else (a, [])
     of_a, of_b = listed_quantities(catalogue, a), listed_quantities(catalogue, b)
-    chosen = {"a": named(a), "b": named(b)}
-    for key, offered in (("x", of_a), ("y", of_b), ("colour", of_a), ("size", of_a)):
-        keys = [each.key for each in offered if key == "colour" or not each.is_class]
-        default = {"x": keys[:1], "y": keys[1:2]}.get(key, [])
-        value = asked.get(key, "")
-        chosen[key] = value if value in keys else "".join(default)
-    return Choices(tuple(catalogue.models()), of_a, of_b, chosen, tuple(dict.fromkeys([*notices, *more])))
+    all_a, numbers_a, numbers_b = _keys(of_a, True), _keys(of_a, False), _keys(of_b, False)
+    chosen = CompareState(
+        a=named(a),
+        b=named(b),
+        x=asked.x if asked.x in numbers_a else "".join(numbers_a[:1]),
+        y=asked.y if asked.y in numbers_b else "".join(numbers_b[1:2]),
+        colour=asked.colour if asked.colour in all_a else "",
+        size=asked.size if asked.size in numbers_a else "",
+    )
+    all_notices = dict.fromkeys([*notices, *of_first, *of_second])
+    return Choices(tuple(catalogue.models()), of_a, of_b, chosen, tuple(all_notices))
+
+
+def _keys(listed: Sequence[Quantity], with_classes: bool) -> list[str]:
+    return [each.key for each in listed if with_classes or not each.is_class]
 
 
 def _page(

@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from analysis.models.card import WRITTEN
 from dashboard import palette
+from dashboard.query import settings_data
 from dashboard.setting import MAX_PINS
 from dashboard.state import LOOKED_AFTER, all_settings, view_names
 from dashboard.web.guard import MAX_UPLOAD
@@ -45,16 +46,13 @@ def preloads() -> str:
 
 def rules() -> dict[str, str]:
     """The tag that tells the scripts the rules: most pins, a head's name, the largest upload, settings and colours."""
-    settings = []
-    for key, each in all_settings().items():
-        if key not in LOOKED_AFTER:
-            settings.append({"key": key, "default": each.default, "local": each.local})
+    settings = [each for key, each in all_settings().items() if key not in LOOKED_AFTER]
     rules = {
         "pins": MAX_PINS,
         "head": WRITTEN.pattern,
         "upload": MAX_UPLOAD,
         "view": view_names()[0],
-        "settings": settings,
+        "settings": settings_data(settings),
         "palettes": palette.as_data(),
     }
     return {"name": "atlas-rules", "content": json.dumps(rules)}

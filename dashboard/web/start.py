@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from analysis.errors import StoreError
 from analysis.results.catalogue import Catalogue
 from dashboard.page.start import started
-from dashboard.state import MAX_QUERY
+from dashboard.query import MAX_QUERY
 from dashboard.web.live import SentJobs
 
 URL = "/_dash-layout"  # where Dash's renderer looks for it; assets/before/start.js adds address and screen

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+from dashboard.addresses import CompareState, PromptState
 from dashboard.page.markup import as_html
+from dashboard.query import query_of, read_query, written
 from tests import synthetic
 from tests.faults.test_hostile import client_of
 
@@ -153,6 +155,23 @@ def test_a_prompt_is_for_the_model_that_its_address_names(client):
     assert f"The weights with results here are others: {named[0][-8:]}" in other
     assert "Compute it" not in other
     assert f'<option selected value="{named[0]}"' in other
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        CompareState(),
+        CompareState("a/b@12", "c@34", "function/x y/promote", "causal/math/F", "agreement/a/b/c", "z"),
+        PromptState(),
+        PromptState("a/b@12", "L1H2, 3.4", "none", "mean", "Ünï &=?#\n\ntext"),
+    ],
+)
+def test_what_a_page_beside_the_maps_is_about_survives_its_address(state):
+    """Written, then read again, it is the same; what cannot be read is the default, which is said."""
+    assert read_query(type(state), query_of(written(state))) == (state, [])
+    odd, notices = read_query(PromptState, "?ablate=<b>&instead=mean&other=1&" + "&".join(["x=1"] * 50))
+    assert odd == PromptState(instead="mean")
+    assert notices == ["'<b>' is not a valid value for ablate; the default is shown."]
 
 
 def test_a_browser_is_told_in_a_page_what_a_program_is_told_in_json(client):

@@ -35,7 +35,8 @@ from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
-from dashboard.state import MAX_QUERY, ViewState
+from dashboard.query import MAX_QUERY
+from dashboard.state import ViewState
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.web.application import create_app
 from dashboard.web.guard import MAX_BODY, MAX_VALUES, Guard

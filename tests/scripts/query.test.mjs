@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { queryOf, quoted, textOf, valueFor } from "../../assets/atlas/query.mjs";
+import { queryOf, queryString, quoted, textOf, valueFor, written } from "../../assets/atlas/query.mjs";
 
 const SETTINGS = [
   { key: "how", default: "any", local: true },
@@ -29,4 +29,16 @@ test("a query names the model and what differs from the default, in order", () =
   const values = { how: "always", tau: 0.15, tasks: ["math"], transpose: true };
   assert.equal(queryOf("m@12", "", values, SETTINGS), "?model=m@12&how=always&tasks=math&transpose=1");
   assert.equal(queryOf("m@12", "causal", { ...values, how: "any" }, SETTINGS), "?model=m@12&view=causal&tasks=math&transpose=1");
+});
+
+test("a form's address names what differs from what the form was told, and nothing that is empty", () => {
+  const settings = [
+    { key: "model", default: "", local: false },
+    { key: "ablate", default: "last", local: false },
+    { key: "text", default: "", local: false },
+  ];
+  const query = queryString(written({ text: "a & b\nc", model: "org/m@12", ablate: "last" }, settings));
+  assert.equal(query, "?model=org/m@12&text=a%20%26%20b%0Ac");
+  assert.equal(queryString({ head: ["L1H2", "L3H4"], fit: "" }), "?head=L1H2&head=L3H4");
+  assert.equal(queryString({}), "");
 });

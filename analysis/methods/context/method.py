@@ -32,15 +32,7 @@ class ContextMethod(RelationMethod):
 
     def plan(self, card: ModelCard, settings: ContextSettings) -> ContextPlan:
         """For a model; refuses a k or layers that it does not have."""
-        copying, standard = settings.chosen_ks(card)
-        return ContextPlan(
-            card=card,
-            relations=settings.chosen_relations(),
-            k_copying=copying,
-            k_standard=standard,
-            layers=settings.chosen_layers(card),
-            templates=settings.chosen_templates(),
-        )
+        return ContextPlan(**settings.for_plan(card), templates=settings.chosen_templates())
 
     def report_settings(self, provenance: Provenance) -> str:
         """How many templates."""

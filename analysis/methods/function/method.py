@@ -31,16 +31,7 @@ class FunctionMethod(RelationMethod):
 
     def plan(self, card: ModelCard, settings: FunctionSettings) -> FunctionPlan:
         """For a model; refuses a k or layers that it does not have."""
-        copying, standard = settings.chosen_ks(card)
-        return FunctionPlan(
-            card=card,
-            relations=settings.chosen_relations(),
-            k_copying=copying,
-            k_standard=standard,
-            layers=settings.chosen_layers(card),
-            set_name=settings.set_name.strip(),
-            first_mlp=settings.first_mlp,
-        )
+        return FunctionPlan(**settings.for_plan(card), first_mlp=settings.first_mlp)
 
     def report_settings(self, provenance: Provenance) -> str:
         """The first MLP."""

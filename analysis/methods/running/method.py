@@ -30,17 +30,7 @@ class RunningMethod(RelationMethod):
 
     def plan(self, card: ModelCard, settings: RunningSettings) -> RunningPlan:
         """For a model; refuses a k or layers that it does not have."""
-        copying, standard = settings.chosen_ks(card)
-        return RunningPlan(
-            card=card,
-            relations=settings.chosen_relations(),
-            k_copying=copying,
-            k_standard=standard,
-            layers=settings.chosen_layers(card),
-            set_name=settings.set_name.strip(),
-            carriers=settings.chosen_carriers(),
-            sources=settings.sources,
-        )
+        return RunningPlan(**settings.for_plan(card), carriers=settings.chosen_carriers(), sources=settings.sources)
 
     def takes_several(self, settings: RunningSettings) -> bool:
         """When any source is asked for."""

@@ -15,7 +15,7 @@ from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import words
 from dashboard.maps.agreement.numbers import numbers
-from dashboard.maps.agreement.panels import ORDER, colour, look, panels, tones
+from dashboard.maps.agreement.panels import ORDER, TONES, colour, look, panels, tones
 from dashboard.maps.agreement.sides import Shown, confronted_of, default_what, has_samples, sides, sides_of
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.columns import TEXT, Cells, Column, group
@@ -24,7 +24,7 @@ from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import Entry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
-from dashboard.maps.map import Map, with_model, with_source
+from dashboard.maps.map import Map, head_columns, with_model, with_source
 from dashboard.maps.panel import Panel
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
@@ -155,6 +155,10 @@ class AgreementMap(Map[AgreementState]):
         """A colour for each class."""
         return tones(palette)
 
+    def classes(self) -> Sequence[tuple[str, str]]:
+        """Whether a head is labelled, and whether it is causal."""
+        return [(words, TONES.get(code, "")) for code, words in enumerate(WORDS)]
+
     def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
         """A colour for each class."""
         return [look(panel, palette) for panel in shown.panels]
@@ -240,12 +244,11 @@ class AgreementMap(Map[AgreementState]):
 
     def frame(self, shown: Shown) -> pd.DataFrame:
         """A row for each head and panel: both strengths and the class."""
-        card, frames = shown.card, []
+        frames = []
         for panel, each in zip(shown.panels, confronted_of(shown, shown.state.over), strict=False):
             rows = {
                 "item": panel.key,
-                "layer": np.repeat(card.layers, card.heads),
-                "head": np.tile(np.arange(card.heads), len(card.layers)),
+                **head_columns(shown.card),
                 "label": each.label.ravel(),
                 "cause": each.cause.ravel(),
                 "class": _class_words(panel).ravel(),

@@ -4,7 +4,6 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from analysis.data.tasks import builtin
@@ -15,7 +14,7 @@ from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
 from dashboard.maps.causal.state import CausalState
-from dashboard.maps.map import MapView, head_names, with_model
+from dashboard.maps.map import MapView, head_columns, head_names, with_model
 from dashboard.maps.panel import Measure, Panel
 from dashboard.maps.script import Constant, script
 
@@ -36,15 +35,14 @@ def frame(shown: MapView[CausalState]) -> pd.DataFrame:
 
 
 def _rows(panel: Panel, measure: Measure, shown: MapView[CausalState]) -> pd.DataFrame:
-    card, values, kind = shown.card, measure.value, _KINDS[measure.name]
+    values, kind = measure.value, _KINDS[measure.name]
     strength = -values if kind == PREVIEW else values
     member = values < 0 if kind == PREVIEW else values >= shown.state.threshold
     rows = {
         "item": panel.row,
         "kind": kind,
         "sample": panel.column,
-        "layer": np.repeat(card.layers, card.heads),
-        "head": np.tile(np.arange(card.heads), len(card.layers)),
+        **head_columns(shown.card),
         "score": values.ravel(),
         "rank": ranks(strength).ravel(),
         "member": member.ravel(),

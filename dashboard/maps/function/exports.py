@@ -13,7 +13,7 @@ from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, has_carriers
 from dashboard.maps.function.panels import ALL, labels_behind
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.map import MapView, with_model, with_source
+from dashboard.maps.map import MapView, head_columns, with_model, with_source
 from dashboard.maps.panel import Panel
 from dashboard.maps.script import Constant, script
 
@@ -22,14 +22,13 @@ _OVER = {"mean": "mean", "every": "min", "some": "max"}  # by the state's word
 
 def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
     """A row for each head and panel: the number that decides, and whether the head belongs."""
-    card, state, frames = shown.card, shown.state, []
+    state, frames = shown.state, []
     for panel in shown.panels:
         rows = {
             "item": panel.key,
             "kind": state.kind,
             "sample": state.how,
-            "layer": np.repeat(card.layers, card.heads),
-            "head": np.tile(np.arange(card.heads), len(card.layers)),
+            **head_columns(shown.card),
             "score": panel.value.ravel(),
             "rank": panel.strongest.ravel(),
             "member": panel.member.ravel(),

@@ -1,0 +1,55 @@
+"""The pages beside the maps: what their addresses say, and where they are whatever the controls of the maps say."""
+
+from dataclasses import dataclass
+
+from analysis.models.card import HeadId, ModelCard
+from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, POSITIONS
+from dashboard.query import named, query_of, written
+from dashboard.setting import Codec, one_of, setting
+
+_LONGEST_KEY = 240  # characters of a model or number
+_KEY: Codec[str] = Codec(lambda text: text[:_LONGEST_KEY], str)
+_ANY_TEXT: Codec[str] = Codec(lambda text: text[:MAX_CHARACTERS], str)  # line breaks count
+
+
+@dataclass(frozen=True)
+class CompareState:
+    """Two models and a number of each, and two more numbers for the points."""
+
+    a: str = setting("", _KEY)
+    b: str = setting("", _KEY)
+    x: str = setting("", _KEY)
+    y: str = setting("", _KEY)
+    colour: str = setting("", _KEY)
+    size: str = setting("", _KEY)
+
+
+@dataclass(frozen=True)
+class PromptState:
+    """A question about a text of one's own."""
+
+    model: str = setting("", _KEY)
+    head: str = setting("", _KEY)  # heads as somebody typed them
+    ablate: str = setting("last", one_of(POSITIONS))  # at which tokens heads are switched off
+    instead: str = setting(INSTEAD[0], one_of(INSTEAD))
+    text: str = setting("", _ANY_TEXT)
+
+
+def map_address(card: ModelCard) -> str:
+    """The maps of a model."""
+    return f"/{query_of({'model': named(card)})}"
+
+
+def page_of(card: ModelCard, head: HeadId) -> str:
+    """The head's own page."""
+    return f"/head/{head}{query_of({'model': named(card)})}"
+
+
+def prompt_address(card: ModelCard, head: HeadId) -> str:
+    """Where the head looks on a text of one's own."""
+    return f"/prompt{query_of(written(PromptState(model=named(card), head=str(head))))}"
+
+
+def search_address(card: ModelCard, words: str) -> str:
+    """The heads that some words are about."""
+    return f"/search{query_of({'model': named(card), 'q': words})}"

@@ -14,6 +14,9 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.journal import Journal
 from analysis.methods import method
 from analysis.methods.causal.result import record_of
+from analysis.methods.salience.plan import SaliencePlan
+from analysis.methods.salience.tokens import layer_bytes, layer_table, salient_tokens
+from analysis.models.card import HeadId
 from analysis.results.catalogue import Catalogue
 from analysis.results.inventory import forget_stray_jobs
 from analysis.results.scores import OLDER, Scores
@@ -106,3 +109,35 @@ def test_foreign_records_of_jobs_are_passed_over(store, content):
     assert engine.jobs() == []
     assert Journal(store).request("abc") is None
     assert forget_stray_jobs(store) == 0
+
+
+def test_older_salient_tokens_become_columns():
+    """Each layer's tokens were JSON in a record; now they are columns of the same file, and it keeps them."""
+    content = (FOLDER / "salience.parquet").read_bytes()
+    texts = Scores.from_parquet(content).records["salience"]
+    scores = method("salience").read(content)
+    again = method("salience").read(scores.to_parquet())
+    card = scores.provenance.model
+    for result in (scores, again):
+        assert "salience" not in result.records
+        for layer in card.layers:
+            for head in range(card.heads):
+                tokens = salient_tokens(result, HeadId(layer, head))
+                told = None if tokens is None else [token.model_dump(mode="json") for token in tokens]
+                assert told == (json.loads(texts[str(layer)])[head] if str(layer) in texts else None)
+    assert salient_tokens(again, HeadId(card.layers[-1], 0)) is None
+    assert again.score.equals(scores.score)
+
+
+def test_older_layers_of_salient_tokens_in_the_store_are_read(store):
+    """Of the pieces of a job that was stopped some are JSON, others are not: both make one result."""
+    texts = Scores.from_parquet((FOLDER / "salience.parquet").read_bytes())
+    card = texts.provenance.model
+    plan = SaliencePlan(card, True, card.layers)
+    first, second = sorted(texts.records["salience"].items())
+    store.put(plan.layer_name(int(first[0])), first[1].encode())
+    store.put(plan.layer_name(int(second[0])), layer_bytes(layer_table(json.loads(second[1]))))
+    scores = plan.assembled(store, "")
+    for layer, text in (first, second):
+        tokens = salient_tokens(scores, HeadId(int(layer), 1))
+        assert [token.model_dump(mode="json") for token in tokens] == json.loads(text)[1]

@@ -36,6 +36,7 @@ def only(scores: Scores, names: Sequence[str]) -> Scores:
         provenance=replace(scores.provenance, items=items),
         parts={name: part.sel(item=chosen) for name, part in scores.parts.items()},
         records={name: scores.records[name] for name in chosen if name in scores.records},
+        columns={},
     )
 
 

@@ -69,6 +69,13 @@ class Scores:
     provenance: Provenance
     parts: Mapping[str, xr.DataArray] = field(default_factory=dict)  # PART_DIMS: what else has one value per head
     records: Plain = field(default_factory=dict)  # what has not, such as curves; typed by the method that made it
+    columns: Mapping[str, pa.Array] = field(default_factory=dict)  # what else belongs to each score, in its order
+
+    def __post_init__(self) -> None:
+        """Columns run along the scores."""
+        for name, column in self.columns.items():
+            if len(column) != self.score.size:
+                raise ValueError(f"{name} has {len(column)} values for {self.score.size} scores")
 
     def items(self, category: str | None = None) -> list[str]:
         """The applicable items, of one category if asked."""
@@ -108,7 +115,8 @@ class Scores:
 
         parts = {name: one(part, "first" if how == "first" else "mean of some") for name, part in self.parts.items()}
         missing = one(self.missing, "some").astype("int8")
-        return replace(self, score=one(self.score, how), hits=one(self.hits, how), missing=missing, parts=parts)
+        numbers = {"score": one(self.score, how), "hits": one(self.hits, how), "missing": missing}
+        return replace(self, **numbers, parts=parts, columns={})
 
     def part(self, name: str, item: str, sample: str = ONLY_SAMPLE) -> Floats | None:  # [layer, head]
         """One value per head of an item from a named part; None where it was not measured."""
@@ -180,9 +188,12 @@ class Scores:
         return content.hexdigest()
 
     def to_parquet(self) -> bytes:
-        """The long format, parts included; provenance, records and the reasons for missing scores as metadata."""
+        """The long format, parts and columns included; provenance, records and why scores are missing as metadata."""
         frame = pd.concat([self.to_frame(), *self._part_frames()], ignore_index=True)
         table = pa.Table.from_pandas(frame, preserve_index=False)
+        for name, column in self.columns.items():
+            of_parts = pa.nulls(table.num_rows - len(column), column.type)
+            table = table.append_column(name, pa.chunked_array([column, of_parts]))
         samples = {name: array.sample.values.tolist() for name, array in self.parts.items()}
         metadata = {
             _METADATA: self.provenance.to_json().encode(),
@@ -229,7 +240,8 @@ class Scores:
             records = json.loads(gzip.decompress(metadata[_METADATA + b"-records"]))
         else:  # a file of an older version: what its method kept inside the provenance
             records = {OLDER: json.loads(metadata[_METADATA])["items"]}
-        return cls(arrays[0], arrays[1], arrays[2], provenance, parts, records)
+        columns = {name: own[name].combine_chunks() for name in own.column_names if name not in COLUMNS}
+        return cls(arrays[0], arrays[1], arrays[2], provenance, parts, records, columns)
 
 
 def scores_of(

@@ -1,7 +1,9 @@
 """What salient tokens say of a head in words, and which heads promote or suppress a token."""
 
-import json
+from collections.abc import Iterator
 from functools import lru_cache
+
+import pyarrow.compute as pc
 
 from analysis.data.printable import printable
 from analysis.methods.salience.tokens import NAME, salient_tokens
@@ -32,9 +34,8 @@ def salience_answers(scores: Scores, question: Question) -> list[Finding]:
     word = " ".join(question.words)
     if not word:
         return []
-    texts = tuple(sorted(scores.records.get(NAME, {}).items()))
     findings = []
-    for head, verb, source, rank in dict.fromkeys(_index(texts).get(word, [])):  # a word may be several tokens
+    for head, verb, source, rank in dict.fromkeys(_index(scores).get(word, [])):  # a word may be several tokens
         text = f"{verb} {word} when it attends to {printable(source)} (no. {rank + 1} of its salient tokens)."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)
         findings.append(Finding(head, text, strength, NAME, kind=verb.lower()))
@@ -42,20 +43,33 @@ def salience_answers(scores: Scores, question: Question) -> list[Finding]:
 
 
 @lru_cache(maxsize=8)
-def _index(layers: tuple[tuple[str, str], ...]) -> Index:
-    """Every promoted and suppressed token of all heads, from each layer's JSON."""
+def _index(scores: Scores) -> Index:
+    """Every promoted and suppressed token of all heads."""
     index: Index = {}
-    for layer, text in layers:
-        for head, tokens in enumerate(json.loads(text)):
-            for rank, token in enumerate(tokens):
-                for verb, entries in (("Promotes", token["promoted"]), ("Suppresses", token["suppressed"])):
-                    for entry in entries:
-                        word = _word(entry)
-                        index.setdefault(word, []).append((HeadId(int(layer), head), verb, token["text"], rank))
+    words: dict[str, str] = {}  # of the texts that were seen, as a question has them
+    for name, verb in (("promoted", "Promotes"), ("suppressed", "Suppresses")):
+        for row, source, text in _entries(scores, name):
+            if text not in words:
+                words[text] = " ".join(Question.of(text).words)
+            rank, head = _place(scores, row)
+            index.setdefault(words[text], []).append((head, verb, source, rank))
     return index
 
 
-def _word(entry: dict[str, str] | str) -> str:
-    """A token as a question has it; files that ship have texts alone."""
-    text = entry if isinstance(entry, str) else entry["text"]
-    return " ".join(Question.of(text).words)
+def _entries(scores: Scores, name: str) -> Iterator[tuple[int, str, str]]:
+    """The texts of a column of lists: the row and the salient token of each."""
+    if name not in scores.columns:
+        return
+    column, sources = scores.columns[name], scores.columns["text"].to_pylist()
+    rows = pc.list_parent_indices(column).to_pylist()
+    texts = pc.struct_field(column.flatten(), "text").to_pylist()
+    for row, text in zip(rows, texts, strict=True):
+        yield row, sources[row], text
+
+
+def _place(scores: Scores, row: int) -> tuple[int, HeadId]:
+    """The rank and the head of a row of the scores."""
+    card = scores.provenance.model
+    rank, of_rank = divmod(row, len(card.layers) * card.heads)
+    at, head = divmod(of_rank, card.heads)
+    return rank, HeadId(card.layers[at], head)

@@ -14,9 +14,12 @@ from analysis.methods.salience.tokens import (
     TITLE,
     VERSION,
     Entry,
+    computed_layers,
     joined_layers,
+    layer_table,
     salience_scores,
     salient_tokens,
+    upgraded,
 )
 from analysis.methods.weights_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
@@ -112,13 +115,11 @@ class SalienceMethod(Method):
         """As compressed JSON: the same bytes each time they are made of the same numbers."""
         if ending != JSON:
             return super().exported(scores, ending)
+        card = scores.provenance.model
         layers: Data = {}
-        for layer in scores.provenance.model.layers:
-            if str(layer) in scores.records[NAME]:
-                layers[str(layer)] = [
-                    _short(scores, HeadId(layer, head)) for head in range(scores.provenance.model.heads)
-                ]
-        content = {"model": scores.provenance.model.to_dict(), "layers": layers}
+        for layer in computed_layers(scores):
+            layers[str(layer)] = [_short(scores, HeadId(layer, head)) for head in range(card.heads)]
+        content = {"model": card.to_dict(), "layers": layers}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         return gzip.compress(text.encode(), mtime=0)
 
@@ -128,10 +129,14 @@ class SalienceMethod(Method):
             return super().read(content)
         values = json.loads(gzip.decompress(content))
         card = ModelCard.from_dict(values["model"])
-        texts = {int(layer): json.dumps(heads, ensure_ascii=False) for layer, heads in values["layers"].items()}
+        layers = {int(layer): layer_table(heads) for layer, heads in values["layers"].items()}
         item = Item(NAME, TITLE, NAME)
         made = Provenance(card, NAME, VERSION, {"first_mlp": True}, (item,), "", {}, "", "")
-        return salience_scores(card, texts, True, "", made)
+        return salience_scores(card, layers, True, "", made)
+
+    def upgraded(self, scores: Scores) -> Scores:
+        """The first version kept the tokens as text."""
+        return super().upgraded(upgraded(scores))
 
 
 def _texts(entries: Sequence[Entry]) -> str:

@@ -1,12 +1,11 @@
 """Salient tokens as steps: some layers at a time, because each step goes over the whole vocabulary once."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.methods.method import digest
-from analysis.methods.salience.tokens import NAME, VERSION, salience_scores
+from analysis.methods.salience.tokens import NAME, VERSION, layer_bytes, layer_table, read_layer, salience_scores
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
@@ -52,7 +51,7 @@ class SalienceStep:
             heads = []
             for head in range(weights.card.heads):
                 heads.append([_plain(operation, vocabulary) for operation in operations[HeadId(layer, head)]])
-            yield name, json.dumps(heads).encode()
+            yield name, layer_bytes(layer_table(heads))
 
 
 def _plain(operation: "Operation", vocabulary: Vocabulary) -> Data:
@@ -120,12 +119,12 @@ class SaliencePlan:
 
     def assembled(self, store: Store, device: str) -> Scores | None:
         """The layers that are in the store so far; nothing when there is none."""
-        texts = {}
+        layers = {}
         for layer in self.layers:
             content = store.get(self.layer_name(layer))
             if content is not None:
-                texts[layer] = content.decode()
-        return salience_scores(self.card, texts, self.first_mlp, device) if texts else None
+                layers[layer] = read_layer(content)
+        return salience_scores(self.card, layers, self.first_mlp, device) if layers else None
 
     def remarks(self, store: Store) -> tuple[str, ...]:
         """Nothing can be odd about it."""

@@ -115,8 +115,8 @@ class Scores:
 
         parts = {name: one(part, "first" if how == "first" else "mean of some") for name, part in self.parts.items()}
         missing = one(self.missing, "some").astype("int8")
-        numbers = {"score": one(self.score, how), "hits": one(self.hits, how), "missing": missing}
-        return replace(self, **numbers, parts=parts, columns={})
+        score, hits = one(self.score, how), one(self.hits, how)
+        return replace(self, score=score, hits=hits, missing=missing, parts=parts, columns={})
 
     def part(self, name: str, item: str, sample: str = ONLY_SAMPLE) -> Floats | None:  # [layer, head]
         """One value per head of an item from a named part; None where it was not measured."""

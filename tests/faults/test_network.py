@@ -22,7 +22,8 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import connect
 
-from dashboard.web.connections import CONNECTIONS, HEADER_SECONDS, UNFINISHED, Connection, most_connections
+from dashboard.web import connections
+from dashboard.web.connections import HEADER_SECONDS, UNFINISHED, Connection
 from tests.browser.harness import ROOT
 from tests.faults.conftest import Server
 
@@ -190,22 +191,38 @@ def is_closed(line, seconds):
         return False
 
 
-def test_connections_have_a_limit(monkeypatch):
-    """One too many is ended at once, and only that one."""
+@pytest.fixture
+def connected(monkeypatch):
+    """Connects somebody who says nothing, where so many are connected already; says who was sent away."""
     ended = []
+    monkeypatch.setattr(
+        AutoHTTPProtocol, "connection_made", lambda made, transport: setattr(made, "transport", transport)
+    )
+    monkeypatch.setattr(connections, "_unfinished", {})
 
-    def connection(count):
+    def connect(name, already=0):
         made = Connection.__new__(Connection)
-        made.connections, made._late, made.loop = set(range(count)), None, SimpleNamespace(call_later=lambda *_: None)
-        monkeypatch.setattr(AutoHTTPProtocol, "connection_made", lambda *_: None)
-        made.connection_made(SimpleNamespace(abort=lambda: ended.append(count)))
-        return made
+        made.connections, made._late = range(already), None
+        made.loop = SimpleNamespace(call_later=lambda *_: SimpleNamespace(cancel=lambda: None))
+        made.connection_made(SimpleNamespace(abort=lambda: ended.append(name)))
+        return ended
 
-    most = most_connections()
-    connection(most)._has_request()
-    connection(most + 1)
-    assert ended == [most + 1]
-    assert 100 < most <= CONNECTIONS
+    return connect
+
+
+def test_connections_have_a_limit(connected):
+    """One too many is ended at once, and only that one."""
+    most = connections.most_connections()
+    assert 100 < most <= connections.CONNECTIONS
+    assert connected("the last", most) == []
+    assert connected("one more", most + 1) == ["one more"]
+
+
+def test_of_those_who_say_nothing_the_oldest_go_first(connected):
+    """As many as may be stay; each further one sends one away."""
+    for number in range(UNFINISHED + 2):
+        ended = connected(number)
+    assert ended == [0, 1]
 
 
 def test_connections_that_are_kept_stay_usable(server):

@@ -1,8 +1,11 @@
 import pytest
+from playwright.sync_api import expect
 
 from analysis.results.store import Store, cache_folder
 from tests.browser.harness import find_browser, open_page, open_profiles, serve
 from tests.synthetic import fill
+
+expect.set_options(timeout=20_000)  # what comes late on a busy machine is not wrong
 
 
 def pytest_collection_modifyitems(items):

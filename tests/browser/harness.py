@@ -14,11 +14,14 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright, sync_playwright
 
 ROOT = Path(__file__).parent.parent.parent
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
 def find_browser() -> str | None:
-    """An installed Chrome or Chromium: the one named by $CHROME, else the first on the path."""
+    """An installed Chrome or Chromium: the one named by $CHROME, else the first on the path.
+
+    The shell without windows comes first: it opens a page with three quarters of the processor time.
+    """
     named = os.environ.get("CHROME")
     return shutil.which(named) if named else next((path for name in _NAMES if (path := shutil.which(name))), None)
 

@@ -48,6 +48,13 @@ def test_a_finding_says_the_numbers_of_the_score_behind_it(shipped):
     assert (hits, kept) == (26, 40)  # 0.65 of 40 has the interval 0.50–0.78
     assert "26 of 40 pairs, 0.65 (0.50–0.78), rank 1 of 270" in first.text
     assert math.isclose(first.strength, hits / kept)
+    running = findings_of({"running": results["running"]}, HeadId(23, 4))
+    told = [re.search(r": (on average )?([\d.]+) of 40 pairs", finding.text) for finding in running]
+    (average,) = [found for found in told if found is not None]
+    of_carriers = {name: value for name, value in where.items() if name != "sample"}
+    mean = float(results["running"].hits.sel(of_carriers).mean())
+    assert average[2] == f"{mean:.1f}".removesuffix(".0")
+    assert bool(average[1]) is not mean.is_integer()
 
 
 def test_nothing_is_said_of_scores_that_are_no_labels(shipped):

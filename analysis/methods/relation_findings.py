@@ -105,7 +105,8 @@ def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, ab
     low, high = (float(end) for end in wilson(hits, item.kept))
     of_item = scores.score.sel(item=item.name, kind=kind, sample=ONLY_SAMPLE).values
     rank = int(ranks(of_item)[scores.provenance.model.layers.index(head.layer), head.head])
-    numbers = f"{hits:.3g} of {item.kept} pairs, {score:.2f} ({low:.2f}–{high:.2f}), rank {rank} of {of_item.size}"
+    shown = f"{hits:.0f} of {item.kept} pairs" if hits.is_integer() else f"on average {hits:.1f} of {item.kept} pairs"
+    numbers = f"{shown}, {score:.2f} ({low:.2f}–{high:.2f}), rank {rank} of {of_item.size}"
     against = _against(scores, item, kind, head)
     remark = f"; {' and '.join(against)}" if against else ""
     text = f"{_VERBS[kind]} {item.title} ({basis}){about}: {numbers}{remark}."

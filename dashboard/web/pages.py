@@ -79,11 +79,12 @@ def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]
     b, of_second = chosen_model(catalogue, asked.b) if asked.b else (a, [])
     of_a, of_b = listed_quantities(catalogue, a), listed_quantities(catalogue, b)
     all_a, numbers_a, numbers_b = _keys(of_a, True), _keys(of_a, False), _keys(of_b, False)
+    x = asked.x if asked.x in numbers_a else "".join(numbers_a[:1])
     chosen = CompareState(
         a=named(a),
         b=named(b),
-        x=asked.x if asked.x in numbers_a else "".join(numbers_a[:1]),
-        y=asked.y if asked.y in numbers_b else "".join(numbers_b[1:2]),
+        x=x,
+        y=asked.y if asked.y in numbers_b else _against(x, numbers_b, of_same=a == b),
         colour=asked.colour if asked.colour in all_a else "",
         size=asked.size if asked.size in numbers_a else "",
     )
@@ -93,6 +94,11 @@ def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]
 
 def _keys(listed: Sequence[Quantity], with_classes: bool) -> list[str]:
     return [each.key for each in listed if with_classes or not each.is_class]
+
+
+def _against(x: str, numbers: Sequence[str], of_same: bool) -> str:
+    """A number for the other axis: the same of another model, or the second one."""
+    return x if not of_same and x in numbers else "".join(numbers[1:2])
 
 
 def _page(

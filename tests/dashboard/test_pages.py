@@ -118,6 +118,7 @@ def test_a_comparison_understands_a_model_s_bare_name_and_tells_of_an_unknown_on
     chosen = re.findall(r'<option selected value="([^"@]+)@', page)
     assert chosen[:2] == ["smollm2-135m-instruct", "gemma-3-270m"]
     assert "notice" not in page
+    assert len(set(re.findall(r'<option selected value="(function/[^"]+)"', page))) == 1  # one number of both
     odd = client.get("/compare", params={"b": "no/model"}).text
     assert "There is no map of no/model here." in odd
     assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is chosen instead", odd)

@@ -4,9 +4,10 @@ import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { addressOf, hitWords, questionOf, rowsOf } from "./pairs.mjs";
 
-/** The model that the page's address names. */
+/** The model whose head it is; the address may have only its name, or none. */
 function model() {
-  return new URLSearchParams(location.search).get("model") || "";
+  const page = document.querySelector("main[data-model]");
+  return (page instanceof HTMLElement && page.dataset.model) || "";
 }
 
 /**

@@ -747,21 +747,25 @@ def test_search_twice(visit):
 
 
 def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copied_link(visit):
-    """Keyboard first: words suggest heads, Enter opens one, its page leads to a prompt; the link shows the same."""
+    """Keyboard first: a word suggests heads, Enter opens one, its page has the pairs and leads to a prompt."""
     page = visit()
     page.keyboard.press("/")
     page.keyboard.type("zzzz")
     expect(page.locator("#suggestions")).to_have_text("No head found")
     page.locator("#search").fill("")
-    page.keyboard.type("capital")
+    page.keyboard.type("Paris")
     first = page.locator("#suggestions a").first
-    expect(first).to_contain_text("L23H4")
+    expect(first).to_contain_text("France → Paris")
     page.keyboard.press("ArrowDown")
     expect(first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/head/L23H4?**")
-    expect(page.locator(".summary")).to_contain_text("capital")
+    page.wait_for_url("**/head/L23H5?**")
+    expect(page.locator(".summary")).to_contain_text("country → capital")
+    page.goto(urlparse(page.url)._replace(path="/head/L23H4", query="").geturl())  # a link without the model
     expect(page.locator(".summary")).to_contain_text("Switching it off costs")
+    page.locator("[data-pairs=country_capital]").first.click()
+    expect(page.locator(".pair-list tr", has_text="France")).to_contain_text("Paris", timeout=60_000)
+    page.keyboard.press("Escape")
     page.get_by_role("link", name="On my prompt").click()
     page.locator("[name=text]").fill("The capital of France is")
     page.get_by_role("button", name="Read it").click()

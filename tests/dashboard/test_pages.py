@@ -20,6 +20,7 @@ def client(store):
 def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
     """With a title and a text for previews, neighbours, group mates, heads like it and the papers."""
     page = client.get("/head/L23H4").text
+    assert re.search(r'<main[^>]* data-model="smollm2-135m-instruct@[0-9a-f]{8}"', page)  # what its script asks about
     assert "<title>L23H4 of smollm2-135m-instruct – Head Atlas</title>" in page
     assert re.search(r'property="og:description" content="[^"]*Promotes country → capital', page)
     assert "rank 1 of 270" in page

@@ -64,7 +64,7 @@ def head_page(view: View, head: HeadId) -> list[Any]:
             ],
             className="head-page",
             style=tones(palette),
-            **{"data-model": _named(view.card)},
+            **{"data-model": named(view.card)},
         ),
     ]
 

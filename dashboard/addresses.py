@@ -14,7 +14,7 @@ _ANY_TEXT: Codec[str] = Codec(lambda text: text[:MAX_CHARACTERS], str)  # line b
 
 @dataclass(frozen=True)
 class CompareState:
-    """Two models and a number of each, and two more numbers for the points."""
+    """Two models and a number of each, two more numbers for the points, and the rectangle that selects some of them."""
 
     a: str = setting("", _KEY)
     b: str = setting("", _KEY)
@@ -22,6 +22,7 @@ class CompareState:
     y: str = setting("", _KEY)
     colour: str = setting("", _KEY)
     size: str = setting("", _KEY)
+    brush: str = setting("", _KEY)  # two corners in the numbers of the two axes
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from math import floor
 LEFT, RIGHT, TOP, BOTTOM = 34, 10, 30, 34  # pixels around each panel: tick labels, title
 LARGEST, LARGEST_FIRST = 26, 32  # pixels of a cell's side: no larger, and of a first panel that leads the others
 HIGH = 660  # pixels of all panels together, where nobody knows the window
+LARGEST_ALONE = 40  # pixels of a cell of the only panel of a page
 _COMFORTABLE = 14  # pixels of a cell: from here on, less height counts more than larger cells
 _WHOLE = 8  # pixels of a cell: from here on, only whole ones, so that all cells are equal
 _LEGIBLE = 180  # pixels of the shorter side of a panel whose cells are small
@@ -79,6 +80,8 @@ def arrange(
     comfortable; else as their cells are largest: in rows, or with the first panel large and the rest in two or three
     rows behind it. No place in the last row stays empty. On a phone they stand below each other, and the page scrolls.
     """
+    if count == 1 and largest == LARGEST:
+        largest = LARGEST_ALONE
     task = _Task(count, max(1, cells[0]), max(1, cells[1]), width, height, largest, profile)
     if width < _PHONE:
         return _on_a_phone(task if beside else replace(task, profile=""))

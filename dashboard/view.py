@@ -131,14 +131,14 @@ def opened(catalogue: Catalogue, read: ReadState) -> View:
 
 
 def chosen_model(catalogue: Catalogue, text: str) -> tuple[ModelCard, list[str]]:
-    """The model that an address names, with or without a fingerprint, and what is wrong with the name.
+    """The model that an address names, with or without a fingerprint; or else another, and what is wrong with the name.
 
     Without a name it is the default model.
     """
     read = ViewState.from_values({"model": text})
     notices = list(read.notices)
     card, _ = _checkpoint(catalogue, read.state, notices)
-    return card, [f"{notice} {card.id} {card.fingerprint[:8]} is chosen instead." for notice in notices]
+    return card, notices
 
 
 def _checkpoint(catalogue: Catalogue, state: ViewState, notices: list[str]) -> tuple[ModelCard, ViewState]:

@@ -26,7 +26,7 @@
  */
 
 export const [LEFT, RIGHT, TOP, BOTTOM] = [34, 10, 30, 34];
-const LARGEST_FIRST = 32;
+const [LARGEST, LARGEST_FIRST, LARGEST_ALONE] = [26, 32, 40];
 const COMFORTABLE = 14;
 const WHOLE = 8;
 const LEGIBLE = 180;
@@ -43,6 +43,7 @@ const [GAP, LEAST_SIDE, LARGEST_SIDE, UNDER] = [28, 110, 220, 46];
  */
 export function arrange(task) {
   const { count, width, height, largest, beside } = task;
+  if (count === 1 && largest === LARGEST) return arrange({ ...task, largest: LARGEST_ALONE });
   if (width < PHONE) return onAPhone(beside ? task : { ...task, profile: "" });
   const options = evenly(task).map((each) => inRows(task, each, height));
   if (!beside) options.push(...leading(task));

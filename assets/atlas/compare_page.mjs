@@ -4,7 +4,7 @@ import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { heatColour, heatMap } from "./heat.mjs";
 import { modelQuery, named, pageOf, queryString, settingsOf, written } from "./query.mjs";
-import { clipped, correlation, depthProfile, difference, extent, inside } from "./comparing.mjs";
+import { brushOf, brushText, clipped, correlation, depthProfile, difference, extent, inside, short } from "./comparing.mjs";
 
 /** @typedef {import("./comparing.mjs").Grid} Grid */
 /** @typedef {{id: string, fingerprint: string, layers: number[], heads: number}} Card */
@@ -20,7 +20,7 @@ const HEIGHT = 380;
 const [EDGE, TOP] = [46, 30]; // pixels for the axes of the scatter, and above it for the name of the upward one
 
 /** @type {{asked: number, maps: DrawnMap[], points: {x: number, y: number, place: Place}[]}} */
-const page = { asked: 0, maps: [], points: [] };
+const page = { asked: 0, maps: [], points: [] }; // the points by their numbers
 
 /** @param {string} id */
 function part(id) {
@@ -68,6 +68,14 @@ function words(key) {
   return option ? `${group}${option.textContent}` : "";
 }
 
+/**
+ * Select what is inside a rectangle; it is a field of the form that nobody sees, and so is in the address.
+ * @param {string} text
+ */
+function setBrush(text) {
+  /** @type {HTMLInputElement} */ (form().elements.namedItem("brush")).value = text;
+}
+
 /** Fetch what is chosen and draw it; an answer to an earlier choice is dropped. */
 async function draw() {
   const asked = ++page.asked;
@@ -87,7 +95,7 @@ async function draw() {
     const isSame = left.card.fingerprint === right.card.fingerprint;
     if (sameShape(left, right)) drawScatter(left, right, third && third.values, fourth && fourth.values, colour);
     else drawDepths(left, right);
-    if (isSame) selectHeads([]);
+    if (isSame) selectHeads(left, right);
     else await drawMatches(a, b, asked);
   } catch (error) {
     part("compare-note").textContent = error instanceof Error ? error.message : "The server does not answer.";
@@ -112,15 +120,17 @@ function drawMaps(left, right) {
   holder.replaceChildren();
   page.maps = [];
   const [low, high] = extent([left.values, right.values]);
-  for (const side of [left, right]) addMap(holder, side, Math.max(-low, high));
+  const full = Math.max(-low, high);
+  for (const side of [left, right]) addMap(holder, side, full, low < 0);
   if (sameShape(left, right)) {
     const values = difference(left.values, right.values);
     const most = Math.max(...extent([values]).map(Math.abs)) || 1;
-    addMap(holder, { card: left.card, values, title: "right − left" }, most);
+    const title = "right − left: blue where left is higher, orange where right is";
+    addMap(holder, { card: left.card, values, title }, most, true);
   }
-  const r = sameShape(left, right) ? `Pearson r = ${correlation(left.values, right.values).toFixed(2)} over all heads. ` : "";
-  const colours = low < 0 ? ": blue above 0, orange below" : "";
-  const scale = `One scale for both maps, from ${low.toPrecision(2)} to ${high.toPrecision(2)}${colours}.`;
+  const r = sameShape(left, right) ? `Pearson r = ${short(correlation(left.values, right.values))} over all heads. ` : "";
+  const colours = low < 0 ? ": blue below 0, orange above" : "";
+  const scale = `One scale for both maps, from ${short(low)} to ${short(high)}${colours}.`;
   const depth = sameShape(left, right) ? "" : " The models differ in size: below, their layers by relative depth.";
   part("compare-note").textContent = r + scale + depth;
 }
@@ -129,9 +139,11 @@ function drawMaps(left, right) {
  * @param {HTMLElement} holder
  * @param {Side} side
  * @param {number} most
+ * @param {boolean} falls blue is below zero, as on the maps of losses
  */
-function addMap(holder, side, most) {
+function addMap(holder, side, most, falls) {
   const map = heatMap(side.values, side.title, most, {
+    falls,
     layers: side.card.layers,
     hover: (place) => showHead(place, side.card),
     click: (place) => openHead(side.card, place),
@@ -152,7 +164,7 @@ function showHead(place, card) {
     map.show(isThere ? place : null);
     if (!isThere) continue;
     const value = side.values[place.row][place.column];
-    said.push(`${side.title} ${value === null ? "no value" : value.toPrecision(3)}`);
+    said.push(`${side.title} ${short(value, 3) || "no value"}`);
   }
   if (place) part("compare-note").textContent = `${nameOf(card, place)} · ${said.join(" · ")}`;
   for (const point of document.querySelectorAll("#compare-scatter circle")) {
@@ -216,7 +228,7 @@ function drawScatter(left, right, colours, sizes, colour) {
   const up = (/** @type {number} */ value) => HEIGHT - EDGE - clipped(value, y0, y1) * (HEIGHT - EDGE - TOP);
   picture.append(...axes(left.title, right.title, [x0, x1], [y0, y1]));
   const largest = sizes ? Math.max(...extent([sizes]).map(Math.abs)) || 1 : 1;
-  const strongest = colours ? Math.max(...extent([colours]).map(Math.abs)) || 1 : 1;
+  const strongest = colours ? fullColour(colours) : 1;
   page.points = [];
   for (const [row, values] of left.values.entries()) {
     for (const [column, value] of values.entries()) {
@@ -231,12 +243,21 @@ function drawScatter(left, right, colours, sizes, colour) {
       circle.addEventListener("mouseenter", () => showHead(place, left.card));
       circle.addEventListener("click", () => openHead(left.card, place));
       picture.append(circle);
-      page.points.push({ x, y, place });
+      page.points.push({ x: value, y: other, place });
     }
   }
   const holder = part("compare-scatter");
   holder.replaceChildren(element("h2", "", "Head by head"), picture, ...classLegend(colour));
   listenToBrush(/** @type {SVGSVGElement} */ (picture), left, right);
+}
+
+/**
+ * The number of full blue: where some are below zero, one of them.
+ * @param {Grid} values
+ */
+function fullColour(values) {
+  const [low, high] = extent([values]);
+  return low < 0 ? -Math.max(-low, high) : high || 1;
 }
 
 /**
@@ -303,11 +324,11 @@ function axes(below, beside, [x0, x1], [y0, y1]) {
   const bottom = HEIGHT - EDGE;
   return [
     svg("path", { d: `M${EDGE} ${TOP - 6}V${bottom}H${WIDTH - 10}`, fill: "none", stroke: "currentColor", "stroke-opacity": 0.4 }),
-    svg("text", { x: EDGE, y: bottom + 16 }, x0.toPrecision(2)),
-    svg("text", { x: WIDTH - 16, y: bottom + 16, "text-anchor": "end" }, x1.toPrecision(2)),
+    svg("text", { x: EDGE, y: bottom + 20 }, short(x0)),
+    svg("text", { x: WIDTH - 16, y: bottom + 20, "text-anchor": "end" }, short(x1)),
     svg("text", { x: (WIDTH + EDGE) / 2, y: bottom + 34, "text-anchor": "middle" }, below),
-    svg("text", { x: EDGE - 4, y: bottom, "text-anchor": "end" }, y0.toPrecision(2)),
-    svg("text", { x: EDGE - 4, y: TOP + 4, "text-anchor": "end" }, y1.toPrecision(2)),
+    svg("text", { x: EDGE - 8, y: bottom, "text-anchor": "end" }, short(y0)),
+    svg("text", { x: EDGE - 8, y: TOP + 4, "text-anchor": "end" }, short(y1)),
     svg("text", { x: 4, y: 13 }, `↑ ${beside}`),
   ];
 }
@@ -341,37 +362,55 @@ function listenToBrush(picture, left, right) {
   });
   addEventListener("mouseup", (event) => {
     if (!start) return;
-    const end = at(event);
-    const places = inside(page.points, start, end);
+    const corners = [start, at(event)].map(({ x, y }) => numbersAt(x, y, left, right));
     start = null;
-    selectHeads(places.map(({ place }) => place), left, right);
+    setBrush(brushText(corners[0], corners[1]));
+    history.replaceState(null, "", address());
+    selectHeads(left, right);
   });
 }
 
 /**
- * List the selected heads, and mark them on the maps.
- * @param {Place[]} places
- * @param {Side} [left]
- * @param {Side} [right]
+ * The two numbers at a place of the scatter.
+ * @param {number} x pixels
+ * @param {number} y
+ * @param {Side} left
+ * @param {Side} right
  */
-function selectHeads(places, left, right) {
+function numbersAt(x, y, left, right) {
+  const [x0, x1] = extent([left.values]);
+  const [y0, y1] = extent([right.values]);
+  const across = (x - EDGE) / (WIDTH - EDGE - 16);
+  const up = (HEIGHT - EDGE - y) / (HEIGHT - EDGE - TOP);
+  return { x: x0 + across * (x1 - x0), y: y0 + up * (y1 - y0) };
+}
+
+/**
+ * List the heads that the rectangle selects, and mark them on the maps.
+ * @param {Side} left
+ * @param {Side} right
+ */
+function selectHeads(left, right) {
+  const corners = brushOf(chosen().brush);
+  const places = corners ? inside(page.points, ...corners).map(({ place }) => place) : [];
   for (const { map } of page.maps) map.select(places);
   const holder = part("compare-heads");
-  if (!places.length || !left || !right) {
+  if (!places.length) {
     holder.replaceChildren(element("h2", "", "Selected heads"), element("p", "hint", "Drag over the points to select heads."));
     return;
   }
+  const numberOf = (/** @type {Side} */ side, /** @type {Place} */ { row, column }) => side.values[row][column];
+  places.sort((one, other) => Number(numberOf(left, other)) - Number(numberOf(left, one)));
   const rows = places.map((place) => [
     nameOf(left.card, place),
-    String(left.values[place.row][place.column]),
-    String(right.values[place.row][place.column]),
+    short(numberOf(left, place), 3),
+    short(numberOf(right, place), 3),
   ]);
-  rows.sort((one, other) => Number(other[1]) - Number(one[1]));
   const table = headTable(["head", left.title, right.title], rows, [left.card]);
   const pins = rows.slice(0, 8).map(([name]) => name).join(".");
-  const link = element("a", "button", "Pin the first eight on the maps");
+  const link = element("a", "button", rows.length > 8 ? "Pin the first eight on the maps" : "Pin them on the maps");
   link.href = `/${queryString({ model: named(left.card), pin: pins })}`;
-  holder.replaceChildren(element("h2", "", `${rows.length} selected heads`), link, table);
+  holder.replaceChildren(element("h2", "", rows.length === 1 ? "1 selected head" : `${rows.length} selected heads`), link, table);
 }
 
 /**
@@ -399,14 +438,15 @@ function headTable(titles, rows, cards) {
  */
 function drawDepths(left, right) {
   const lines = [depthProfile(left.values), depthProfile(right.values)];
-  const most = Math.max(...lines.flat().map(({ mean }) => mean), 1e-9);
+  const means = lines.flat().map(({ mean }) => mean);
+  const [least, most] = [Math.min(...means, 0), Math.max(...means, 1e-9)];
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "compare-points", role: "img" });
   picture.setAttribute("aria-label", "Mean of each layer by relative depth");
-  picture.append(...axes("relative depth", "mean of a layer's heads", [0, 1], [0, most]));
+  picture.append(...axes("relative depth", "mean of a layer's heads", [0, 1], [least, most]));
   for (const [i, line] of lines.entries()) {
     const points = line.map(({ depth, mean }) => {
       const x = EDGE + depth * (WIDTH - EDGE - 16);
-      return `${x.toFixed(1)},${(HEIGHT - EDGE - (Math.max(0, mean) / most) * (HEIGHT - EDGE - TOP)).toFixed(1)}`;
+      return `${x.toFixed(1)},${(HEIGHT - EDGE - clipped(mean, least, most) * (HEIGHT - EDGE - TOP)).toFixed(1)}`;
     });
     picture.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: SIDES[i], "stroke-width": 2 }));
   }
@@ -428,14 +468,15 @@ async function drawMatches(a, b, asked) {
   const rows = reply.matches.map((/** @type {any} */ match) => [match.head, match.other, match.cosine.toFixed(2)]);
   const table = headTable([reply.model.id, reply.other.id, "cosine"], rows, [reply.model, reply.other]);
   const hint =
-    "By the cosine between the scores that both models have, 1 for equal proportions. Pairs whose scores are both similar " +
-    "and high come first: the order is by cosine times the length of the weaker head's scores.";
+    "By the cosine of the scores that both models have (1 for equal proportions). Pairs whose scores are both similar and " +
+    "high come first: they are ordered by cosine times the length of the weaker head's scores.";
   part("compare-heads").replaceChildren(element("h2", "", "Most similar heads"), element("p", "hint", hint), table);
 }
 
 listenToCopying();
 form().addEventListener("change", (event) => {
   const field = /** @type {HTMLSelectElement} */ (event.target);
+  if (["a", "b", "x", "y"].includes(field.name)) setBrush("");
   if (field.name === "a" || field.name === "b") location.assign(address());
   else draw();
 });

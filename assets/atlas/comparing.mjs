@@ -90,6 +90,36 @@ export function depthProfile(values) {
 }
 
 /**
+ * A rectangle as an address has it: two corners.
+ * @param {{x: number, y: number}} one
+ * @param {{x: number, y: number}} other
+ */
+export function brushText(one, other) {
+  return [one.x, one.y, other.x, other.y].map((value) => String(Number(value.toPrecision(4)))).join(",");
+}
+
+/**
+ * The corners of a rectangle in an address; null when it has none.
+ * @param {string} text
+ * @returns {[{x: number, y: number}, {x: number, y: number}] | null}
+ */
+export function brushOf(text) {
+  const numbers = text.split(",").map((part) => (part.trim() ? Number(part) : NaN));
+  if (numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
+  const [x0, y0, x1, y1] = numbers;
+  return [{ x: x0, y: y0 }, { x: x1, y: y1 }];
+}
+
+/**
+ * A number in few digits, with a true minus sign.
+ * @param {number | null} value
+ * @param {number} [digits]
+ */
+export function short(value, digits = 2) {
+  return value === null ? "" : String(Number(value.toPrecision(digits))).replace("-", "−");
+}
+
+/**
  * The points inside a rectangle, whichever of its corners are given.
  * @template {{x: number, y: number}} Point
  * @param {Point[]} points

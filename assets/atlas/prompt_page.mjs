@@ -78,15 +78,16 @@ function chosen() {
 async function read() {
   const asked = ++page.asked;
   const { model, text, head, ablate, instead } = chosen();
+  if (!model) return say("Choose a model first.");
   if (!text.trim()) return;
   history.replaceState(null, "", `/prompt${queryString(written(chosen(), settingsOf(form())))}`);
-  say("Reading … the first question loads the model.");
+  say("Running … the first time, the model has to be loaded.");
   for (const off of new Set(["none", ablate])) {
     const reply = await ask(questionOf(model, text, headNames(head).slice(0, mostHeads()), off, instead));
     if (asked !== page.asked) return;
     if (typeof reply === "string") return say(reply);
     show(reply, text);
-    say(off === ablate ? "" : "Switching heads off, one after the other …");
+    say(off === ablate ? "" : "Switching heads off, one by one …");
   }
 }
 
@@ -159,7 +160,7 @@ function showEffects(reading) {
   const { direct, without } = reading;
   addEffects(holder, reading, direct.heads, `direct effect on the logit of ${first}: blue raises it, orange lowers it`, direct.about);
   if (without) {
-    const title = `change of log P(${first}) without the head: blue loses, orange gains`;
+    const title = `change in log P(${first}) without the head: blue loses, orange gains`;
     addEffects(holder, reading, without.heads, title, without.about, true);
   }
 }
@@ -237,7 +238,7 @@ function patternCard(reading, pattern) {
   const spans = reading.tokens.map((token) => element("span", "token", printable(token.text)));
   text.append(...spans);
   const across = reading.tokens.map((_, key) => pattern.attention.map((row) => row[key] ?? 0));
-  const note = element("p", "hint", "Hover over a token, or over a square: what it looks at is shaded in the text.");
+  const note = element("p", "hint", "Hover over a token or a square: what the token looks at is shaded in the text.");
   /** @param {Place | null} place */
   const hover = (place) => {
     map.show(place);
@@ -251,7 +252,7 @@ function patternCard(reading, pattern) {
       note.textContent = `${printable(reading.tokens[place.column].text)} looks at ${printable(reading.tokens[place.row].text)}: ${weight}`;
     }
   };
-  const map = heatMap(across, "looked at (across), looking (down)", 1, { hover });
+  const map = heatMap(across, "across: the token looked at; down: the token that looks", 1, { hover });
   for (const [looking, span] of spans.entries()) {
     span.addEventListener("mouseenter", () => hover({ row: mostSeen(pattern.attention[looking]), column: looking }));
     span.addEventListener("mouseleave", () => hover(null));

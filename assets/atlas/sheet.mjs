@@ -189,7 +189,7 @@ export function drawProfile(piece, profile, heads, sight, most) {
  */
 function scaleOf(profile, { width, height }, across, most) {
   const base = baseOf({ width, height }, profile, across);
-  const end = `${Math.round(100 * most)}%`;
+  const end = `${Math.round(100 * most)} %`;
   const names = profile.signed ? [...profile.names].reverse() : [""];
   if (across) {
     const words = width >= 150 ? names.join(" ← share of heads → ").trim() : names.join(" ← → ");

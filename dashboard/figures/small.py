@@ -6,14 +6,16 @@ from dashboard.figures.numbers import FONT, Figure, Properties, heading, plain
 from dashboard.palette import Colours
 
 _LEAST = 320  # pixels of a plot with its margins
-_LEFT, _RIGHT, _TOP, _BOTTOM, _LEGEND = 56, 12, 24, 40, 26
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 12, 24, 40
+_LEGEND, _LEGEND_BROKEN, _NARROW = 26, 46, 480  # pixels of a legend on one line, on two, and from where it has one
 
 
 def small_multiples(titles: Sequence[str], width: int, height: int, palette: Colours) -> Figure:
     """An empty plot under each title; further ones share the first one's y axis."""
     beside = max(1, min(len(titles), width // _LEAST))
     rows = max(1, -(-len(titles) // beside))
-    total = rows * height + _LEGEND
+    legend = _LEGEND if width >= _NARROW else _LEGEND_BROKEN
+    total = rows * height + legend
     layout: Properties = {
         "width": width,
         "height": total,
@@ -35,7 +37,7 @@ def small_multiples(titles: Sequence[str], width: int, height: int, palette: Col
     for number, title in enumerate(titles):
         mark = "" if number == 0 else str(number + 1)
         left = number % beside * (width // beside) + _LEFT
-        top = number // beside * height + _TOP + _LEGEND
+        top = number // beside * height + _TOP + legend
         right, bottom = left + width // beside - _LEFT - _RIGHT, top + height - _TOP - _BOTTOM
         layout[f"xaxis{mark}"] = {**_axis(palette), "domain": [left / width, right / width], "anchor": f"y{mark}"}
         shared = {"matches": "y"} if mark else {}

@@ -14,7 +14,7 @@ def header() -> html.Header:
     return html.Header(
         [
             html.A("Head Atlas", href="/", className="brand"),
-            html.A("The maps", href="/", className="button"),
+            html.A("Maps", href="/", className="button"),
             copy_button(),
         ],
         className="top",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from dash import html
+from dash import dcc, html
 
 from analysis.models.card import ModelCard
 from analysis.results.quantities import Quantity
@@ -15,7 +15,7 @@ from dashboard.maps import map_of
 from dashboard.page.beside import header, settings_of_form
 from dashboard.query import named
 
-_NOTHING = Quantity("", "none", "")
+_NOTHING = Quantity("", "all alike", "")
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,13 @@ def compare_page(choices: Choices) -> list[Any]:
     numbers = [each for each in choices.of_a if not each.is_class]
     others = [each for each in choices.of_b if not each.is_class]
     fields = [
-        _field("a", "Left model", [(named(card), card.id, "") for card in choices.models], choices),
-        _field("x", "Left number", _options(numbers), choices),
-        _field("b", "Right model", [(named(card), card.id, "") for card in choices.models], choices),
-        _field("y", "Right number", _options(others), choices),
-        _field("colour", "Colour of a point", _options([_NOTHING, *choices.of_a]), choices),
-        _field("size", "Size of a point", _options([_NOTHING, *numbers]), choices),
+        _field("a", "Left: model", [(named(card), card.id, "") for card in choices.models], choices),
+        _field("x", "Left: number", _options(numbers), choices),
+        _field("b", "Right: model", [(named(card), card.id, "") for card in choices.models], choices),
+        _field("y", "Right: number", _options(others), choices),
+        _field("colour", "Point colour", _options([_NOTHING, *choices.of_a]), choices),
+        _field("size", "Point size", _options([_NOTHING, *numbers]), choices),
+        dcc.Input(type="hidden", name="brush", value=choices.chosen.brush),
     ]
     form = html.Form(
         fields,
@@ -57,7 +58,7 @@ def compare_page(choices: Choices) -> list[Any]:
                 html.H1("Compare"),
                 html.P(
                     "Each square and each point is one attention head. Hover to find a head everywhere, drag over the "
-                    "points to select several, click to open a head's page. The address is the view.",
+                    "points to select several, click to open a head's page. All choices are in the address.",
                     className="hint",
                 ),
                 form,

@@ -24,7 +24,7 @@ def form() -> html.Div:
             "model",
             "Model",
             "org/name, or a folder or .gguf file of the models directory",
-            320,
+            440,
             "Which model? Type its name.",
         ),
         _text("revision", "Revision", "main", 140),

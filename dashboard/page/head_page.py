@@ -197,7 +197,7 @@ def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
 
 
 def _header_of_search(card: ModelCard, text: str) -> html.Header:
-    back = html.A("The maps", href=map_address(card), className="button")
+    back = html.A("Maps", href=map_address(card), className="button")
     return html.Header(
         [html.A("Head Atlas", href="/", className="brand"), back, search_form(card, text)], className="top"
     )

@@ -11,7 +11,7 @@ from dashboard.addresses import PromptState
 from dashboard.page.beside import header, settings_of_form
 from dashboard.query import named
 
-_OFF = {"last": "the last token", "all": "every token", "none": "no token"}  # where heads are switched off
+_OFF = {"last": "the last token", "all": "every token", "none": "no token (skip this)"}  # where heads are switched off
 _INSTEAD = {"zero": "zero", "mean": "its mean over the text"}
 EXAMPLE = "When Mary and John went to the store, John gave a drink to"
 
@@ -19,14 +19,16 @@ EXAMPLE = "When Mary and John went to the store, John gave a drink to"
 def prompt_page(models: Sequence[ModelCard], asked: PromptState) -> list[Any]:
     """The page without what the worker computes; `asked` is what the address says."""
     names = {named(card): card.id for card in models}
+    if not asked.model:
+        names = {"": "Choose a model", **names}
     form = html.Form(
         [
             html.Label([html.Span("Model"), _select("model", names, asked.model)]),
-            html.Label([html.Span("Heads whose attention is shown"), _heads(asked.head)]),
-            html.Label([html.Span("Each head is switched off at"), _select("ablate", _OFF, asked.ablate)]),
-            html.Label([html.Span("In its place stands"), _select("instead", _INSTEAD, asked.instead)]),
+            html.Label([html.Span("Show the attention of heads"), _heads(asked.head)]),
+            html.Label([html.Span("Switch heads off at"), _select("ablate", _OFF, asked.ablate)]),
+            html.Label([html.Span("Replace their output by"), _select("instead", _INSTEAD, asked.instead)]),
             html.Label([html.Span("Text"), _text(asked.text)], className="long"),
-            html.Button("Read it", className="button"),
+            html.Button("Run", className="button"),
         ],
         id="prompt-form",
         action="/prompt",
@@ -40,6 +42,10 @@ def prompt_page(models: Sequence[ModelCard], asked: PromptState) -> list[Any]:
         html.Main(
             [
                 html.H1("On my prompt"),
+                html.P(
+                    "Type a text to see where heads look, what the model predicts next, and which heads matter for it.",
+                    className="hint",
+                ),
                 form,
                 html.P(id="prompt-note", className="hint", role="status"),
                 html.Section(id="prompt-next", className="card", hidden=True),

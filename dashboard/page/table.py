@@ -51,7 +51,7 @@ def _grid() -> dag.AgGrid:
             },
             "rowHeight": 30,
             "headerHeight": 30,
-            "groupHeaderHeight": 28,
+            "groupHeaderHeight": 24,
             "animateRows": False,
             "ensureDomOrder": True,
             "tooltipShowDelay": 300,

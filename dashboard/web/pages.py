@@ -26,6 +26,7 @@ from dashboard.web.nowhere import nowhere_page
 
 _QUESTION = "q"  # beside the view in the address of a search
 _LONGEST = 200  # characters of a question
+_NOTHING_COMPUTED = "Nothing was computed. Choose a model below."
 _STYLES = ("1-base", "2-header", "5-cards", "6-tasks", "head-page")
 
 
@@ -58,7 +59,9 @@ def routes(catalogue: Catalogue) -> APIRouter:
     def of_prompt(request: Request) -> Response:
         asked, notices = read_query(PromptState, request.url.query)
         card, more = chosen_model(catalogue, asked.model)
-        body = _notices([*notices, *more]) + as_html(prompt_page(catalogue.models(), replace(asked, model=named(card))))
+        told = [*more, _NOTHING_COMPUTED] if more else []
+        asked = replace(asked, model="" if more else named(card))
+        body = _notices([*notices, *told]) + as_html(prompt_page(catalogue.models(), asked))
         words = "Where attention heads look on a text, and what each does for the next token."
         return _page(f"{asked.text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
 
@@ -87,8 +90,11 @@ def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]
         y=asked.y if asked.y in numbers_b else _against(x, numbers_b, of_same=a == b),
         colour=asked.colour if asked.colour in all_a else "",
         size=asked.size if asked.size in numbers_a else "",
+        brush=asked.brush,
     )
-    all_notices = dict.fromkeys([*notices, *of_first, *of_second])
+    told = [f"{notice} {a.id} {a.fingerprint[:8]} is shown instead." for notice in of_first]
+    told += [f"{notice} {b.id} {b.fingerprint[:8]} is shown instead." for notice in of_second]
+    all_notices = dict.fromkeys([*notices, *told])
     return Choices(tuple(catalogue.models()), of_a, of_b, chosen, tuple(all_notices))
 
 

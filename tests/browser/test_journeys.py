@@ -804,4 +804,10 @@ def test_compare_any_two_numbers_and_brush(browser, address):
     expect(page.locator("#compare-heads")).to_contain_text("L23H4")
     selected = int(page.locator("#compare-heads h2").text_content().split()[0])
     expect(page.locator("#compare-maps .selected")).to_have_count(3 * selected)
+    page.reload()
+    expect(page.locator("#compare-maps .selected")).to_have_count(3 * selected)
+    expect(page.locator("#compare-heads h2")).to_contain_text(str(selected))
+    page.locator("select[name=y]").select_option("running/country_language/promote")
+    expect(page.locator("#compare-maps .selected")).to_have_count(0)
+    assert "brush=" not in page.url
     page.close()

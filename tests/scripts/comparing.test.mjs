@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { clipped, correlation, depthProfile, difference, extent, inside } from "../../assets/atlas/comparing.mjs";
+import { brushOf, brushText, clipped, correlation, depthProfile, difference, extent, inside, short } from "../../assets/atlas/comparing.mjs";
 
 test("zero is always within the extent, and heads without a value are passed over", () => {
   assert.deepEqual(extent([[[0.2, null], [0.5, 0.1]]]), [0, 0.5]);
@@ -38,4 +38,15 @@ test("points inside a rectangle are found from any corner", () => {
   const points = [{ x: 1, y: 1 }, { x: 5, y: 5 }];
   assert.deepEqual(inside(points, { x: 2, y: 2 }, { x: 0, y: 0 }), [points[0]]);
   assert.deepEqual(inside(points, { x: 0, y: 9 }, { x: 9, y: 0 }), points);
+});
+
+test("a rectangle in an address is read as it was written, and anything else is none", () => {
+  const text = brushText({ x: 0.123456, y: -2 }, { x: 0.5, y: 1e-7 });
+  assert.equal(text, "0.1235,-2,0.5,1e-7");
+  assert.deepEqual(brushOf(text), [{ x: 0.1235, y: -2 }, { x: 0.5, y: 1e-7 }]);
+  for (const odd of ["", "1,2,3", "1,2,3,", "1,2,3,x", "1,2,3,4,5", "1,2,3,Infinity"]) assert.equal(brushOf(odd), null);
+});
+
+test("a number is short, with a true minus sign, and nothing where there is none", () => {
+  assert.deepEqual([short(-0.0321), short(0), short(0.64999998, 3), short(null)], ["−0.032", "0", "0.65", ""]);
 });

@@ -8,11 +8,11 @@ from analysis.methods.ablation.result import Order, record_of
 from analysis.results.provenance import Item
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import FONT, Figure, Properties, plain
-from dashboard.palette import Colours
+from dashboard.palette import ABOVE, BELOW, OTHER, Colours
 
 HEIGHT = 260  # pixels
 _RANDOM = "random"  # how the names of random orders begin
-_LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+_TONES = (BELOW, ABOVE, OTHER)  # of the lines, whose colours are then seen on a dark page too
 
 
 def curves(scores: Scores, items: Sequence[Item], palette: Colours) -> Figure:
@@ -22,7 +22,8 @@ def curves(scores: Scores, items: Sequence[Item], palette: Colours) -> Figure:
     for place, item in enumerate(items):
         mark = "" if not place else str(place + 1)
         traces += _lines(record_of(scores, item.name).curve, mark, palette)
-        start, end = place / len(items), (place + 0.86) / len(items)
+        width = 1 if item is items[-1] else 0.86
+        start, end = place / len(items), (place + width) / len(items)
         axis = {"zeroline": False, "gridcolor": palette.empty}
         layout[f"xaxis{mark}"] = {
             **axis,
@@ -38,7 +39,9 @@ def _lines(orders: Sequence[Order], mark: str, palette: Colours) -> list[Propert
     random = [order for order in orders if order.name.startswith(_RANDOM)]
     lines = []
     for number, order in enumerate(order for order in orders if order not in random):
-        lines.append(_line(order.title, order.accuracy, mark, _LINES[number % len(_LINES)], 2))
+        tone = _TONES[number % len(_TONES)]
+        line = _line(order.title, order.accuracy, mark, palette.of(tone), 2)
+        lines.append({**line, "meta": {"tone": tone}})  # by which the scripts follow the palette
     if random:
         shortest = min(len(order.accuracy) for order in random)
         mean = np.mean([order.accuracy[:shortest] for order in random], axis=0)

@@ -114,9 +114,10 @@ def _row(shown: Shown, item: Item, asked: AskedHead) -> html.Tr:
     does = item.name in _DOES
     bar = html.I(style={"width": f"{100 * share:.1f}%"})
     rank = shown.result.rank(item.name, asked.head, SCORE)
-    number = html.Span([bar, html.Span(f"{share:.2f}{_unit(shown, item, cell)}")], className="bar")
+    number = html.Span([bar, html.Span(f"{share:.2f}")], className="bar")
+    measured = html.Span(_unit(shown, item, cell), className="hint")
     return html.Tr(
-        [html.Th(item.title, scope="row"), html.Td(number), html.Td(str(rank), className="num")],
+        [html.Th([item.title, measured], scope="row"), html.Td(number), html.Td(str(rank), className="num")],
         className="strong" if does and share >= shown.state.least else "",
         **({"data-reaches": f"{_KEY} {share}"} if does else {}),
     )

@@ -768,7 +768,7 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     page.keyboard.press("Escape")
     page.get_by_role("link", name="On my prompt").click()
     page.locator("[name=text]").fill("The capital of France is")
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Run").click()
     pattern = page.locator("#prompt-patterns .card")
     expect(pattern).to_contain_text("L23H4 looks", timeout=90_000)
     expect(page.locator("#prompt-next th").first).to_contain_text("Paris")

@@ -44,7 +44,7 @@ def labels_of(scores: Scores) -> list[Label]:
 def label_pairs(
     method: RelationMethod, scores: Scores, model: OpenModel, progress: Progress
 ) -> Iterator[tuple[str, HeadPairs]]:
-    """The pairs behind every label of a map, in its first sample, with which a view begins: all would be too much."""
+    """The pairs behind every label of a map, in each of its samples."""
     labels = labels_of(scores)
     if not labels:
         return
@@ -56,7 +56,8 @@ def label_pairs(
     plan = method.plan(model.checkpoint.card, settings)
     if not isinstance(plan, RelationPlan):
         raise TypeError("only scores for relations have pairs behind them")
-    yield from _of_sample(plan, labels, plan.samples[0], model, progress)
+    for sample in plan.samples:
+        yield from _of_sample(plan, labels, sample, model, progress)
 
 
 def _of_sample(

@@ -7,42 +7,47 @@ from analysis.models.checkpoint import Checkpoint
 
 Kept = TypeVar("Kept")
 
+_QUESTIONS = 4  # things that are kept to answer them; each may take some hundred megabytes of disk
+
 
 class OpenModel:
     """What the steps of a method get to work with.
 
     Loading weights takes longer than most steps, so one thing at a time is kept between them: the next step that asks
     for the same finds it, and one that asks for something else lets it go first, because two may not fit in memory.
-    Small things that answer questions have a place of their own, so that a question costs a job nothing.
+    Small things that answer questions have a place of their own, so that a question costs a job nothing; the last few are
+    kept, because people go back and forth between them.
     """
 
     def __init__(self, checkpoint: Checkpoint, device: str = "auto") -> None:
         self.checkpoint = checkpoint
         self.device = device
         self.device_name = ""  # as provenance writes it, once something was computed
-        self._for_steps = _Kept()
-        self._for_questions = _Kept()
+        self._for_steps = _Kept(1)
+        self._for_questions = _Kept(_QUESTIONS)
 
     def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """What was made under this key the last time, or made now; only the last one is kept."""
         return self._for_steps.get(key, make)
 
     def keep_for_questions(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """The same for something small that the next question about the same may need."""
+        """The same for something small that one of the next questions may need."""
         return self._for_questions.get(key, make)
 
 
 class _Kept:
-    """One thing under its key."""
+    """The last things that were asked for, under their keys."""
 
-    def __init__(self) -> None:
-        self._key: Hashable = None
-        self._thing: Any = None
+    def __init__(self, at_most: int) -> None:
+        self._at_most = at_most
+        self._things: dict[Hashable, Any] = {}  # the one that was asked for last stands last
 
     def get(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        if self._key != key:
-            self._key, self._thing = None, None
-            self._thing = make()
-            self._key = key
-        thing: Kept = self._thing
+        if key in self._things:
+            self._things[key] = self._things.pop(key)
+        else:
+            while len(self._things) >= self._at_most:
+                del self._things[next(iter(self._things))]
+            self._things[key] = make()
+        thing: Kept = self._things[key]
         return thing

@@ -19,6 +19,8 @@ from analysis.errors import UnknownFamily
 
 Seen = Callable[[int, Tensor], None]  # a layer, and what was seen there
 
+_LARGE = 64 << 20  # bytes of a layer's weights, from which on it pays to give memory back between layers
+
 
 class Prompts(Protocol):
     """B sequences of T tokens."""
@@ -63,6 +65,7 @@ class LayeredModel:
         self._model = _empty_model(weights)
         self._prefix, self._layers = _layers(self._model, weights)
         self._room: dict[tuple[str, torch.Size], Tensor] = {}  # where one layer after the other has its numbers
+        self._is_large = any(_size(module) >= _LARGE for module in self._layers.values())
         self._fill_around_layers()
 
     def run(self, prompts: Prompts, watch: Watch, seen: Seen, last: int) -> None:
@@ -92,7 +95,8 @@ class LayeredModel:
         """Read a layer's weights before it runs."""
 
         def hook(module: nn.Module, args: Any) -> None:
-            give_back()
+            if self._is_large:  # beside small layers, getting the memory again would take a quarter of the time
+                give_back()
             for name, parameter in list(module.named_parameters()):
                 place = (name, parameter.shape)
                 if place not in self._room:
@@ -161,6 +165,11 @@ def _showing(layer: int, seen: Seen, last: int) -> See:
             raise _Enough
 
     return see
+
+
+def _size(module: nn.Module) -> int:
+    """The bytes of a module's numbers, once it has them."""
+    return sum(parameter.numel() * parameter.element_size() for parameter in module.parameters())
 
 
 def _put(module: nn.Module, name: str, tensor: Tensor) -> None:

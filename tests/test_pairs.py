@@ -120,7 +120,7 @@ def test_every_pair_of_a_tiny_model_is_told_for_both_kinds(tiny_folder, store):
 
 
 def test_a_question_about_another_head_does_not_run_the_model_again(tiny_folder):
-    """What was read for a relation after a carrier answers for every head; a job's own things stay where they were."""
+    """What was read after each of the last carriers answers for every head; a job's own things stay where they were."""
     checkpoint = Checkpoint.open(tiny_folder)
     own = parse("\n".join(f"w{i},w{i + 50}" for i in range(40)).encode(), "own.csv")
     settings = RunningSettings(relations=[], files=[file_of(own)], carriers=["w1", "w2"])
@@ -138,6 +138,8 @@ def test_a_question_about_another_head_does_not_run_the_model_again(tiny_folder)
     ask(HeadId(0, 3), "w1")
     assert runs.count("running the model") == once > 0
     ask(HeadId(0, 3), "w2")
+    assert runs.count("running the model") == 2 * once
+    ask(HeadId(1, 2), "w1")
     assert runs.count("running the model") == 2 * once
     assert model.keep("job", lambda: None) is job
 
@@ -172,7 +174,7 @@ def test_pairs_of_all_labels_are_those_of_each(tiny_folder, store, monkeypatch):
 @pytest.mark.parametrize("name", ["function", "running"])
 @pytest.mark.parametrize("model", [builtin_model.ID, *(entry.id for entry in ENTRIES)])
 def test_the_pairs_of_every_label_come_with_the_project(name, model):
-    """For every label of a shipped map all kept pairs, with the hits of its score; no weights are needed."""
+    """For every label of a shipped map all kept pairs in each sample, with the hits of its score; without weights."""
     scores = shipped_scores(name, model)
     settings = method(name).settings(**settings_of(method(name), scores.provenance))
     plan = method(name).plan(scores.provenance.model, settings)
@@ -180,10 +182,11 @@ def test_the_pairs_of_every_label_come_with_the_project(name, model):
     assert labels
     for label in labels[:: max(1, len(labels) // 15)]:
         one = replace(plan, relations=(builtin()[label.relation],))
-        found = shipped_pairs(HeadPairsStep.of(one, label.head, label.kind).key)
         where = {"item": label.relation, "kind": label.kind, "layer": label.head.layer, "head": label.head.head}
-        assert found.hits == scores.hits.sel(**where).isel(sample=0).item()
-        assert (len(found.pairs), len(found.pairs[0].top)) == (scores.item(label.relation).kept, 5)
+        for sample in plan.samples:
+            found = shipped_pairs(HeadPairsStep.of(one, label.head, label.kind, sample).key)
+            assert found.hits == scores.hits.sel(**where, sample=sample).item()
+            assert (len(found.pairs), len(found.pairs[0].top)) == (scores.item(label.relation).kept, 5)
 
 
 def test_a_relation_without_a_usable_pair_is_told_as_empty(tiny_folder, store):

@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from analysis.cli import main
 from analysis.compute.hits import HitCounter, Query
+from analysis.compute.layered import model as layered
 from analysis.compute.layered.logits import NormedUnembedding
 from analysis.compute.layered.packing import LENGTH, packed
 from analysis.compute.weights import Weights
@@ -153,6 +154,18 @@ def test_nothing_is_run_behind_the_last_layer_that_is_needed(tiny_folder, monkey
     inputs_of(checkpoint, SOURCES, layers=(0, 1))
     assert not any(name.startswith(checkpoint.in_layer(2, "")) for name in read)
     assert any(name.startswith(checkpoint.in_layer(1, "")) for name in read)
+
+
+@pytest.mark.parametrize("large", [0, 1 << 40])
+def test_memory_is_given_back_beside_large_layers_only(tiny_folder, monkeypatch, large):
+    """Before every layer of a large model, and never in a small one; what is read is the same."""
+    checkpoint = Checkpoint.open(tiny_folder)
+    plain = inputs_of(checkpoint, SOURCES)[1].sources.x(2)
+    given = []
+    monkeypatch.setattr(layered, "_LARGE", large)
+    monkeypatch.setattr(layered, "give_back", lambda: given.append(1))
+    assert torch.equal(inputs_of(checkpoint, SOURCES)[1].sources.x(2), plain)
+    assert len(given) == (0 if large else 3)
 
 
 # Packing --------------------------------------------------------------------------------------------------------------

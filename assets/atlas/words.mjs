@@ -30,7 +30,7 @@ export function measureText(measure, index) {
   const number = measure.low + measure.step * values[index];
   const name = measure.name ? `${measure.name} ` : "";
   const rank = measure.ranked && number > 0 ? `, rank ${rankOf(values, index)} of ${values.length}` : "";
-  return `${name}${number.toFixed(measure.digits)}${number > 0 ? intervalText(measure, index) : ""}${rank}`;
+  return `${name}${number.toFixed(measure.digits)}${intervalText(measure, index)}${rank}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 """How far labels can be trusted: hollow and uncertain ones, intervals, β and control wherever a score is shown."""
 
 import io
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -264,6 +265,7 @@ def test_the_card_shows_interval_pairs_and_remarks(catalogue, running_scores):
     for expected in ("0.50–0.78", "26 / 40", "β", "control", "copy-like", '"data-pairs": "country_capital"'):
         assert expected in card
     assert card.count('"data-pairs"') == 19  # every applicable relation, those without a hit too
+    assert len(re.findall(r"\d\.\d\d–\d\.\d\d", card)) >= 19
     one = view_of(running_scores, state(basis="running", pins=(HeadId(23, 4),)))
     hits = float(running_scores.over_samples("mean").hits.sel(item="country_capital", layer=23, head=4).max())
     told = f"{hits:.0f}" if hits == int(hits) else f"{hits:.1f}"

@@ -23,11 +23,11 @@ test("a measure is its name, its number and its rank", () => {
   assert.equal(measureText(two.measures[0], 2), "F 0.50, rank 2 of 4");
 });
 
-test("a measure with an interval tells it in hundredths, but for a number of 0", () => {
+test("a measure with an interval tells it in hundredths, also of a number of 0", () => {
   const [low, high] = [Uint8Array.of(50, 4, 4, 0), Uint8Array.of(78, 20, 20, 5)];
   const measure = { ...all.measures[0], interval: /** @type {any} */ ([() => low, () => high]) };
   assert.equal(measureText(measure, 0), "0.65 (0.50–0.78), rank 1 of 4");
-  assert.equal(measureText(measure, 3), "0.00");
+  assert.equal(measureText(measure, 3), "0.00 (0.00–0.05)");
 });
 
 test("a number of 0 has no rank, nor has a measure that is not ranked", () => {

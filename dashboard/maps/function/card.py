@@ -146,10 +146,10 @@ def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
     best, kept = row.stronger, row.item.kept
     if np.isnan(best.score):
         return [row.missing]
-    if not best.score > 0:
-        return [_pairs_button(f"0 / {kept}", row, "promote", head, shown)]
-    promoted, suppressed = row.promote.hits, row.suppress.hits
     pieces: list[Any] = [html.Span(f"{best.low:.2f}–{best.high:.2f}", className="interval")]
+    if not best.score > 0:
+        return [*pieces, _pairs_button(f"0 / {kept}", row, "promote", head, shown)]
+    promoted, suppressed = row.promote.hits, row.suppress.hits
     if suppressed:
         end = "," if promoted else ""
         pieces.append(_pairs_button(f"{_count(suppressed)} / {kept} suppressed{end}", row, "suppress", head, shown))

@@ -159,7 +159,7 @@ def table(folder: Path, rounds: int = 3) -> str:
     lines = [
         f"| {heads} heads, {PROMPTS} × {LENGTH} tokens | off at | a forward pass per head | ours | ratio | bar "
         "| ours from the exact loss | plain from it |",
-        "|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for kind, positions, bar in CASES:
         fast, (own, plain_one) = median(ours[kind, positions]), rounding[kind, positions]

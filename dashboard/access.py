@@ -70,7 +70,7 @@ class Access:
         is_bound = self.local or bool(self.public_url and self.names)
         return name in self.names if is_bound else True
 
-    def known(self, authorization: str | None) -> Role | None:
+    def role_of(self, authorization: str | None) -> Role | None:
         """What somebody may do who needs no login, or whose login was right before. Takes no time."""
         if not self.people:
             return "analyst" if self.local else "viewer"
@@ -79,7 +79,7 @@ class Access:
 
     def role(self, authorization: str | None) -> Role | None:
         """What the sender of an `Authorization` header may do; None: a login is needed. Takes long, on purpose."""
-        role, login = self.known(authorization), _basic(authorization)
+        role, login = self.role_of(authorization), _basic(authorization)
         if role is not None or login is None:
             return role
         person = self._verified(*login)

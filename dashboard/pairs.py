@@ -81,5 +81,5 @@ def is_known(step: HeadPairsStep, engine: Engine) -> bool:
 
 def answered(step: HeadPairsStep, card: ModelCard, engine: Engine) -> HeadPairs:
     """As it comes with the project, from the store, or computed by a worker at once: not for an event loop."""
-    found = shipped_pairs(step.key)
-    return HeadPairs.from_json(engine.ask(card, step)) if found is None else found
+    shipped = shipped_pairs(step.key)
+    return HeadPairs.from_json(engine.ask(card, step)) if shipped is None else shipped

@@ -97,8 +97,8 @@ def _scales(palette: Palette, dark: bool) -> Colours:
 
 def tone_name(tone: str) -> str:
     """A tone's colour by its name, for pieces of the page that stay while the palette changes."""
-    known = colours(get_args(Palette)[0], False).tones
-    return f"var(--tone-{tone if tone in known else OTHER})"
+    names = colours(get_args(Palette)[0], False).tones
+    return f"var(--tone-{tone if tone in names else OTHER})"
 
 
 def tones(palette: Colours) -> dict[str, str]:

@@ -54,8 +54,8 @@ class Readout:
         for start, logits in self._logits(rows):
             at = tokens - start
             inside = (at >= 0) & (at < logits.shape[1])
-            found = logits.gather(1, at.clamp(0, logits.shape[1] - 1)[:, None])[:, 0]
-            own = torch.where(inside, found, own)
+            gathered = logits.gather(1, at.clamp(0, logits.shape[1] - 1)[:, None])[:, 0]
+            own = torch.where(inside, gathered, own)
             larger = torch.maximum(most, logits.amax(1))
             total = total * (most - larger).exp() + logits.sub_(larger[:, None]).exp_().sum(1)
             most = larger

@@ -70,9 +70,9 @@ class Estimate:
         """For some work; a kind that was not seen yet is taken to go at the pace of the others."""
         paces: dict[str, float] = {}
         for kind, steps in self._took.items():
-            known = [seconds / work for seconds, work in steps if work > 0]
-            if len(known) >= _ENOUGH:
-                paces[kind] = median_low(known)
+            seconds_per_unit = [seconds / work for seconds, work in steps if work > 0]
+            if len(seconds_per_unit) >= _ENOUGH:
+                paces[kind] = median_low(seconds_per_unit)
         if not paces:
             return None
         others = median_low(list(paces.values()))

@@ -31,9 +31,9 @@ def to_parquet(answers: Answers) -> bytes:
     Answers for the same head and relation stand together, because what they say differs little from sample to sample.
     """
     rows = []
-    for key, found in sorted(answers, key=_place):
-        pairs = sorted(found.pairs, key=lambda pair: (pair.source, pair.target))
-        row: Data = {name: value for name, value in asdict(found).items() if name != "pairs"}
+    for key, answer in sorted(answers, key=_place):
+        pairs = sorted(answer.pairs, key=lambda pair: (pair.source, pair.target))
+        row: Data = {name: value for name, value in asdict(answer).items() if name != "pairs"}
         row |= {"key": key, "top": [token for pair in pairs for token in pair.top]}
         for name in ("source", "target", "rank", "source_rank"):
             row[name] = [getattr(pair, name) for pair in pairs]
@@ -59,10 +59,10 @@ def _once() -> list[tuple[str, pa.DataType]]:
 
 def from_parquet(content: bytes, key: str) -> HeadPairs | None:
     """The answer under a key, if the file has it."""
-    found = pq.read_table(io.BytesIO(content), filters=[("key", "=", key)]).to_pylist()
-    if not found:
+    rows = pq.read_table(io.BytesIO(content), filters=[("key", "=", key)]).to_pylist()
+    if not rows:
         return None
-    row = found[0]
+    row = rows[0]
     once = {name: row[name] for name, _ in _once()}
     pairs = []
     for place, rank in enumerate(row["rank"]):
@@ -101,15 +101,15 @@ def _shipped_hits(model: str, fingerprint: str) -> dict[tuple[str, ...], Hits]:
     if "/" in model or not file.is_file():
         return {}
     once, lists = ["key", "method", "relation", "kind", "head", "sample", "k"], ["source", "target", "rank"]
-    found: dict[tuple[str, ...], Hits] = {}
+    hits_of: dict[tuple[str, ...], Hits] = {}
     for row in pq.read_table(io.BytesIO(file.read_bytes()), columns=[*once, *lists]).to_pylist():
         if row["key"].split("/")[1] != fingerprint:
             continue
         pairs = zip(row["source"], row["target"], row["rank"], strict=True)
         hits = frozenset((source, target) for source, target, rank in pairs if rank <= row["k"])
         label = (row["method"], row["relation"], row["kind"], row["head"])
-        found.setdefault(label, Hits(row["sample"], hits))  # of the first sample, with which a view begins
-    return found
+        hits_of.setdefault(label, Hits(row["sample"], hits))  # of the first sample, with which a view begins
+    return hits_of
 
 
 @cache

@@ -96,12 +96,12 @@ def whether_methods(results: Mapping[str, Scores]) -> list[Method]:
 
 def agreements(results: Mapping[str, Scores]) -> list[Agreement]:
     """Every method of the one kind with every item of the other, in the order of the list of methods."""
-    found = []
+    made: list[Agreement] = []
     for what in what_methods(results):
         for whether in whether_methods(results):
             for each in confronted(results, what.name, whether.name):
-                found.append(Agreement(each.what, each.whether, each.item, each.title, each.codes()))
-    return found
+                made.append(Agreement(each.what, each.whether, each.item, each.title, each.codes()))
+    return made
 
 
 def confronted(results: Mapping[str, Scores], what: str, whether: str, how: str = "mean") -> list[Confronted]:
@@ -110,13 +110,13 @@ def confronted(results: Mapping[str, Scores], what: str, whether: str, how: str 
     causes = methods.method(whether).strengths(results[whether], how)
     if labels is None or causes is None or not labels.sizes["item"]:
         return []
-    found = []
+    made: list[Confronted] = []
     for item in results[whether].provenance.items:
         is_own = item.name in labels["item"]
         label = labels.sel(item=item.name) if is_own else labels.max("item")
         cause = causes.sel(item=item.name)
-        found.append(Confronted(what, whether, item.name, item.title, is_own, label.values, cause.values))
-    return found
+        made.append(Confronted(what, whether, item.name, item.title, is_own, label.values, cause.values))
+    return made
 
 
 def agreement_lines(listed: list[Agreement]) -> list[str]:

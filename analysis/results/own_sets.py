@@ -80,9 +80,9 @@ def sets_of(results: Iterable[Scores], store: Store) -> list[OwnSet]:
         items = own_items(facts)
         if items:
             key = set_id((item.name, item.hash) for item in items)
-            known = sets.get(key, OwnSet(key, _first_name(facts), items, (), facts.date))
-            models = tuple(dict.fromkeys((*known.models, facts.model.id)))
-            sets[key] = replace(known, models=models)
+            previous = sets.get(key, OwnSet(key, _first_name(facts), items, (), facts.date))
+            models = tuple(dict.fromkeys((*previous.models, facts.model.id)))
+            sets[key] = replace(previous, models=models)
     return [_as_changed(one, store) for one in sets.values()]
 
 

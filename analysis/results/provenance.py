@@ -39,8 +39,8 @@ class Item:
     def from_plain(cls, values: Plain) -> Self:
         """The inverse of `to_plain`; what this version does not know is passed over."""
         names = [field.name for field in fields(cls)]
-        known = {name: values[name] for name in names if name in values}
-        return cls(**{**known, "besides": tuple(known.get("besides", ()))})
+        given = {name: values[name] for name in names if name in values}
+        return cls(**{**given, "besides": tuple(given.get("besides", ()))})
 
     def to_plain(self) -> dict[str, Any]:
         """Plain values for JSON, without what is not said."""

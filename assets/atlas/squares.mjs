@@ -19,7 +19,7 @@ import { halfway, inked } from "./colours.mjs";
 /** @typedef {{pixels: Uint32Array, width: number, height: number}} Canvas */
 
 /** Flags of a mark: outline only; lighter inside; the lower left half of the square (dashboard/maps/look.py). */
-export const [HOLLOW, PALE, SUPPRESS] = [1, 2, 4];
+export const [HOLLOW, PALE, HALF] = [1, 2, 4];
 
 const FADED = 0x2b; // how much of a faded cell is seen, of 255
 const FROM_GAP = 5; // pixels of a cell's side: smaller ones stand without a gap
@@ -134,7 +134,7 @@ function writeMarks(canvas, look, marks, grid, columns, rows, gap) {
       if (flags & PALE) lighter[code] ??= inked(halfway(look.shades[code], look.empty));
       const inside = flags & HOLLOW ? empty : flags & PALE ? lighter[code] : shades[code];
       const square = { x, y, width: right - x - gap, height: bottom - y - gap };
-      if (flags & SUPPRESS) writeHalf(canvas, square, shades[code], inside, empty);
+      if (flags & HALF) writeHalf(canvas, square, shades[code], inside, empty);
       else writeInside(canvas, square, inside);
     }
   }

@@ -8,7 +8,7 @@ import numpy as np
 
 from dashboard.arrange import Arrangement, Box
 from dashboard.figures.numbers import FONT, Figure, Properties, heading, packed, plain
-from dashboard.maps.look import HOLLOW, PALE, SUPPRESS, Look
+from dashboard.maps.look import HALF, HOLLOW, PALE, Look
 from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Codes, Panel
 from dashboard.palette import Colours, blend
@@ -51,13 +51,13 @@ def _outer(look: Look) -> Codes:
     """The codes of whole squares: one more than there are shades stands for a square of which a triangle is drawn."""
     if look.marks is None:
         return look.codes
-    return np.where(look.marks & SUPPRESS, len(look.shades), look.codes).astype(np.uint8)
+    return np.where(look.marks & HALF, len(look.shades), look.codes).astype(np.uint8)
 
 
 def _inside(panel: Panel, look: Look, lies: Orientation, box: Box, mark: str) -> Properties:
     """Another map over the middles of the cells: empty or lighter, so that an outline of the first remains."""
     marks = np.zeros_like(look.codes) if look.marks is None else look.marks
-    whole = (marks & SUPPRESS) == 0
+    whole = (marks & HALF) == 0
     inside = np.where(whole & ((marks & PALE) > 0), look.codes + 2, 0)
     inside = np.where(whole & ((marks & HOLLOW) > 0), 1, inside).astype(np.uint8)
     lighter = [blend(look.empty, shade, 0.5) for shade in look.shades]
@@ -98,7 +98,7 @@ def _triangles(look: Look, lies: Orientation, mark: str) -> list[Properties]:
     if look.marks is None:
         return []
     paths: dict[tuple[str, str], list[str]] = {}
-    for layer, head in np.argwhere(look.marks & SUPPRESS):
+    for layer, head in np.argwhere(look.marks & HALF):
         shade, flags = look.shades[look.codes[layer, head]], look.marks[layer, head]
         fill = look.empty if flags & HOLLOW else blend(look.empty, shade, 0.5) if flags & PALE else shade
         x, y = (head, layer) if lies.across else (layer, head)

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from analysis.models.card import HeadId, ModelCard
 from dashboard.figures.head_map import INSIDE
 from dashboard.figures.numbers import plain
-from dashboard.maps.look import SUPPRESS
+from dashboard.maps.look import HALF
 from dashboard.maps.map import Orientation
 from dashboard.maps.panel import Panel
 from dashboard.maps.swatch import Swatch
@@ -114,7 +114,7 @@ def _add_entry(figure: go.Figure, entry: _Entry, y: float) -> None:
     top, bottom = 1 + y, 1 + y - _SQUARE / height
     where = {"xref": "paper", "yref": "paper", "layer": "above"}
     line = {"color": swatch.colour, "width": 2} if swatch.inside else {"color": "#868e96", "width": 0.5}
-    if swatch.mark & SUPPRESS:
+    if swatch.mark & HALF:
         corners = f"M {left} {top} L {right} {bottom} L {left} {bottom} Z"
         figure.add_shape(type="path", path=corners, fillcolor=swatch.colour, line={"width": 0}, **where)
     else:

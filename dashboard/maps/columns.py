@@ -40,10 +40,10 @@ def unfolded(column: Column) -> Column:
 
 def leaves(columns: Sequence[Column]) -> list[Column]:
     """The columns of all groups, in their order."""
-    found: list[Column] = []
+    listed: list[Column] = []
     for column in columns:
-        found += leaves(column["children"]) if "children" in column else [column]
-    return found
+        listed += leaves(column["children"]) if "children" in column else [column]
+    return listed
 
 
 def numbers(values: Floats, reasons: Any) -> Cells:

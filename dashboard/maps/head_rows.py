@@ -42,6 +42,8 @@ def row_of_numbers(title: str, values: Sequence[float], digits: int = 2) -> Head
     """A row of numbers between 0 and 1; a missing one is empty."""
     cells = []
     for value in values:
-        known = not isnan(value)
-        cells.append(HeadCell(f"{value:.{digits}f}" if known else "", min(max(value, 0.0), 1.0) if known else 0.0))
+        if isnan(value):
+            cells.append(HeadCell("", 0.0))
+        else:
+            cells.append(HeadCell(f"{value:.{digits}f}", min(max(value, 0.0), 1.0)))
     return HeadRow(title, tuple(cells))

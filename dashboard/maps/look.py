@@ -9,7 +9,7 @@ from analysis.results.scores import Floats
 from dashboard.maps.panel import Codes, Panel
 from dashboard.palette import Colours, blend
 
-HOLLOW, PALE, SUPPRESS = 1, 2, 4  # flags of a cell's mark (assets/atlas/squares.mjs)
+HOLLOW, PALE, HALF = 1, 2, 4  # flags of a cell's mark (assets/atlas/squares.mjs)
 LEVELS = 64  # of a continuous scale
 
 

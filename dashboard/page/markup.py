@@ -52,9 +52,9 @@ def data_html(data: Any) -> str:
     return f"<{tag}{attributes}>{''.join(data_html(child) for child in children)}</{tag}>"
 
 
-def _hyphenated(found: re.Match[str]) -> str:
+def _hyphenated(match: re.Match[str]) -> str:
     """A capital in the name of a style as CSS writes it: borderColor is border-color."""
-    return f"-{found[0].lower()}"
+    return f"-{match[0].lower()}"
 
 
 def _attribute(name: str, value: Any) -> str:

@@ -38,13 +38,13 @@ def matrix(view: View) -> html.Section:
 
 def _of_maps(view: View, heads: Sequence[HeadId]) -> list[HeadRows]:
     at = MAPS.index(view.map)
-    found = []
+    listed = []
     for each in [*MAPS[at:], *MAPS[:at]]:
         shown = view.of(each)
         rows = each.head_rows(heads, shown) if shown is not None else None
         if rows is not None and rows.rows:
-            found.append(rows)
-    return found
+            listed.append(rows)
+    return listed
 
 
 def _column(view: View, head: HeadId) -> html.Th:

@@ -97,8 +97,8 @@ def frame(view: View) -> pd.DataFrame:
     cells = all_cells(view)
     values: dict[str, Any] = {}
     for column in leaves(columns(view)):
-        found = pd.Series(cells[column["field"]])
-        values[column["field"]] = pd.to_numeric(found, errors="coerce") if "written" in column else found
+        series = pd.Series(cells[column["field"]])
+        values[column["field"]] = pd.to_numeric(series, errors="coerce") if "written" in column else series
     whole = pd.DataFrame(values).drop(columns="name")
     for shown in _maps(view)[:1]:
         whole = with_source(with_model(whole, shown.result), shown.result)

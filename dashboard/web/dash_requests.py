@@ -51,12 +51,12 @@ class DashRequests:
 def _check(call: Any, callbacks: Mapping[str, Any]) -> None:
     """Raise unless it is a call of a callback with the inputs and outputs that this one has."""
     json.dumps(call, ensure_ascii=False).encode()  # half a character has no bytes
-    known = callbacks.get(call["output"])
-    if known is None or known.get("callback") is None:
+    declared = callbacks.get(call["output"])
+    if declared is None or declared.get("callback") is None:
         raise NoCallback("there is no such callback")
     for name in ("inputs", "state"):
         given = [{"id": one["id"], "property": one["property"]} for one in call.get(name, [])]
-        if given != known[name]:
+        if given != declared[name]:
             raise NoCallback(f"its {name} are others")
     if call.get("outputs") != split_callback_id(call["output"]):
         raise NoCallback("its outputs are others")

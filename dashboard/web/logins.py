@@ -44,7 +44,7 @@ class Logins:
 
     async def role(self, authorization: str | None, address: str) -> Role | None:
         """What the sender may do; None: a login is needed. Raises TooManyLogins."""
-        role = self._access.known(authorization)
+        role = self._access.role_of(authorization)
         if role is not None or not authorization:
             return role
         guesses = self._of(address)

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wholeOf } from "../../assets/atlas/geometry.mjs";
-import { HOLLOW, PALE, SUPPRESS, writeSquares } from "../../assets/atlas/squares.mjs";
+import { HOLLOW, PALE, HALF, writeSquares } from "../../assets/atlas/squares.mjs";
 
 const [EMPTY, BLUE, RED] = ["#ffffff", "#0000ff", "#ff0000"];
 const NAMES = new Map([[0, "."], [0xffffffff, "_"], [0xffff0000, "B"], [0xff0000ff, "R"], [0xffff8080, "b"]]);
@@ -51,7 +51,7 @@ test("a hollow square is an outline, a pale one has a lighter inside", () => {
 });
 
 test("a head that suppresses has the lower left half of its square", () => {
-  const lines = written([1, 0, 0, 0], [SUPPRESS, 0, 0, 0], { size: 12 });
+  const lines = written([1, 0, 0, 0], [HALF, 0, 0, 0], { size: 12 });
   assert.deepEqual(lines.slice(0, 5).map((line) => line.slice(0, 5)), ["B____", "BB___", "BBB__", "BBBB_", "BBBBB"]);
 });
 

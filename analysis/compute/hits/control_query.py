@@ -63,13 +63,13 @@ def _pairs_by_relation(query: Query) -> Iterator[list[_Pair]]:
 
 def _draws(true: Sequence[_Pair]) -> Iterator[list[_Pair]]:
     """The pairs with their targets shuffled, several times; those that are true ones all the same are left out."""
-    known = set(true)
+    true_pairs = set(true)
     for seed in range(DRAWS):
         order = torch.randperm(len(true), generator=torch.Generator().manual_seed(seed)).tolist()
         draw = []
         for (source, _, k), other in zip(true, order, strict=True):
             pair = (source, true[other][1], k)
-            if pair not in known:
+            if pair not in true_pairs:
                 draw.append(pair)
         yield draw
 

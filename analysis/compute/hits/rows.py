@@ -58,11 +58,11 @@ def ranks_of_heads(inputs: Inputs, asked: Sequence[Asked], count: int, progress:
         start += len(tile)
         progress("ranking the targets", start, inputs.unembedding.vocabulary)
     _decide(inputs.unembedding, rankings)
-    found: dict[Asked, Ranks] = {}
+    ranks_of: dict[Asked, Ranks] = {}
     for of_head, ranking in zip(heads.values(), rankings, strict=True):
         sizes = [len(inputs.query.members[one.relation]) for one in of_head]
-        found |= zip(of_head, ranking.ranks().split(sizes), strict=True)
-    return [found[one] for one in asked]
+        ranks_of |= zip(of_head, ranking.ranks().split(sizes), strict=True)
+    return [ranks_of[one] for one in asked]
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,6 @@ def each_head_off(
     with torch.no_grad():
         run = ablated.untouched(batch)
         place = ablated.nothing() if instead == "zero" else ablated.head_means([batch])
-        found = ablated.each_head(run, place, positions)
-        change = found.log_probs - run.predicted.log_probs
+        without = ablated.each_head(run, place, positions)
+        change = without.log_probs - run.predicted.log_probs
     return change.view(len(card.layers), card.heads)

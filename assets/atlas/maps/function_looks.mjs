@@ -1,6 +1,6 @@
 // @ts-check
 // The colours of the function map: a code for every cell, a colour for every code (dashboard/maps/function/colours.py).
-import { HOLLOW, PALE, SUPPRESS } from "../squares.mjs";
+import { HOLLOW, PALE, HALF } from "../squares.mjs";
 import { SEVERAL_TONES, tint, TINTS } from "./function_colours.mjs";
 import { level, LEVELS, once, scale, toneOf } from "./palette.mjs";
 
@@ -19,7 +19,7 @@ import { level, LEVELS, once, scale, toneOf } from "./palette.mjs";
  */
 export function lookOf(panel, state, palette) {
   const inScores = state.colour === "scores";
-  const marks = marksOf(panel, inScores ? SUPPRESS : HOLLOW | PALE | SUPPRESS);
+  const marks = marksOf(panel, inScores ? HALF : HOLLOW | PALE | HALF);
   const coded = inScores ? scoresOf(panel, palette) : categoriesOf(panel, state.tau, palette);
   const codes = coded.codes.map((code, head) => (Number.isNaN(panel.value[head]) ? panel.reason[head] : code));
   return { shades: coded.shades, codes, marks, empty: palette.empty, ground: "" };
@@ -107,7 +107,7 @@ function strongestAt(single, head) {
  */
 function marksOf({ member, hollow, pale, suppresses }, wanted) {
   return member.map((_, head) => {
-    const flags = (hollow?.[head] ? HOLLOW : 0) | (pale?.[head] ? PALE : 0) | (suppresses[head] ? SUPPRESS : 0);
+    const flags = (hollow?.[head] ? HOLLOW : 0) | (pale?.[head] ? PALE : 0) | (suppresses[head] ? HALF : 0);
     return flags & wanted;
   });
 }

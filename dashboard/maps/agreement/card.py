@@ -17,9 +17,9 @@ def head_part(asked: AskedHead, shown: Shown, title: str) -> HeadPart | None:
     """A table for each method that says whether heads matter: tasks and relations, one row each."""
     tables = []
     for whether in whether_methods(dict(shown.by_method)):
-        found = against(shown, whether.name, shown.state.over)
-        if found:
-            tables.append(_table(shown, whether, found, asked.head))
+        confronted = against(shown, whether.name, shown.state.over)
+        if confronted:
+            tables.append(_table(shown, whether, confronted, asked.head))
     if not tables:
         return None
     label = sides(shown).label
@@ -30,7 +30,7 @@ def head_part(asked: AskedHead, shown: Shown, title: str) -> HeadPart | None:
     return HeadPart([html.Div([html.H3(title), html.P(hint, className="hint"), *tables])])
 
 
-def _table(shown: Shown, whether: Method, found: list[Confronted], head: HeadId) -> html.Table:
+def _table(shown: Shown, whether: Method, confronted: list[Confronted], head: HeadId) -> html.Table:
     rule = rule_of(whether.name)
     least = number(shown.state.least_cause(rule.unit))
     names = {
@@ -42,7 +42,7 @@ def _table(shown: Shown, whether: Method, found: list[Confronted], head: HeadId)
     header = []
     for at, (name, explained) in enumerate(names.items()):
         header.append(html.Th(name, scope="col", className="num" if at > 1 else "", title=explained))
-    rows = [_row(shown, each, head) for each in found]
+    rows = [_row(shown, each, head) for each in confronted]
     return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)])
 
 

@@ -57,8 +57,8 @@ class AgreementMap(Map[AgreementState]):
 
     def method(self, state: AgreementState, results: Mapping[str, Scores]) -> str:
         """The one whose labels are shown, where there are causes to hold them against."""
-        found = sides_of(state, results)
-        return found.what.name if found is not None else ""
+        two = sides_of(state, results)
+        return two.what.name if two is not None else ""
 
     def repaired(
         self, state: AgreementState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
@@ -81,50 +81,7 @@ class AgreementMap(Map[AgreementState]):
 
     def controls(self) -> Sequence[Control]:
         """Both sides, each with its threshold."""
-        default = AgreementState()
-        return [
-            Control(
-                "what", "Labels", "Which map says what a head does.", picker("what", "Labels", 230), is_picker=True
-            ),
-            Control(
-                "label",
-                "Label τ",
-                "A head is labelled when its score is above τ.",
-                slider("label", "Label τ", default.label),
-                has_number=True,
-            ),
-            Control(
-                "whether",
-                "Causes",
-                "Which map says whether a head matters.",
-                picker("whether", "Causes", 150),
-                is_picker=True,
-            ),
-            Control(
-                "cause",
-                "Cause θ",
-                "A head is causal when the task needs it, or is hurt by it, at least this much.",
-                slider("cause", "Cause θ", default.cause),
-                has_number=True,
-                conditional=True,
-            ),
-            Control(
-                "change",
-                "Cause Δ",
-                "A head is causal when switching it off changes the log-probability of the right answer by at least "
-                "so many nats, and by more than two standard errors.",
-                slider("change", "Cause Δ", default.change),
-                has_number=True,
-                conditional=True,
-            ),
-            Control(
-                "matters",
-                "Causal in",
-                "Mean: on average over the seeds. Always: in every seed. Any: in at least one.",
-                segments("matters", default.over, mean="Mean", always="Always", any="Any"),
-                conditional=True,
-            ),
-        ]
+        return [*_label_controls(), *_cause_controls()]
 
     def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
         """The methods that the model has results of."""
@@ -238,9 +195,9 @@ class AgreementMap(Map[AgreementState]):
 
     def heading(self, shown: Shown) -> str:
         """Which two are held against each other."""
-        known = words.facts(shown)
-        rule = words.rule_words(shown.state, known)
-        return f"labels ({known.what.lower()}) against causes ({known.whether.lower()}) · {rule}"
+        about = words.facts(shown)
+        rule = words.rule_words(shown.state, about)
+        return f"labels ({about.what.lower()}) against causes ({about.whether.lower()}) · {rule}"
 
     def frame(self, shown: Shown) -> pd.DataFrame:
         """A row for each head and panel: both strengths and the class."""
@@ -282,3 +239,56 @@ def _class_words(panel: Panel) -> Any:  # [layer, head] of texts
 
 def _class_at(shown: Shown, panel: Panel, head: HeadId) -> str:
     return str(_class_words(panel)[shown.card.layers.index(head.layer), head.head])
+
+
+def _label_controls() -> list[Control]:
+    """What a head does."""
+    default = AgreementState()
+    return [
+        Control("what", "Labels", "Which map says what a head does.", picker("what", "Labels", 230), is_picker=True),
+        Control(
+            "label",
+            "Label τ",
+            "A head is labelled when its score is above τ.",
+            slider("label", "Label τ", default.label),
+            has_number=True,
+        ),
+    ]
+
+
+def _cause_controls() -> list[Control]:
+    """Whether it matters."""
+    default = AgreementState()
+    return [
+        Control(
+            "whether",
+            "Causes",
+            "Which map says whether a head matters.",
+            picker("whether", "Causes", 150),
+            is_picker=True,
+        ),
+        Control(
+            "cause",
+            "Cause θ",
+            "A head is causal when the task needs it, or is hurt by it, at least this much.",
+            slider("cause", "Cause θ", default.cause),
+            has_number=True,
+            conditional=True,
+        ),
+        Control(
+            "change",
+            "Cause Δ",
+            "A head is causal when switching it off changes the log-probability of the right answer by at least "
+            "so many nats, and by more than two standard errors.",
+            slider("change", "Cause Δ", default.change),
+            has_number=True,
+            conditional=True,
+        ),
+        Control(
+            "matters",
+            "Causal in",
+            "Mean: on average over the seeds. Always: in every seed. Any: in at least one.",
+            segments("matters", default.over, mean="Mean", always="Always", any="Any"),
+            conditional=True,
+        ),
+    ]

@@ -18,15 +18,15 @@ from dashboard.maps.packing import pack
 
 def numbers(shown: Shown) -> bytes:
     """Of the two results on the page."""
-    found = confronted_of(shown, "mean")
-    known = {
+    confronted = confronted_of(shown, "mean")
+    contents = {
         **asdict(facts(shown)),
         "map": shown.map.name,
         "layers": list(shown.card.layers),
         "heads": shown.card.heads,
         "reasons": [reason.words for reason in Missing],
         "reason_words": [missing_words(shown, reason) for reason in Missing],
-        "panels": [{"key": each.item, "title": each.title} for each in found],
+        "panels": [{"key": each.item, "title": each.title} for each in confronted],
         "words": WORDS,
         "order": ORDER,
         "tones": [TONES.get(code, "") for code in range(len(WORDS))],
@@ -34,14 +34,14 @@ def numbers(shown: Shown) -> bytes:
         "title": NO_PANEL,
         "missing": int(Missing.NOT_COMPUTED),
     }
-    if not found:
-        return pack(known, {})
+    if not confronted:
+        return pack(contents, {})
     causes = []
     for over in get_args(Over):
         causes.append(np.stack([each.cause for each in confronted_of(shown, over)]))
     arrays: dict[str, npt.NDArray[Any]] = {
-        "labels": np.stack([each.label for each in found]).astype(np.float64),
+        "labels": np.stack([each.label for each in confronted]).astype(np.float64),
         "causes": np.stack(causes).astype(np.float64),
-        "missing": np.stack([reasons_of(shown, each) for each in found]).astype(np.uint8),
+        "missing": np.stack([reasons_of(shown, each) for each in confronted]).astype(np.uint8),
     }
-    return pack(known, arrays)
+    return pack(contents, arrays)

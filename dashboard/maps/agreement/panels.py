@@ -19,10 +19,10 @@ NO_PANEL = "Label and cause"
 
 def panels(shown: Shown) -> tuple[Panel, ...]:
     """One for each task or relation for which heads may matter."""
-    found = confronted_of(shown, shown.state.over)
-    if not found:
+    confronted = confronted_of(shown, shown.state.over)
+    if not confronted:
         return (without_scores("", NO_PANEL, shown.card, Missing.NOT_COMPUTED),)
-    return tuple(_panel(shown, each) for each in found)
+    return tuple(_panel(shown, each) for each in confronted)
 
 
 def _panel(shown: Shown, each: Confronted) -> Panel:

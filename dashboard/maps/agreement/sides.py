@@ -57,10 +57,10 @@ def _named(name: str, choices: list[Method]) -> Method | None:
 
 def sides(shown: Shown) -> Sides:
     """The two on the page."""
-    found = sides_of(shown.state, dict(shown.by_method))
-    if found is None:
+    chosen = sides_of(shown.state, dict(shown.by_method))
+    if chosen is None:
         raise LookupError("a map without results is not shown")
-    return found
+    return chosen
 
 
 def has_samples(shown: Shown) -> bool:

@@ -39,16 +39,16 @@ def facts(shown: Shown) -> Facts:
 
 def said(shown: Shown) -> list[Said]:
     """What makes a head labelled, and what makes it causal."""
-    known, state = facts(shown), shown.state
-    label = _above(known.label, state.label)
-    cause = _above(known.cause, state.least_cause(known.cause.unit))
-    over = f", {_OVER[state.over].format(known.samples)}" if known.samples else ""
+    about, state = facts(shown), shown.state
+    label = _above(about.label, state.label)
+    cause = _above(about.cause, state.least_cause(about.cause.unit))
+    over = f", {_OVER[state.over].format(about.samples)}" if about.samples else ""
     return [
-        f"Each square is one attention head of {known.model}. It is ",
+        f"Each square is one attention head of {about.model}. It is ",
         bold("labelled"),
-        f" if its {label} for any relation, or for the panel's own relation ({known.what}), and ",
+        f" if its {label} for any relation, or for the panel's own relation ({about.what}), and ",
         bold("causal"),
-        f" if its {cause}{over} ({known.whether}).",
+        f" if its {cause}{over} ({about.whether}).",
     ]
 
 
@@ -97,7 +97,7 @@ def shares(shown: Shown, palette: Colours) -> list[ShareTable]:
     return tables
 
 
-def rule_words(state: AgreementState, known: Facts) -> str:
+def rule_words(state: AgreementState, about: Facts) -> str:
     """Both thresholds, for a picture's heading."""
-    cause = number(state.least_cause(known.cause.unit))
-    return f"{known.label.letter} = {number(state.label)}, {known.cause.letter} = {cause}"
+    cause = number(state.least_cause(about.cause.unit))
+    return f"{about.label.letter} = {number(state.label)}, {about.cause.letter} = {cause}"

@@ -46,9 +46,9 @@ _HINTS = {
 
 def _task(task: HeadGates, shown: MapView[CausalState], by: str) -> html.Div:
     total = shown.total
-    known = html.Span(f" {task.role}", className="roles") if not task.seeds else _role(task)
+    role = html.Span(f" {task.role}", className="roles") if not task.seeds else _role(task)
     link = shown.link(task.title, tasks=(task.name,))
-    heading = html.P([html.B(link), known], className="gate-task")
+    heading = html.P([html.B(link), role], className="gate-task")
     if not task.seeds:
         return html.Div([heading, html.P(task.missing or "no seed was fitted", className="hint")], className="gates")
     words = html.Div([_scores(task, total, by), *_contradiction(task), *_measured(task, total)], className="gate-words")

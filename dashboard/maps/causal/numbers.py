@@ -26,22 +26,22 @@ def numbers(shown: MapView[CausalState]) -> bytes:
     """Of the tasks and seeds on the page."""
     tasks = shown_tasks(shown.result, shown.state)
     columns = shown_columns(shown.result, CausalState(seed=shown.state.seed))
-    known = {
+    wording = {
         **asdict(facts(shown)),
         "reasons": [reason.words for reason in Missing],
         "reason_words": [missing_words(shown, reason) for reason in Missing],
         "alone": bool(shown.state.one_seed) or is_of_one_seed(shown.result),
     }
-    return _packed(shown.map.name, shown.result, tasks, columns, json.dumps(known))
+    return _packed(shown.map.name, shown.result, tasks, columns, json.dumps(wording))
 
 
 @cached(8)
-def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[str, ...], known: str) -> bytes:
+def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[str, ...], wording: str) -> bytes:
     """Arrays run over tasks, columns, roles, layers and heads."""
     card = causal.provenance.model
     previews = [_preview(causal, tasks, task) for task in tasks]
     contents: dict[str, Any] = {
-        **json.loads(known),
+        **json.loads(wording),
         "map": name,
         "layers": list(card.layers),
         "heads": card.heads,

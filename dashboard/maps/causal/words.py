@@ -35,8 +35,8 @@ def facts(shown: Shown) -> Facts:
 
 def said(shown: Shown) -> list[Said]:
     """What a square is, what its colour means, and over which seeds."""
-    known, state = facts(shown), shown.state
-    start = f"Each square is one attention head of {known.model}{known.example}; "
+    shown_facts, state = facts(shown), shown.state
+    start = f"Each square is one attention head of {shown_facts.model}{shown_facts.example}; "
     if state.gates == PREVIEW:
         return [
             start,
@@ -53,7 +53,7 @@ def said(shown: Shown) -> list[Said]:
         "interference": ["the stronger its colour, the more it ", bold("hurts"), " the task (interference N)"],
         "irrelevance": ["the stronger its colour, the ", bold("less it matters"), " to the task (irrelevance R)"],
     }  # fmt: skip
-    return [start, *meanings[state.gates], f". {known.seeds}"]
+    return [start, *meanings[state.gates], f". {shown_facts.seeds}"]
 
 
 def _example(shown: Shown) -> str:

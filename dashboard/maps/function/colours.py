@@ -7,7 +7,7 @@ import numpy as np
 from analysis.results.scores import Floats
 from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
-from dashboard.maps.look import HOLLOW, PALE, SUPPRESS, Look
+from dashboard.maps.look import HALF, HOLLOW, PALE, Look
 from dashboard.maps.panel import Bools, Codes, Panel
 from dashboard.palette import Colours, blend
 
@@ -42,7 +42,7 @@ def tint(palette: Colours, category: str, step: int) -> str:
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
-        return replace(Look.of_scores(panel, palette), marks=_marks(panel, SUPPRESS))
+        return replace(Look.of_scores(panel, palette), marks=_marks(panel, HALF))
     shades = [*palette.missing, *(palette.of(tone) for tone in SEVERAL_TONES)]
     for category in panel.categories or (panel.tone,):
         shades += [tint(palette, category, step) for step in range(TINTS)]
@@ -52,13 +52,13 @@ def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
     shown_codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
-    return Look(shown_codes, shades, palette.empty, _marks(panel, HOLLOW | PALE | SUPPRESS))
+    return Look(shown_codes, shades, palette.empty, _marks(panel, HOLLOW | PALE | HALF))
 
 
 def _marks(panel: Panel, wanted: int) -> Codes:
     """An outline for hollow cells, a lighter inside for pale ones, half a square for those that suppress."""
     marks = np.zeros(panel.value.shape, np.uint8)
-    for flag, heads in ((PALE, panel.pale), (HOLLOW, panel.hollow), (SUPPRESS, panel.suppresses)):
+    for flag, heads in ((PALE, panel.pale), (HOLLOW, panel.hollow), (HALF, panel.suppresses)):
         if heads is not None and flag & wanted:
             marks[heads] |= flag
     return marks

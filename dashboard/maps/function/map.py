@@ -39,7 +39,7 @@ from dashboard.maps.function.profile import profile
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadRows
-from dashboard.maps.look import SUPPRESS, Look
+from dashboard.maps.look import HALF, Look
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
@@ -296,7 +296,7 @@ class FunctionMap(Map[FunctionState]):
         """Categories and several of them, or the ends of the scores."""
         singles = [panel for panel in shown.panels if panel.belongs is None]
         whole = shown.panels[0]
-        half = [Swatch(palette.faint, "suppresses", palette.empty, SUPPRESS)] if legend.suppresses(shown) else []
+        half = [Swatch(palette.faint, "suppresses", palette.empty, HALF)] if legend.suppresses(shown) else []
         if shown.state.colour == "scores":
             first = [Swatch(palette.accent, f"{whole.title}: score 1")] if whole.belongs is not None else []
             ends = [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in singles]

@@ -28,18 +28,18 @@ Table = npt.NDArray[np.float64]  # [row, column]
 
 def numbers(shown: MapView[FunctionState]) -> bytes:
     """Of the result on the page."""
-    known = {**asdict(facts(shown)), "reasons": [reason.words for reason in Missing]}
-    known["reason_words"] = [missing_words(shown, reason) for reason in Missing]
-    return _packed(shown.map.name, shown.result, json.dumps(known))
+    wording = {**asdict(facts(shown)), "reasons": [reason.words for reason in Missing]}
+    wording["reason_words"] = [missing_words(shown, reason) for reason in Missing]
+    return _packed(shown.map.name, shown.result, json.dumps(wording))
 
 
 @cached(8)
-def _packed(name: str, scores: Scores, known: str) -> bytes:
+def _packed(name: str, scores: Scores, wording: str) -> bytes:
     """Of the applicable relations; arrays run over relations, kinds, layers and heads."""
     items = scores.items()
     card = scores.provenance.model
     contents: dict[str, Any] = {
-        **json.loads(known),
+        **json.loads(wording),
         "map": name,
         "layers": list(card.layers),
         "heads": card.heads,

@@ -29,16 +29,16 @@ def facts(shown: MapView[FunctionState]) -> Facts:
 
 def said(shown: MapView[FunctionState]) -> list[Said]:
     """What a square is, when it has its full colour and what a tint means."""
-    known, state, does = facts(shown), shown.state, _DOES[shown.state.kind]
-    start = f"Each square is one attention head of {known.model}, {known.about}; "
+    shown_facts, state, does = facts(shown), shown.state, _DOES[shown.state.kind]
+    start = f"Each square is one attention head of {shown_facts.model}, {shown_facts.about}; "
     if state.colour == "scores":
         rule = f"the stronger its colour, the more often it {does} the right word of "
-        return [start, rule, *_what(shown), f"{known.carriers}.{_filter(state)}", *known.more]
+        return [start, rule, *_what(shown), f"{shown_facts.carriers}.{_filter(state)}", *shown_facts.more]
     whose = "its" if state.relation in shown.result.items() else "a category's"
     share = number(100 * state.tau)
     rule = f"it has {whose} full colour if it {does} the right word for more than {share} % of the pairs of "
-    end = f"{known.carriers}, and a tint below that."
-    return [start, rule, *_what(shown), f"{end}{_filter(state)}{_top(state)}", *known.more]
+    end = f"{shown_facts.carriers}, and a tint below that."
+    return [start, rule, *_what(shown), f"{end}{_filter(state)}{_top(state)}", *shown_facts.more]
 
 
 def _what(shown: MapView[FunctionState]) -> list[Said]:

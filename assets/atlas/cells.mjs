@@ -54,25 +54,25 @@ export function cellText(cell, written) {
  */
 export function columnsOf(definitions, lookup) {
   /** @type {Map<string, Definition>} */
-  const known = new Map();
-  for (const column of leavesOf(definitions)) known.set(column.field || "", column);
-  return definitions.map((definition) => columnOf(definition, lookup, known));
+  const columnsByField = new Map();
+  for (const column of leavesOf(definitions)) columnsByField.set(column.field || "", column);
+  return definitions.map((definition) => columnOf(definition, lookup, columnsByField));
 }
 
 /**
  * @param {Definition} definition
  * @param {Lookup} lookup
- * @param {Map<string, Definition>} known
+ * @param {Map<string, Definition>} columnsByField
  * @returns {Record<string, unknown>}
  */
-function columnOf({ field = "", children, written, ...rest }, lookup, known) {
-  if (children) return { ...rest, children: children.map((child) => columnOf(child, lookup, known)) };
+function columnOf({ field = "", children, written, ...rest }, lookup, columnsByField) {
+  if (children) return { ...rest, children: children.map((child) => columnOf(child, lookup, columnsByField)) };
   const textOf = (/** @type {{data?: Row}} */ { data }) => (data ? cellText(lookup(field, data.at), written) : "");
   const valueOf = (/** @type {{data?: Row}} */ { data }) => (data ? sortable(lookup(field, data.at), written) : null);
   const column = { ...rest, colId: field, valueGetter: valueOf, valueFormatter: textOf };
   const behind = written?.behind || [];
   if (!behind.length) return column;
-  const columns = behind.map((name) => known.get(name)).filter((each) => each !== undefined);
+  const columns = behind.map((name) => columnsByField.get(name)).filter((each) => each !== undefined);
   return { ...column, tooltipValueGetter: (/** @type {{data?: Row}} */ { data }) => (data ? tooltipOf(columns, data, lookup) : "") };
 }
 

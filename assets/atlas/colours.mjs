@@ -11,18 +11,18 @@ export function channels(colour) {
 }
 
 /** @type {Map<string, number>} */
-const known = new Map(); // colours as numbers: a map asks for the same few thousands of times
+const asNumbers = new Map(); // colours as numbers: a map asks for the same few thousands of times
 
 /**
  * A colour as a number; 0, which nothing of is seen, for none.
  * @param {string} colour
  */
 export function inked(colour) {
-  const before = known.get(colour);
+  const before = asNumbers.get(colour);
   if (before !== undefined) return before;
   const [red, green, blue] = colour ? channels(colour) : [0, 0, 0];
   const number = colour ? (0xff000000 | (blue << 16) | (green << 8) | red) >>> 0 : 0;
-  known.set(colour, number);
+  asNumbers.set(colour, number);
   return number;
 }
 

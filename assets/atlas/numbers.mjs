@@ -7,7 +7,7 @@ import { rulesOver } from "./maps/index.mjs";
 const KEPT = 4; // maps
 
 /** @type {Map<string, Promise<Follow>>} */
-const known = new Map();
+const rulesByAddress = new Map();
 
 /**
  * The rules over the numbers at an address.
@@ -15,11 +15,11 @@ const known = new Map();
  * @returns {Promise<Follow>}
  */
 export function rulesAt(address) {
-  const numbers = known.get(address) || fetched(address);
-  known.delete(address); // the latest is the last to go
-  known.set(address, numbers);
-  numbers.catch(() => known.delete(address));
-  for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
+  const numbers = rulesByAddress.get(address) || fetched(address);
+  rulesByAddress.delete(address); // the latest is the last to go
+  rulesByAddress.set(address, numbers);
+  numbers.catch(() => rulesByAddress.delete(address));
+  for (const oldest of rulesByAddress.keys()) if (rulesByAddress.size > KEPT) rulesByAddress.delete(oldest);
   return numbers;
 }
 

@@ -7,14 +7,14 @@ import { dash, PARTS, setStore } from "./page.mjs";
 /**
  * @typedef {object} Watched
  * @property {string} theme
- * @property {string} known the screen as the server knows it
+ * @property {string} told the screen as the server knows it
  * @property {ReturnType<typeof setTimeout> | undefined} resized
  * @property {number} fitted the frame in which the maps are fitted
  * @property {{width: number, height: number} | null} room for the maps
  */
 
 /** @type {Watched} */
-const page = { theme: "system", known: "", resized: undefined, fitted: 0, room: null };
+const page = { theme: "system", told: "", resized: undefined, fitted: 0, room: null };
 
 const ABOVE = 240; // pixels of what stands above the maps
 const LEAST = 420; // pixels that the maps may always have
@@ -44,7 +44,7 @@ export function watchScreen(fit) {
  * @param {Screen} screen
  */
 export function screenKnown(screen) {
-  page.known = JSON.stringify(screen);
+  page.told = JSON.stringify(screen);
 }
 
 /**
@@ -56,7 +56,7 @@ export function chooseTheme(theme) {
   rememberTheme(theme);
   document.documentElement.setAttribute("data-mantine-color-scheme", scheme());
   const now = measured();
-  page.known = JSON.stringify(now);
+  page.told = JSON.stringify(now);
   return [now, scheme()];
 }
 
@@ -129,7 +129,7 @@ export function room() {
 
 function tellScreen() {
   const now = measured();
-  if (JSON.stringify(now) === page.known) return;
-  page.known = JSON.stringify(now);
+  if (JSON.stringify(now) === page.told) return;
+  page.told = JSON.stringify(now);
   setStore(PARTS.screen, now);
 }

@@ -92,9 +92,9 @@ function fittedPanel(facts, arrays, place, state, palette) {
   const why = arrays.why.subarray(at * size, (at + 1) * size);
   /** @type {Uint16Array[]} */
   const roles = ROLES.map((_, role) => arrays.roles.subarray((3 * at + role) * size, (3 * at + role + 1) * size));
-  const known = roles.map((steps) => steps.some((step) => step !== NO_STEP));
+  const isFitted = roles.map((steps) => steps.some((step) => step !== NO_STEP));
   const wanted = ROLES.includes(state.gates) ? [ROLES.indexOf(state.gates)] : [0, 1];
-  const shown = wanted.filter((role) => known[role]);
+  const shown = wanted.filter((role) => isFitted[role]);
   if (!shown.length) {
     const empty = missingPanel(facts, namedOf(facts, place), why, palette);
     return { ...empty, look: { ...empty.look, ground: groundOf(palette) } };
@@ -109,7 +109,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
     note: shown.map((role) => `${SHORT_WORDS[role]} ${percent(meanOf(flags[role]))}`).join(" · "),
     reason: reason.some(Boolean) ? reason : null,
     label: { words: ROLE_WORDS, codes: roleCodes(flags[0], flags[1], flags[2]) },
-    measures: ROLES.map((_, role) => measureOf(LETTERS[role], roles[role])).filter((_, role) => known[role]),
+    measures: ROLES.map((_, role) => measureOf(LETTERS[role], roles[role])).filter((_, role) => isFitted[role]),
     look: fittedLook(strengths, shown, threshold, reason, palette),
     profile: profileOf(shown, flags, reason, facts, palette),
   };

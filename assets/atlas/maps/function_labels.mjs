@@ -29,7 +29,7 @@
  * @property {Uint8Array} copies 1 where the source itself outranks the target in most hits
  * @property {Float64Array} control the score with shuffled targets
  * @property {Uint8Array | null} missing
- * @property {Map<string, Int32Array>} known deciding labels by what they depend on
+ * @property {Map<string, Int32Array>} decided deciding labels by what they depend on
  * @property {Map<string, Reduced>} reduced
  */
 
@@ -62,7 +62,7 @@ export function labelsOf({ facts, arrays }) {
   const low = (/** @type {number} */ label) => arrays.table[row[label] + 1];
   const high = (/** @type {number} */ label) => arrays.table[row[label] + 2];
   const missing = arrays.missing || null;
-  const kept = { known: new Map(), reduced: new Map() };
+  const kept = { decided: new Map(), reduced: new Map() };
   return { size, kinds: facts.kinds, items: facts.items, score, low, high, copies, control, missing, ...kept };
 }
 
@@ -181,13 +181,13 @@ function decidingAt(labels, { items, kinds }, head, how, filled) {
  */
 export function deciding(labels, chosen, how) {
   const key = `${chosen.items} ${chosen.kinds} ${how}`;
-  const known = labels.known.get(key);
-  if (known) return known;
+  const before = labels.decided.get(key);
+  if (before) return before;
   const { score, size } = labels;
   const filled = (/** @type {number} */ label) => (Number.isNaN(score[label]) ? -1 : score[label]);
   const deciding = new Int32Array(size);
   for (let head = 0; head < size; head++) deciding[head] = decidingAt(labels, chosen, head, how, filled);
-  labels.known.set(key, deciding);
+  labels.decided.set(key, deciding);
   return deciding;
 }
 
@@ -241,8 +241,8 @@ export function reducedAt(labels, { items, kinds }, head, how) {
  */
 export function reducedOf(labels, chosen, how) {
   const key = `${chosen.items} ${chosen.kinds} ${how}`;
-  const known = labels.reduced.get(key);
-  if (known) return known;
+  const before = labels.reduced.get(key);
+  if (before) return before;
   const reduced = { value: new Float64Array(labels.size), reason: new Uint8Array(labels.size) };
   for (let head = 0; head < labels.size; head++) {
     reduced.value[head] = reducedAt(labels, chosen, head, how);

@@ -129,15 +129,15 @@ function labelOf(shown, members, otherwise) {
   const named = shown.map((_, i) => i).filter((i) => shown[i].called);
   if (!named.length) return null;
   /** @type {Map<string, number>} */
-  const known = new Map();
+  const codeOf = new Map();
   const codes = new Uint16Array(members[0].length);
   for (let head = 0; head < codes.length; head++) {
     const mine = named.filter((i) => members[i][head]);
     const words = mine.map((i) => shown[i].called).join(" · ") || otherwise;
-    if (!known.has(words)) known.set(words, known.size);
-    codes[head] = known.get(words) ?? 0;
+    if (!codeOf.has(words)) codeOf.set(words, codeOf.size);
+    codes[head] = codeOf.get(words) ?? 0;
   }
-  return { words: [...known.keys()], codes };
+  return { words: [...codeOf.keys()], codes };
 }
 
 /**

@@ -189,3 +189,10 @@ def test_one_module_writes_query_strings():
         assert "encodeURIComponent" not in source, path.name
         assert "new URLSearchParams({" not in source, path.name
         assert not re.search(r"`[^`]*\?[a-z_]+=\$\{", source), path.name
+
+
+def test_one_script_writes_heads_names():
+    """As they are written on the server: L, the layer, H, the head."""
+    written = re.compile(r"`L\$\{[^}]+\}H\$\{")
+    paths = (ROOT / "assets" / "atlas").rglob("*.mjs")
+    assert [path.name for path in paths if written.search(path.read_text())] == ["heads.mjs"]

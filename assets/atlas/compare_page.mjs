@@ -2,6 +2,7 @@
 // Any number of every head against any other: two maps, their difference, a scatter, matched heads.
 import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
+import { nameAt } from "./heads.mjs";
 import { heatColour, heatMap } from "./heat.mjs";
 import { modelQuery, named, pageOf, queryString, settingsOf, written } from "./query.mjs";
 import { brushOf, brushText, clipped, correlation, depthProfile, difference, extent, inside, short } from "./comparing.mjs";
@@ -166,19 +167,11 @@ function showHead(place, card) {
     const value = side.values[place.row][place.column];
     said.push(`${side.title} ${short(value, 3) || "no value"}`);
   }
-  if (place) part("compare-note").textContent = `${nameOf(card, place)} · ${said.join(" · ")}`;
+  if (place) part("compare-note").textContent = `${nameAt(card, place)} · ${said.join(" · ")}`;
   for (const point of document.querySelectorAll("#compare-scatter circle")) {
-    const isIt = place !== null && point.getAttribute("data-head") === nameOf(card, place);
+    const isIt = place !== null && point.getAttribute("data-head") === nameAt(card, place);
     point.classList.toggle("found", isIt);
   }
-}
-
-/**
- * @param {Card} card
- * @param {Place} place
- */
-function nameOf(card, { row, column }) {
-  return `L${card.layers[row]}H${column}`;
 }
 
 /**
@@ -196,7 +189,7 @@ function linkTo(card, head) {
  * @param {Place | null} place
  */
 function openHead(card, place) {
-  if (place) location.assign(pageOf(nameOf(card, place), named(card)));
+  if (place) location.assign(pageOf(nameAt(card, place), named(card)));
 }
 
 /**
@@ -239,7 +232,7 @@ function drawScatter(left, right, colours, sizes, colour) {
       const code = colours ? colours[row][column] : null;
       const fill = pointColour(code, strongest, colour);
       const place = { row, column };
-      const circle = svg("circle", { cx: x, cy: y, r: size, fill, "data-head": nameOf(left.card, place) });
+      const circle = svg("circle", { cx: x, cy: y, r: size, fill, "data-head": nameAt(left.card, place) });
       circle.addEventListener("mouseenter", () => showHead(place, left.card));
       circle.addEventListener("click", () => openHead(left.card, place));
       picture.append(circle);
@@ -402,13 +395,14 @@ function selectHeads(left, right) {
   const numberOf = (/** @type {Side} */ side, /** @type {Place} */ { row, column }) => side.values[row][column];
   places.sort((one, other) => Number(numberOf(left, other)) - Number(numberOf(left, one)));
   const rows = places.map((place) => [
-    nameOf(left.card, place),
+    nameAt(left.card, place),
     short(numberOf(left, place), 3),
     short(numberOf(right, place), 3),
   ]);
   const table = headTable(["head", left.title, right.title], rows, [left.card]);
-  const pins = rows.slice(0, 8).map(([name]) => name).join(".");
-  const link = element("a", "button", rows.length > 8 ? "Pin the first eight on the maps" : "Pin them on the maps");
+  const most = Number(form().dataset.pins);
+  const pins = rows.slice(0, most).map(([name]) => name).join(".");
+  const link = element("a", "button", rows.length > most ? `Pin the first ${most} on the maps` : "Pin them on the maps");
   link.href = `/${queryString({ model: named(left.card), pin: pins })}`;
   holder.replaceChildren(element("h2", "", rows.length === 1 ? "1 selected head" : `${rows.length} selected heads`), link, table);
 }

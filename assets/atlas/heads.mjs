@@ -236,12 +236,21 @@ export function indexOf(heads, [row, column]) {
 }
 
 /**
+ * The name of the head at a place of a map.
+ * @param {{layers: number[]}} model
+ * @param {{row: number, column: number}} place
+ */
+export function nameAt({ layers }, { row, column }) {
+  return `L${layers[row]}H${column}`;
+}
+
+/**
  * A head's name, such as L10H7.
  * @param {Pick<Heads, "layers">} heads
  * @param {Cell} cell
  */
 export function nameOf(heads, [row, column]) {
-  return `L${heads.layers[row]}H${column}`;
+  return nameAt(heads, { row, column });
 }
 
 /**

@@ -3,6 +3,7 @@
 import { extent } from "./comparing.mjs";
 import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
+import { nameAt } from "./heads.mjs";
 import { heatMap } from "./heat.mjs";
 import { printable } from "./pairs.mjs";
 import { modelQuery, named, pageOf, queryString, settingsOf, written } from "./query.mjs";
@@ -179,19 +180,11 @@ function addEffects(holder, reading, values, title, about, falls = false) {
     layers: reading.layers,
     falls,
     hover: (place) => overHead(reading, place),
-    click: (place) => addHead(nameOf(reading, place)),
+    click: (place) => addHead(nameAt(reading, place)),
   });
   map.figure.title = about;
   holder.append(map.figure);
   page.maps.push({ map, values });
-}
-
-/**
- * @param {Reading} reading
- * @param {Place} place
- */
-function nameOf({ layers }, { row, column }) {
-  return `L${layers[row]}H${column}`;
 }
 
 /**
@@ -205,7 +198,7 @@ function overHead(reading, place) {
     map.show(place);
     if (place) numbers.push(values[place.row][place.column].toFixed(3));
   }
-  if (place) say(`${nameOf(reading, place)}: ${numbers.join(" direct, without it ")}. Click to see where it looks.`);
+  if (place) say(`${nameAt(reading, place)}: ${numbers.join(" direct, without it ")}. Click to see where it looks.`);
 }
 
 /**

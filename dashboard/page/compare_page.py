@@ -14,6 +14,7 @@ from dashboard.addresses import CompareState
 from dashboard.maps import map_of
 from dashboard.page.beside import header, settings_of_form
 from dashboard.query import named
+from dashboard.setting import MAX_PINS
 
 _NOTHING = Quantity("", "all alike", "")
 
@@ -49,7 +50,7 @@ def compare_page(choices: Choices) -> list[Any]:
         method="get",
         className="compare-form",
         **settings_of_form(CompareState),
-        **{"data-classes": json.dumps(_classes(choices.of_a))},
+        **{"data-classes": json.dumps(_classes(choices.of_a)), "data-pins": str(MAX_PINS)},
     )
     return [
         header(),

@@ -1,6 +1,6 @@
 // @ts-check
 // The figure that compares two results head by head, as it follows the controls (dashboard/maps/function/scatter.py).
-import { countOf } from "../heads.mjs";
+import { countOf, nameOf } from "../heads.mjs";
 import { kindsOf, reducedAt } from "./function_labels.mjs";
 import { toneOf } from "./palette.mjs";
 
@@ -46,7 +46,7 @@ export function pointsOf(one, other, heads) {
     if (!(across[head] > 0 || up[head] > 0) || Number.isNaN(across[head] + up[head])) continue;
     x.push(across[head]);
     y.push(up[head]);
-    names.push(`L${heads.layers[Math.floor(head / heads.heads)]}H${head % heads.heads}`);
+    names.push(nameOf(heads, [Math.floor(head / heads.heads), head % heads.heads]));
   }
   return { x, y, names, tone: state.relation ? wanted[0].category : "" };
 }

@@ -174,7 +174,7 @@ def test_pairs_of_all_labels_are_those_of_each(tiny_folder, store, monkeypatch):
 @pytest.mark.parametrize("name", ["function", "running"])
 @pytest.mark.parametrize("model", [builtin_model.ID, *(entry.id for entry in ENTRIES)])
 def test_the_pairs_of_every_label_come_with_the_project(name, model):
-    """For every label of a shipped map all kept pairs, with the hits of its score; of the default model in each sample."""
+    """All kept pairs of every label of a shipped map, with its score's hits; of the default model in each sample."""
     scores = shipped_scores(name, model)
     settings = method(name).settings(**settings_of(method(name), scores.provenance))
     plan = method(name).plan(scores.provenance.model, settings)

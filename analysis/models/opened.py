@@ -15,8 +15,8 @@ class OpenModel:
 
     Loading weights takes longer than most steps, so one thing at a time is kept between them: the next step that asks
     for the same finds it, and one that asks for something else lets it go first, because two may not fit in memory.
-    Small things that answer questions have a place of their own, so that a question costs a job nothing; the last few are
-    kept, because people go back and forth between them.
+    Small things that answer questions have a place of their own, so that a question costs a job nothing; the last few
+    are kept, because people go back and forth between them.
     """
 
     def __init__(self, checkpoint: Checkpoint, device: str = "auto") -> None:

@@ -210,7 +210,7 @@ def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
     pins = values.get("pins", ())
     if len(pins) > MAX_PINS:
         values["pins"] = pins[:MAX_PINS]
-        notices.append(f"At most {MAX_PINS} heads can be pinned; the first {MAX_PINS} of {len(pins)} are.")
+        notices.append(f"At most {MAX_PINS} heads can be pinned; the first {MAX_PINS} of {len(pins)} were kept.")
     return ReadState(ViewState().changed(**values), tuple(dict.fromkeys(notices)))
 
 

@@ -109,7 +109,7 @@ function middles(start, length) {
 }
 
 /**
- * The zoom between two columns and rows of a map, kept on the map; null for less than two heads.
+ * The zoom between two columns and rows of a map, kept on the map; null for less than two heads, and for all of them.
  * @param {[column: number, row: number]} one
  * @param {[column: number, row: number]} other
  * @param {Grid} grid
@@ -121,7 +121,8 @@ export function zoomBetween(one, other, grid) {
     cellOf(within(column, columns - 1), within(row, rows - 1), grid),
   );
   if (!first || !second || first.join() === second.join()) return null;
-  return between(first, second);
+  const zoom = between(first, second);
+  return sightOf(zoom, grid).columns < columns ? zoom : null;
 }
 
 /**

@@ -29,7 +29,7 @@ function tools() {
  */
 export function showZoom(heads, sight, isZoomed) {
   const part = tools();
-  part.hidden = !isZoomed;
+  part.hidden = !isZoomed || countIn(sight) === countOf(heads);
   const [some, all] = [countIn(sight), countOf(heads)].map((count) => count.toLocaleString("en"));
   /** @type {HTMLElement} */ (part.firstChild).textContent = `${some} of ${all} heads in view`;
 }

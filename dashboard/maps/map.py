@@ -313,7 +313,7 @@ class Map(Generic[State]):
     def absent(self, card: ModelCard, state: State) -> list[Any]:
         """What the page says when the model has no result of what the state asks for."""
         return [
-            html.H2(f"No {self.title.lower()} of {card.id} yet"),
+            html.H2(f"No {self.title.lower().removesuffix(' map')} map of {card.id} yet"),
             html.P(["Request it under ", html.B("Models and jobs"), ", or run"]),
             html.P(html.Code(self.command(card.id))),
         ]

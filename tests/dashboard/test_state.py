@@ -100,7 +100,7 @@ def test_of_nine_pins_eight_are_kept_and_that_is_said():
     names = [f"L{i}H0" for i in range(9)]
     for read in (ViewState.from_query("?pin=" + ".".join(names)), ViewState().pinned(names)):
         assert [str(head) for head in read.state.pins] == names[:8]
-        assert read.notices == ("At most 8 heads can be pinned; the first 8 of 9 are.",)
+        assert read.notices == ("At most 8 heads can be pinned; the first 8 of 9 were kept.",)
 
 
 def test_a_link_of_before_that_names_a_theme_is_read_in_silence():

@@ -44,6 +44,7 @@ test("the same heads stay in sight when the maps are transposed", () => {
 
 test("one head alone is no zoom", () => {
   assert.equal(zoomBetween([3, 3], [3, 3], GRID), null);
+  assert.equal(zoomBetween([0, 0], [500, 1], GRID), null); // in squares that is the whole map
 });
 
 test("an address names a zoom by the layers' own numbers", () => {

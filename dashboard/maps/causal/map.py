@@ -179,7 +179,9 @@ class CausalMap(Map[CausalState]):
                 "The causal map says which heads help or hurt the model while it does a task such as arithmetic. It is "
                 "found by fitting one gate for each head, which takes minutes to hours."
             ),
-            html.P(["Request it under ", html.B("Models and jobs"), " with the method ", html.B("causal"), ", or run"]),
+            html.P(
+                ["Request it under ", html.B("Models and jobs"), " with the method ", html.B(self.title), ", or run"]
+            ),
             html.P(html.Code(self.command(card.id))),
         ]
 

@@ -90,7 +90,8 @@ def _labels() -> list[Control]:
         Control(
             "also",
             "Also",
-            "One more category: heads that look at the previous token, an earlier copy of it, or what followed that.",
+            "One more category: heads that look at the previous token, at an earlier occurrence of the same token, "
+            "or at what followed it.",
             dmc.Switch(id="also", checked=False, label=_others(), size="sm"),
             prop="checked",
             conditional=True,

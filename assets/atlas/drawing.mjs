@@ -41,21 +41,31 @@ export function taskOf(heads, window) {
  * @param {Heads} heads
  */
 export function show(heads) {
+  if (!showColours(heads)) paintAround();
+}
+
+/**
+ * The same, but for what stands around squares that stay where they are. It may come a moment later.
+ * @param {Heads} heads
+ * @returns {boolean} whether all was drawn, because the squares are at other places
+ */
+export function showColours(heads) {
   if (sheet.model && heads.model !== sheet.model) forgetZoom();
   state.heads = heads;
   sheet.model = heads.model;
   const task = taskOf(heads, room());
   const wanted = JSON.stringify([task, heads.across, heads.upward]);
-  if (wanted !== sheet.task) {
-    const place = arrange(task);
-    sheet.pieces = layOut(byId(PARTS.maps), place);
-    sheet.task = wanted;
-    state.boxes = place.boxes;
-    redraw();
-  } else {
-    paint();
+  if (wanted === sheet.task) {
+    paintColours();
     tellPainted();
+    return false;
   }
+  const place = arrange(task);
+  sheet.pieces = layOut(byId(PARTS.maps), place);
+  sheet.task = wanted;
+  state.boxes = place.boxes;
+  redraw();
+  return true;
 }
 
 /** Draw all panels again: after another layout or zoom. */
@@ -64,24 +74,30 @@ export function redraw() {
   if (!heads) return;
   state.sight = sightOf(zoomed(), heads);
   for (const piece of sheet.pieces) writeAxes(piece, heads, state.sight);
-  paint();
+  paintColours();
+  paintAround();
   drawCursor();
   drawPins();
   showZoom(heads, state.sight, zoomed() !== null);
   tellPainted();
 }
 
-/** What changes with the colours; beside the table the heads that its filter leaves out are faded. */
-export function paint() {
+/** The squares; beside the table the heads that its filter leaves out are faded. */
+export function paintColours() {
   const { heads, sight, left } = state;
   if (!heads || !sight) return;
   const faded = heads.onlyFirst && left?.length === countOf(heads) ? left : null;
+  for (const [i, piece] of sheet.pieces.entries()) paintSquares(piece, heads.panels[i], heads, sight, faded);
+}
+
+/** What changes with the squares: how many heads each panel's title counts, and the layer profiles. */
+export function paintAround() {
+  const { heads, sight } = state;
+  if (!heads || !sight) return;
   const most = mostOf(heads.panels.map((panel, i) => (sheet.pieces[i]?.side ? panel.profile : null)));
   for (const [i, piece] of sheet.pieces.entries()) {
-    const panel = heads.panels[i];
-    writeTitle(piece, panel);
-    paintSquares(piece, panel, heads, sight, faded);
-    drawProfile(piece, panel.profile, heads, sight, most);
+    writeTitle(piece, heads.panels[i]);
+    drawProfile(piece, heads.panels[i].profile, heads, sight, most);
   }
 }
 

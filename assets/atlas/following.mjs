@@ -5,10 +5,11 @@ import { queryOf, textOf, valueFor } from "./query.mjs";
 import { followAddress } from "./address.mjs";
 import { writeAgain, writeAround } from "./around.mjs";
 import { decorateCards } from "./cards.mjs";
-import { show } from "./drawing.mjs";
+import { viewTaken } from "./controls.mjs";
+import { paintAround, showColours } from "./drawing.mjs";
 import { followFigures, recolour } from "./figures.mjs";
 import { rulesAt } from "./numbers.mjs";
-import { dash, PARTS, setStore } from "./page.mjs";
+import { afterPainting, PARTS, setStore } from "./page.mjs";
 import { rules } from "./rules.mjs";
 import { isDark } from "./screen.mjs";
 import { state } from "./state.mjs";
@@ -16,6 +17,8 @@ import { state } from "./state.mjs";
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {import("./heads.mjs").Packed} Packed */
 /** @typedef {import("./maps/index.mjs").Follow} Follow */
+/** @typedef {import("./maps/index.mjs").View} View */
+/** @typedef {import("./query.mjs").Setting} Setting */
 /** @typedef {Record<string, unknown>} Values by the keys of the settings */
 
 const FRAME = 16; // milliseconds
@@ -33,10 +36,24 @@ const REST = 500; // milliseconds without a change before the server is asked fo
  * @property {ReturnType<typeof setTimeout> | undefined} rest
  * @property {unknown} tones the palette whose colours have their names
  * @property {ReturnType<typeof setTimeout> | undefined} figures
+ * @property {Set<string>} changed keys of the settings that have changed since the server drew what is below the maps
+ * @property {{view: View, heads: Heads} | null} drawn maps that are on the screen before all else
  */
 
 /** @type {Followed} */
-const page = { values: null, numbers: "", follow: null, query: "", frame: 0, applied: 0, rest: undefined, tones: null, figures: undefined };
+const page = {
+  values: null,
+  numbers: "",
+  follow: null,
+  query: "",
+  frame: 0,
+  applied: 0,
+  rest: undefined,
+  tones: null,
+  figures: undefined,
+  changed: new Set(),
+  drawn: null,
+};
 
 /**
  * A view has come from the server. What a person has changed since it was asked for stays changed.
@@ -45,6 +62,7 @@ const page = { values: null, numbers: "", follow: null, query: "", frame: 0, app
 export function arrived(heads) {
   const before = page.values;
   page.values = { ...heads.state };
+  viewTaken();
   page.numbers = heads.numbers;
   page.follow = null;
   let isOlder = false;
@@ -54,6 +72,9 @@ export function arrived(heads) {
     page.values[key] = before[key];
     isOlder = true;
   }
+  clearTimeout(page.rest);
+  if (isOlder) page.rest = setTimeout(askBelow, REST);
+  else page.changed.clear();
   writeAround(heads, heads);
   paintTones();
   markChosen();
@@ -84,37 +105,33 @@ async function ready(numbers, isOlder) {
 }
 
 /**
- * Local controls were changed, or were written by the server.
+ * A local control says something, because a person or the server has changed it.
+ * @param {Setting} setting
+ * @param {unknown} given
  */
-export function changedLocally() {
+export function taken(setting, given) {
   const { values } = page;
-  if (!values) return;
-  const inputs = dash().callback_context?.inputs || {};
-  const changed = [];
-  for (const [name, given] of Object.entries(inputs)) {
-    const setting = rules().settings.find((one) => name.startsWith(`${one.key}.`));
-    if (!setting) continue;
-    const value = valueFor(given, setting);
-    if (textOf(value) === textOf(values[setting.key])) continue;
-    values[setting.key] = value;
-    changed.push(setting.key);
-  }
-  if (changed.length) follow(changed);
+  const value = valueFor(given, setting);
+  if (!values || textOf(value) === textOf(values[setting.key])) return;
+  values[setting.key] = value;
+  page.changed.add(setting.key);
 }
 
 /**
- * @param {string[]} changed keys
+ * All has been taken that controls say.
+ * @param {boolean} isOnItsWay a view has come that is not drawn yet: it decides what becomes of it
  */
-function follow(changed) {
-  if (!page.numbers) return followAddress(currentQuery() ?? ""); // there is no map to draw
-  if (!page.follow) page.frame = -1; // when the numbers are here
+export function changed(isOnItsWay) {
+  if (!page.changed.size || isOnItsWay) return;
+  clearTimeout(page.rest);
+  page.rest = setTimeout(askBelow, REST);
+  if (!page.numbers) followAddress(currentQuery() ?? ""); // there is no map to draw
+  else if (!page.follow) page.frame = -1; // when the numbers are here
   else if (performance.now() - page.applied > FRAME) apply();
   else if (page.frame <= 0) page.frame = requestAnimationFrame(apply); // one of several changes in a frame is enough
-  clearTimeout(page.rest);
-  if (dependsOn(changed)) page.rest = setTimeout(askBelow, REST);
 }
 
-/** Draw the view of the present values. */
+/** Draw the view of the present values: the maps at once, all else when they are on the screen. */
 function apply() {
   page.frame = 0;
   page.applied = performance.now();
@@ -128,14 +145,25 @@ function apply() {
   const drawn = heads.onlyFirst ? 1 : view.panels.length;
   const named = namedQuery(heads, values);
   const next = { ...heads, ...lies, panels: view.panels, best: view.best || heads.best, drawn, named, state: values };
-  show(next);
-  writeAround(view, next);
-  paintTones();
-  markChosen();
-  decorateCards(next);
-  followAddress(currentQuery() ?? named);
+  showColours(next);
+  if (!page.drawn) afterPainting(writeRest);
+  page.drawn = { view, heads: next };
   clearTimeout(page.figures);
   page.figures = setTimeout(() => followFigures(next, palette), PAUSE);
+}
+
+/** Write what follows the maps that were drawn last. */
+function writeRest() {
+  const { drawn } = page;
+  page.drawn = null;
+  if (!drawn || state.heads !== drawn.heads) return; // another view has come
+  const { view, heads } = drawn;
+  writeAround(view, heads);
+  paintAround();
+  paintTones();
+  markChosen();
+  decorateCards(heads);
+  followAddress(currentQuery() ?? heads.named);
 }
 
 /** Something that the server draws below the maps has come: what follows the controls in it is written again. */
@@ -193,6 +221,9 @@ function dependsOn(keys) {
 }
 
 function askBelow() {
+  const keys = [...page.changed];
+  page.changed.clear();
+  if (!dependsOn(keys)) return;
   setStore(PARTS.followed, [page.query, currentQuery() || ""]);
 }
 

@@ -3,10 +3,11 @@
 import { goneBack, takeZoom, writeAddress } from "./address.mjs";
 import { clickedButton } from "./buttons.mjs";
 import { writeCards } from "./cards.mjs";
+import { watchControls } from "./controls.mjs";
 import { leave } from "./cursor.mjs";
 import { cardsCame } from "./drawer.mjs";
 import { fit, show } from "./drawing.mjs";
-import { answered, arrived, changedLocally, currentQuery, settled } from "./following.mjs";
+import { answered, arrived, changed, currentQuery, settled, taken } from "./following.mjs";
 import { unpack } from "./heads.mjs";
 import { jobsSent, listenToJobs, pollJobs } from "./jobs.mjs";
 import { keyed } from "./keyboard.mjs";
@@ -37,6 +38,7 @@ function start({ heads, pins, cards, screen }) {
   listenToJobs();
   takeZoom(heads);
   draw(heads);
+  watchControls(taken, changed);
   writeCards(cards);
   [early.heads, early.cards] = [heads, cards];
 }
@@ -95,22 +97,13 @@ function pin(pins) {
   markPoints();
 }
 
-/**
- * @param {number | string} value
- */
-function number(value) {
-  return Number(value).toFixed(2);
-}
-
 dash().atlas = {
   theme: chooseTheme,
   write,
   draw,
   pin,
   cards,
-  local: changedLocally,
   settled,
-  number,
   rows: makeRows,
   select: selectRows,
   pick: pickRow,

@@ -13,6 +13,7 @@ export const PARTS = Object.freeze({
   frame: "frame",
   fresh: "fresh",
   heading: "heading",
+  heads: "heads",
   help: "help",
   inspector: "inspector",
   jobs: "jobs",
@@ -41,7 +42,6 @@ export const PARTS = Object.freeze({
  * @property {(id: string, properties: Record<string, unknown>) => void} set_props
  * @property {unknown} no_update
  * @property {Record<string, Function>} [atlas]
- * @property {{inputs: Record<string, unknown>}} [callback_context] of the callback that runs
  */
 
 /**
@@ -51,6 +51,25 @@ export const PARTS = Object.freeze({
 export function dash() {
   const holder = /** @type {{dash_clientside: Dash}} */ (/** @type {unknown} */ (window));
   return holder.dash_clientside;
+}
+
+/**
+ * What Dash's store holds of a component; null when the page has no such component.
+ * @param {string} id
+ * @returns {Record<string, unknown> | null}
+ */
+export function propsOf(id) {
+  /** @typedef {{getLayout: (id: string) => {props: Record<string, unknown>} | undefined}} Api */
+  const holder = /** @type {{dash_component_api: Api}} */ (/** @type {unknown} */ (window));
+  return holder.dash_component_api.getLayout(id)?.props || null;
+}
+
+/**
+ * Do something when what was drawn by now is on the screen.
+ * @param {() => void} work
+ */
+export function afterPainting(work) {
+  requestAnimationFrame(() => setTimeout(work));
 }
 
 /**

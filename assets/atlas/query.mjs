@@ -2,7 +2,7 @@
 // Query strings, written as the server writes them (dashboard/query.py): what differs from the default, in order. No other
 // script writes one.
 
-/** @typedef {{key: string, default: unknown, local: boolean}} Setting */
+/** @typedef {{key: string, default: unknown, local: boolean, prop?: string}} Setting `prop`: of its control, if it has one */
 
 /**
  * A value as it stands in an address.

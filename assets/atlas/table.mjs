@@ -4,7 +4,7 @@
 import { onArrival, rewriteAddress, valueOf } from "./address.mjs";
 import { columnsOf, countText, rowsOf, unpackedCells } from "./cells.mjs";
 import { leave, moveCursor } from "./cursor.mjs";
-import { paint } from "./drawing.mjs";
+import { paintColours } from "./drawing.mjs";
 import { cellNamed } from "./heads.mjs";
 import { byId, dash, near, PARTS } from "./page.mjs";
 import { pin } from "./pins.mjs";
@@ -168,7 +168,7 @@ function tellLeft() {
   if (left) grid.forEachNodeAfterFilter(({ data }) => data && (left[data.at] = 1));
   const isSame = String(left) === String(state.left);
   state.left = left;
-  if (!isSame) paint();
+  if (!isSame) paintColours();
 }
 
 /** What the file with the rows is called. */

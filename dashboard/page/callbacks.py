@@ -333,16 +333,10 @@ def _register_scripts(app: Dash) -> None:
         Input(ids.THEME, "value"),
         prevent_initial_call=True,
     )
-    for control in all_controls():
-        if control.has_number:
-            shown = Output(ids.number(control.key), "children")
-            script("number", shown, Input(control.key, control.prop), prevent_initial_call=True)
     for section in all_sections():
         if section.has_heads:
             script("points", Input(section.key, "figure"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
-    local = [Input(*where) for key, where in control_props().items() if key in local_keys()]
-    script("local", *local)
     script("settled", Input(ids.SENT, "data"))
     script("draw", Input(ids.HEADS, "data"))
     script("pin", Input(ids.PINS, "data"))

@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from analysis.models.card import WRITTEN
 from dashboard import palette
+from dashboard.page.controls import control_props
 from dashboard.query import settings_data
 from dashboard.setting import MAX_PINS
 from dashboard.state import LOOKED_AFTER, all_settings, view_names
@@ -44,6 +45,11 @@ def preloads() -> str:
     return "\n".join(f'<link rel="modulepreload" href="{URL}/{name}">' for name in names)
 
 
+def _held(key: str) -> dict[str, str]:
+    """The property of its control that holds a setting's value; nothing where it has no control."""
+    return {"prop": control_props()[key][1]} if key in control_props() else {}
+
+
 def rules() -> dict[str, str]:
     """The tag that tells the scripts the rules: most pins, a head's name, the largest upload, settings and colours."""
     settings = [each for key, each in all_settings().items() if key not in LOOKED_AFTER]
@@ -52,7 +58,7 @@ def rules() -> dict[str, str]:
         "head": WRITTEN.pattern,
         "upload": MAX_UPLOAD,
         "view": view_names()[0],
-        "settings": settings_data(settings),
+        "settings": [{**each, **_held(each["key"])} for each in settings_data(settings)],
         "palettes": palette.as_data(),
     }
     return {"name": "atlas-rules", "content": json.dumps(rules)}

@@ -30,7 +30,7 @@ def test_every_part_that_the_scripts_know_exists_and_is_marked(visit):
     lines = re.findall(r'^[A-Z_]+ = "([a-z-]+)"(.*)$', Path(ids.__file__).read_text(), re.MULTILINE)
     below = {section.key for section in all_sections()}  # of the maps, which name them
     assert parts - below == {name for name, remark in lines if "(scripts)" in remark}
-    stores = {ids.ADDRESS, ids.SCREEN, ids.PINS, ids.JOBS, ids.FRESH, ids.FINISHED, ids.FOLLOWED}
+    stores = {ids.ADDRESS, ids.SCREEN, ids.HEADS, ids.PINS, ids.JOBS, ids.FRESH, ids.FINISHED, ids.FOLLOWED}
     dialogs = {ids.HELP, ids.PAIRS, ids.PAIRS_ABOUT, ids.PAIRS_TABLE}
     drawn_by_mantine = {ids.PROVIDER, *dialogs}  # in the layout without an element of that id
     for name in parts - stores - drawn_by_mantine:

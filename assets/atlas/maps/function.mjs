@@ -3,11 +3,11 @@
 export { decorate } from "./function_card.mjs";
 export { comparisonOf } from "./function_comparison.mjs";
 import { SEVERAL, SEVERAL_TONES } from "./function_colours.mjs";
-import { deciding, kindsOf, labelAt, labelsOf } from "./function_labels.mjs";
+import { decisionOf, kindsOf, labelsOf } from "./function_labels.mjs";
 import { lookOf } from "./function_looks.mjs";
 import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
 import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
-import { missingEntries, missingPanel, sharesOf } from "./panels.mjs";
+import { later, missingEntries, missingPanel, sharesOf } from "./panels.mjs";
 import { toneOf } from "./palette.mjs";
 import { headsIn } from "./text.mjs";
 
@@ -15,6 +15,7 @@ import { headsIn } from "./text.mjs";
 /** @typedef {import("../heads.mjs").Panel} Panel */
 /** @typedef {import("./function_labels.mjs").FunctionState} FunctionState */
 /** @typedef {import("./function_labels.mjs").Labels} Labels */
+/** @typedef {import("./function_labels.mjs").Ranked} Ranked */
 /** @typedef {import("./function_panels.mjs").Plain} Plain */
 /** @typedef {import("./function_panels.mjs").Whole} Whole */
 /** @typedef {import("./index.mjs").View} View */
@@ -51,24 +52,29 @@ export function viewOf({ facts, labels }, state, palette) {
   }
   const single = singlePanels(facts, labels, state);
   const plain = topic ? single : [wholePanel(labels, single, state), ...single];
-  const label = labelsOfHeads(single);
+  const label = later(() => labelsOfHeads(single));
   const panels = plain.map((panel) => panelOf(panel, label, labels, state, palette));
-  const isEmpty = plain.every((panel) => panel.value.every(Number.isNaN));
-  const legend = isEmpty ? [] : legendOf(plain, state, palette);
   return {
     ...said,
     panels,
-    legend: [...legend, ...missingEntries(panels, facts, palette)],
-    counts: { caption: captionOf(labels.size, state), rows: plain.map((panel) => countedOf(panel, palette)) },
+    get legend() {
+      const isEmpty = plain.every((panel) => panel.value.every(Number.isNaN));
+      return [...(isEmpty ? [] : legendOf(plain, state, palette)), ...missingEntries(panels, facts, palette)];
+    },
+    get counts() {
+      return { caption: captionOf(labels.size, state), rows: plain.map((panel) => countedOf(panel, palette)) };
+    },
     shares: [],
-    profile: profileOf(plain[0], facts, palette),
+    get profile() {
+      return profileOf(plain[0], facts, palette);
+    },
     best: bestOf(facts, labels, state),
   };
 }
 
 /**
  * @param {Plain | Whole} plain
- * @param {Panel["label"]} label
+ * @param {() => Panel["label"]} label
  * @param {Labels} labels
  * @param {FunctionState} state
  * @param {Palette} palette
@@ -85,7 +91,9 @@ function panelOf(plain, label, labels, state, palette) {
     row: "",
     column: "",
     reason: plain.reason.some(Boolean) ? plain.reason : null,
-    label,
+    get label() {
+      return label();
+    },
     measures: [{ name: "", low: 0, step: 1, digits: 2, ranked: true, interval, values: () => plain.value }],
     look: lookOf(plain, state, palette),
     profile: null,
@@ -112,7 +120,7 @@ function profileOf(panel, facts, palette) {
   const hues = [];
   if ("single" in panel) {
     for (const [i, { title, tone }] of panel.single.entries()) {
-      hues.push([title, tone, panel.howMany.map((count, head) => (count === 1 ? panel.coloured[i][head] : 0))]);
+      hues.push([title, tone, panel.coloured[i].map((is, head) => (panel.howMany[head] === 1 ? is : 0))]);
     }
     for (const [i, name] of SEVERAL.entries()) {
       const flags = panel.howMany.map((count) => (count > 1 && Math.min(count - 2, 2) === i ? 1 : 0));
@@ -155,42 +163,56 @@ function idleOf(facts, state) {
  */
 function bestOf(facts, labels, state) {
   const kinds = kindsOf(labels, state);
-  /** @type {ReturnType<typeof ranked> | undefined} */
-  let relations;
-  const all = () => (relations ??= ranked(labels, kinds));
   return {
     count: Math.min(PLACES, labels.items.length),
     titles: labels.items.map((item) => item.title),
     verbs: kinds.map((kind) => facts.verbs[kind]),
-    item: () => all().item,
-    verb: () => all().verb,
-    score: () => all().score,
+    item: () => ranked(labels, kinds).item,
+    verb: () => ranked(labels, kinds).verb,
+    score: () => ranked(labels, kinds).score,
   };
 }
 
 /**
+ * The best relations of every head, the same for all that depends on these kinds alone.
  * @param {Labels} labels
  * @param {number[]} kinds
  */
 function ranked(labels, kinds) {
+  const known = labels.ranked.get(kinds.join());
+  if (known) return known;
+  const { size } = labels;
   const count = Math.min(PLACES, labels.items.length);
-  const item = new Uint8Array(count * labels.size);
-  const verb = new Uint8Array(count * labels.size);
-  const score = new Float64Array(count * labels.size);
-  const decides = labels.items.map((_, i) => deciding(labels, { items: [i], kinds }, "any"));
-  for (let head = 0; head < labels.size; head++) {
-    const strength = decides.map((of, i) => {
-      const score = labels.score[of[head]];
-      return labels.items[i].beside || Number.isNaN(score) ? -1 : score; // relations alone are named
-    });
-    const order = strength.map((_, i) => i).sort((one, other) => strength[other] - strength[one]);
-    for (let place = 0; place < count; place++) {
-      const at = place * labels.size + head;
-      const label = decides[order[place]][head];
-      item[at] = order[place];
-      score[at] = strength[order[place]];
-      verb[at] = kinds.findIndex((kind) => labelAt(labels, order[place], kind, head) === label);
+  const made = {
+    item: new Uint8Array(count * size),
+    verb: new Uint8Array(count * size),
+    score: new Float64Array(count * size).fill(-Infinity),
+  };
+  for (const [i, item] of labels.items.entries()) {
+    const { label, strength } = decisionOf(labels, { items: [i], kinds }, "any");
+    for (let head = 0; head < size; head++) {
+      const verb = kinds.indexOf(Math.floor(label[head] / size) % labels.kinds.length);
+      insert(made, head, size, { item: i, verb, score: item.beside ? -1 : strength[head] }); // relations alone are named
     }
   }
-  return { item, verb, score };
+  labels.ranked.set(kinds.join(), made);
+  return made;
+}
+
+/**
+ * Put a relation before the weaker ones of a head, of which the weakest falls out.
+ * @param {Ranked} places
+ * @param {number} head
+ * @param {number} size from a place to the next
+ * @param {{item: number, verb: number, score: number}} added
+ */
+function insert({ item, verb, score }, head, size, added) {
+  let at = score.length - size + head;
+  if (!(added.score > score[at])) return;
+  for (; at >= size && added.score > score[at - size]; at -= size) {
+    item[at] = item[at - size];
+    verb[at] = verb[at - size];
+    score[at] = score[at - size];
+  }
+  [item[at], verb[at], score[at]] = [added.item, added.verb, added.score];
 }

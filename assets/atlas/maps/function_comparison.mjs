@@ -1,7 +1,7 @@
 // @ts-check
 // The figure that compares two results head by head, as it follows the controls (dashboard/maps/function/scatter.py).
 import { countOf, nameOf } from "../heads.mjs";
-import { kindsOf, reducedAt } from "./function_labels.mjs";
+import { decisionOf, kindsOf } from "./function_labels.mjs";
 import { toneOf } from "./palette.mjs";
 
 /** @typedef {import("../heads.mjs").Heads} Heads */
@@ -61,5 +61,5 @@ export function pointsOf(one, other, heads) {
 function scoresOf({ labels }, names, state) {
   const items = names.map((name) => labels.items.findIndex((item) => item.name === name));
   const chosen = { items, kinds: kindsOf(labels, state) };
-  return Float64Array.from({ length: labels.size }, (_, head) => reducedAt(labels, chosen, head, "any"));
+  return decisionOf(labels, chosen, "any").value;
 }

@@ -29,11 +29,19 @@
  * @property {Uint8Array} copies 1 where the source itself outranks the target in most hits
  * @property {Float64Array} control the score with shuffled targets
  * @property {Uint8Array | null} missing
- * @property {Map<string, Int32Array>} decided deciding labels by what they depend on
- * @property {Map<string, Reduced>} reduced
+ * @property {Map<string, Decision>} decided by what they depend on
+ * @property {Map<string, Ranked>} ranked
  */
 
-/** @typedef {{value: Float64Array, reason: Uint8Array}} Reduced numbers that decide, and why there are none */
+/**
+ * @typedef {object} Decision of every head
+ * @property {Int32Array} label the one that decides: the highest, or with `always` the lowest of the relations
+ * @property {Float64Array} strength its score, -1 without one
+ * @property {Float64Array} value larger than τ when the head does any, or all, of the relations; NaN without a number
+ * @property {Uint8Array} reason why there is none
+ */
+
+/** @typedef {{item: Uint8Array, verb: Uint8Array, score: Float64Array}} Ranked what heads do best, one place after the other */
 /** @typedef {{items: number[], kinds: number[]}} Chosen relations and kinds by their places */
 
 /**
@@ -62,7 +70,7 @@ export function labelsOf({ facts, arrays }) {
   const low = (/** @type {number} */ label) => arrays.table[row[label] + 1];
   const high = (/** @type {number} */ label) => arrays.table[row[label] + 2];
   const missing = arrays.missing || null;
-  const kept = { decided: new Map(), reduced: new Map() };
+  const kept = { decided: new Map(), ranked: new Map() };
   return { size, kinds: facts.kinds, items: facts.items, score, low, high, copies, control, missing, ...kept };
 }
 
@@ -111,29 +119,40 @@ export const [COUNTS, GOOD, CERTAIN] = [1, 2, 4];
 
 /**
  * Of every head whether it belongs by labels that count, by labels beyond copying, and by labels that are certain:
- * in any kind of any relation, or of all.
+ * in any kind of any relation, or of all. Most heads do not belong by the label that decides, and so by none.
  * @param {Labels} labels
  * @param {Chosen} chosen
  * @param {FunctionState} state
  * @returns {Uint8Array} flags
  */
-export function worthOf(labels, { items, kinds }, state) {
+export function worthOf(labels, chosen, state) {
   const { size, score } = labels;
-  const isAlways = state.how === "always";
+  const { label } = decisionOf(labels, chosen, state.how);
   const worth = new Uint8Array(size);
   for (let head = 0; head < size; head++) {
-    let flags = isAlways ? COUNTS | GOOD | CERTAIN : 0;
-    for (const item of items) {
-      let ofItem = 0;
-      for (const kind of kinds) {
-        const label = labelAt(labels, item, kind, head);
-        if (score[label] > state.tau) ofItem |= flagsOf(labels, label, state);
-      }
-      flags = isAlways ? flags & ofItem : flags | ofItem;
-    }
-    worth[head] = flags;
+    if (score[label[head]] > state.tau) worth[head] = worthAt(labels, chosen, head, state);
   }
   return worth;
+}
+
+/**
+ * @param {Labels} labels
+ * @param {Chosen} chosen
+ * @param {number} head
+ * @param {FunctionState} state
+ */
+function worthAt(labels, { items, kinds }, head, state) {
+  const isAlways = state.how === "always";
+  let flags = isAlways ? COUNTS | GOOD | CERTAIN : 0;
+  for (const item of items) {
+    let ofItem = 0;
+    for (const kind of kinds) {
+      const label = labelAt(labels, item, kind, head);
+      if (labels.score[label] > state.tau) ofItem |= flagsOf(labels, label, state);
+    }
+    flags = isAlways ? flags & ofItem : flags | ofItem;
+  }
+  return flags;
 }
 
 /**
@@ -173,22 +192,64 @@ function decidingAt(labels, { items, kinds }, head, how, filled) {
 }
 
 /**
- * The deciding label of every head; it does not depend on τ, so it is computed once.
+ * Of every head the label that decides and the number behind it, or why there is none. Nothing of it depends on τ, so that
+ * it is computed once.
  * @param {Labels} labels
  * @param {Chosen} chosen
  * @param {FunctionState["how"]} how
- * @returns {Int32Array}
+ * @returns {Decision}
  */
-export function deciding(labels, chosen, how) {
+export function decisionOf(labels, chosen, how) {
   const key = `${chosen.items} ${chosen.kinds} ${how}`;
-  const before = labels.decided.get(key);
-  if (before) return before;
+  const known = labels.decided.get(key);
+  if (known) return known;
+  const made = {
+    label: new Int32Array(labels.size).fill(-1),
+    strength: new Float64Array(labels.size),
+    value: new Float64Array(labels.size).fill(NaN),
+    reason: new Uint8Array(labels.size),
+  };
+  for (const item of chosen.items) addItem(made, labels, item, chosen.kinds, how === "always");
+  for (let head = 0; head < labels.size; head++) {
+    if (Number.isNaN(made.value[head])) made.reason[head] = worstReason(labels, chosen.items, head);
+  }
+  labels.decided.set(key, made);
+  return made;
+}
+
+/**
+ * One more relation: of its kinds the strongest, of the relations the strongest or, for all of them, the weakest. A number
+ * is missing where one of a relation's kinds has none; for all relations, where one of them has none.
+ * @param {Decision} made
+ * @param {Labels} labels
+ * @param {number} item
+ * @param {number[]} kinds
+ * @param {boolean} isAlways
+ */
+function addItem({ label, strength, value }, labels, item, kinds, isAlways) {
   const { score, size } = labels;
-  const filled = (/** @type {number} */ label) => (Number.isNaN(score[label]) ? -1 : score[label]);
-  const deciding = new Int32Array(size);
-  for (let head = 0; head < size; head++) deciding[head] = decidingAt(labels, chosen, head, how, filled);
-  labels.decided.set(key, deciding);
-  return deciding;
+  for (let head = 0; head < size; head++) {
+    const isFirst = label[head] < 0;
+    let best = -1;
+    let most = 0;
+    let reduced = -Infinity;
+    for (let i = 0; i < kinds.length; i++) {
+      const at = labelAt(labels, item, kinds[i], head);
+      const number = score[at];
+      const filled = Number.isNaN(number) ? -1 : number;
+      if (best < 0 || filled > most) {
+        best = at;
+        most = filled;
+      }
+      reduced = Math.max(reduced, number); // NaN where any is
+    }
+    if (isFirst || (isAlways ? most < strength[head] : most > strength[head])) {
+      label[head] = best;
+      strength[head] = most;
+    }
+    if (isAlways) value[head] = isFirst ? reduced : Math.min(value[head], reduced);
+    else if (!(reduced <= value[head]) && !Number.isNaN(reduced)) value[head] = reduced;
+  }
 }
 
 /**
@@ -200,56 +261,13 @@ export function deciding(labels, chosen, how) {
  * @returns {Int32Array}
  */
 export function counting(labels, chosen, state, worth) {
-  const ofAll = deciding(labels, chosen, state.how);
+  const { label: ofAll } = decisionOf(labels, chosen, state.how);
   if (state.labels === "all") return ofAll;
   const filled = (/** @type {number} */ label) => {
     const score = labels.score[label];
     return score > state.tau && !isPoor(labels, label, state.tau) ? score : -1;
   };
   return ofAll.map((label, head) => (worth[head] & COUNTS ? decidingAt(labels, chosen, head, state.how, filled) : label));
-}
-
-/**
- * The number that decides for a head, larger than τ when it does any, or all, of the relations; NaN without one.
- * @param {Labels} labels
- * @param {Chosen} chosen
- * @param {number} head
- * @param {FunctionState["how"]} how
- */
-export function reducedAt(labels, { items, kinds }, head, how) {
-  let value = NaN;
-  for (const item of items) {
-    let best = -Infinity;
-    for (const kind of kinds) {
-      const value = labels.score[labelAt(labels, item, kind, head)];
-      best = Number.isNaN(value) || Number.isNaN(best) ? NaN : Math.max(best, value);
-    }
-    if (how === "always" && Number.isNaN(best)) return NaN;
-    if (Number.isNaN(best)) continue;
-    if (Number.isNaN(value)) value = best;
-    else value = how === "always" ? Math.min(value, best) : Math.max(value, best);
-  }
-  return value;
-}
-
-/**
- * The numbers that decide for all heads, and why there are none; they do not depend on τ, so they are computed once.
- * @param {Labels} labels
- * @param {Chosen} chosen
- * @param {FunctionState["how"]} how
- * @returns {Reduced}
- */
-export function reducedOf(labels, chosen, how) {
-  const key = `${chosen.items} ${chosen.kinds} ${how}`;
-  const before = labels.reduced.get(key);
-  if (before) return before;
-  const reduced = { value: new Float64Array(labels.size), reason: new Uint8Array(labels.size) };
-  for (let head = 0; head < labels.size; head++) {
-    reduced.value[head] = reducedAt(labels, chosen, head, how);
-    if (Number.isNaN(reduced.value[head])) reduced.reason[head] = worstReason(labels, chosen.items, head);
-  }
-  labels.reduced.set(key, reduced);
-  return reduced;
 }
 
 /**

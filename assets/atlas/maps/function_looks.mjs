@@ -20,9 +20,10 @@ import { level, LEVELS, once, scale, toneOf } from "./palette.mjs";
 export function lookOf(panel, state, palette) {
   const inScores = state.colour === "scores";
   const marks = marksOf(panel, inScores ? HALF : HOLLOW | PALE | HALF);
-  const coded = inScores ? scoresOf(panel, palette) : categoriesOf(panel, state.tau, palette);
-  const codes = coded.codes.map((code, head) => (Number.isNaN(panel.value[head]) ? panel.reason[head] : code));
-  return { shades: coded.shades, codes, marks, empty: palette.empty, ground: "" };
+  const { shades, codes } = inScores ? scoresOf(panel, palette) : categoriesOf(panel, state.tau, palette);
+  const { value, reason } = panel;
+  for (let head = 0; head < codes.length; head++) if (Number.isNaN(value[head])) codes[head] = reason[head];
+  return { shades, codes, marks, empty: palette.empty, ground: "" };
 }
 
 /**
@@ -49,7 +50,10 @@ function categoriesOf(panel, tau, palette) {
   }
   const special = palette.missing.length + SEVERAL_TONES.length;
   if ("single" in panel) return { shades, codes: severalCodes(panel, tau, special) };
-  return { shades, codes: panel.member.map((is, head) => special + stepOf(panel.value[head], is, tau)) };
+  const { member, value } = panel;
+  const codes = new Uint8Array(member.length);
+  for (let head = 0; head < codes.length; head++) codes[head] = special + stepOf(value[head], member[head], tau);
+  return { shades, codes };
 }
 
 /**
@@ -79,12 +83,25 @@ function stepOf(value, isMember, tau) {
  * @param {number} special
  */
 function severalCodes({ single, coloured, howMany }, tau, special) {
-  return howMany.map((count, head) => {
-    if (count > 1) return special - 3 + Math.min(count - 2, 2);
-    const category = count === 1 ? coloured.findIndex((flags) => flags[head]) : strongestAt(single, head);
+  const codes = new Uint8Array(howMany.length);
+  for (let head = 0; head < codes.length; head++) {
+    const count = howMany[head];
+    const category = count === 1 ? only(coloured, head) : strongestAt(single, head);
     const step = stepOf(single[category].value[head], coloured[category][head], tau);
-    return special + category * (TINTS + 1) + step;
-  });
+    codes[head] = count > 1 ? special - 3 + Math.min(count - 2, 2) : special + category * (TINTS + 1) + step;
+  }
+  return codes;
+}
+
+/**
+ * The one category that colours a head.
+ * @param {Uint8Array[]} coloured
+ * @param {number} head
+ */
+function only(coloured, head) {
+  let category = 0;
+  while (!coloured[category][head]) category++;
+  return category;
 }
 
 /**
@@ -94,8 +111,9 @@ function severalCodes({ single, coloured, howMany }, tau, special) {
 function strongestAt(single, head) {
   let strongest = 0;
   let most = -Infinity;
-  for (const [i, { value }] of single.entries()) {
-    const strength = Number.isNaN(value[head]) ? -1 : value[head];
+  for (let i = 0; i < single.length; i++) {
+    const value = single[i].value[head];
+    const strength = Number.isNaN(value) ? -1 : value;
     if (strength > most) [strongest, most] = [i, strength];
   }
   return strongest;
@@ -106,8 +124,12 @@ function strongestAt(single, head) {
  * @param {number} wanted flags
  */
 function marksOf({ member, hollow, pale, suppresses }, wanted) {
-  return member.map((_, head) => {
-    const flags = (hollow?.[head] ? HOLLOW : 0) | (pale?.[head] ? PALE : 0) | (suppresses[head] ? HALF : 0);
-    return flags & wanted;
-  });
+  const marks = new Uint8Array(member.length);
+  for (let head = 0; head < marks.length; head++) {
+    let flags = suppresses[head] ? HALF : 0;
+    if (hollow && hollow[head]) flags |= HOLLOW;
+    if (pale && pale[head]) flags |= PALE;
+    marks[head] = flags & wanted;
+  }
+  return marks;
 }

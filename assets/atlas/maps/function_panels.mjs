@@ -1,7 +1,7 @@
 // @ts-check
 // From scores and state to what each panel of the function map shows (dashboard/maps/function/panels.py).
 import {
-  CERTAIN, COUNTS, counting, GOOD, isSuppressing, kindsOf, reducedOf, worthOf,
+  CERTAIN, COUNTS, counting, decisionOf, GOOD, isSuppressing, kindsOf, worthOf,
 } from "./function_labels.mjs";
 
 /** @typedef {import("./function_labels.mjs").Labels} Labels */
@@ -61,15 +61,21 @@ function panelOf(labels, named, items, state, isMeasured) {
   const chosen = { items, kinds: kindsOf(labels, state) };
   const worth = worthOf(labels, chosen, state);
   const label = counting(labels, chosen, state, worth);
-  const { value: reduced, reason } = reducedOf(labels, chosen, state.how);
+  const { value: reduced, reason } = decisionOf(labels, chosen, state.how);
   const value = new Float64Array(size);
   for (let head = 0; head < size; head++) {
     value[head] = worth[head] & COUNTS ? labels.score[label[head]] : reduced[head];
   }
   const member = membersOf(value, worth, state);
-  const hollow = isMeasured ? member.map((is, head) => (is && !(worth[head] & GOOD) ? 1 : 0)) : null;
-  const pale = state.uncertain ? member.map((is, head) => (is && !(worth[head] & CERTAIN) ? 1 : 0)) : null;
-  const suppresses = member.map((is, head) => (is && isSuppressing(labels, label[head]) ? 1 : 0));
+  const hollow = isMeasured ? new Uint8Array(size) : null;
+  const pale = state.uncertain ? new Uint8Array(size) : null;
+  const suppresses = new Uint8Array(size);
+  for (let head = 0; head < size; head++) {
+    if (!member[head]) continue;
+    if (hollow && !(worth[head] & GOOD)) hollow[head] = 1;
+    if (pale && !(worth[head] & CERTAIN)) pale[head] = 1;
+    if (isSuppressing(labels, label[head])) suppresses[head] = 1;
+  }
   return { ...named, value, member, reason, label, worth, hollow, pale, suppresses };
 }
 
@@ -80,11 +86,14 @@ function panelOf(labels, named, items, state, isMeasured) {
  * @param {FunctionState} state
  */
 function membersOf(value, worth, { tau, top }) {
-  const member = worth.map((flags, head) => (flags & COUNTS && value[head] > tau ? 1 : 0));
+  const member = new Uint8Array(value.length);
+  for (let head = 0; head < member.length; head++) if (worth[head] & COUNTS && value[head] > tau) member[head] = 1;
+  if (!top) return member;
   const above = value.filter((_, head) => member[head]).sort();
-  if (!top || top >= above.length) return member;
+  if (top >= above.length) return member;
   const least = above[above.length - top];
-  return member.map((is, head) => (is && value[head] >= least ? 1 : 0));
+  for (let head = 0; head < member.length; head++) if (value[head] < least) member[head] = 0;
+  return member;
 }
 
 /**
@@ -119,13 +128,13 @@ export function wholePanel(labels, single, state) {
  */
 function strongest(labels, single, state) {
   const strongest = new Int32Array(labels.size);
-  for (let head = 0; head < labels.size; head++) {
-    let most = -Infinity;
-    for (const { label, worth } of single) {
+  const most = new Float64Array(labels.size).fill(-Infinity);
+  const bonus = state.labels === "beyond" ? 2 : 0;
+  for (const { label, worth } of single) {
+    for (let head = 0; head < strongest.length; head++) {
       const score = labels.score[label[head]];
-      const bonus = state.labels === "beyond" && worth[head] & COUNTS ? 2 : 0;
-      const strength = (Number.isNaN(score) ? -1 : score) + bonus;
-      if (strength > most) [most, strongest[head]] = [strength, label[head]];
+      const strength = (Number.isNaN(score) ? -1 : score) + (worth[head] & COUNTS ? bonus : 0);
+      if (strength > most[head]) [most[head], strongest[head]] = [strength, label[head]];
     }
   }
   return strongest;
@@ -138,9 +147,24 @@ function strongest(labels, single, state) {
  */
 function colouredBy(single) {
   if (!single[0].hollow) return single.map((panel) => panel.member);
-  const filled = single.map(({ member, hollow }) => member.map((is, head) => (is && !(hollow && hollow[head]) ? 1 : 0)));
+  const filled = single.map(({ member, hollow }) => without(member, hollow));
   const some = unionOf(filled);
-  return single.map(({ member }, i) => member.map((is, head) => (some[head] ? filled[i][head] : is)));
+  return single.map(({ member }, i) => {
+    const coloured = filled[i].slice();
+    for (let head = 0; head < coloured.length; head++) if (!some[head]) coloured[head] = member[head];
+    return coloured;
+  });
+}
+
+/**
+ * Those of one that are not of the other.
+ * @param {Uint8Array} one
+ * @param {Uint8Array | null} other
+ */
+function without(one, other) {
+  const left = one.slice();
+  for (let head = 0; other && head < left.length; head++) if (other[head]) left[head] = 0;
+  return left;
 }
 
 /**
@@ -150,9 +174,8 @@ function colouredBy(single) {
  */
 function withoutPlain(single, name) {
   if (!single[0][name]) return null;
-  const plain = single.map((panel) => panel.member.map((is, head) => (is && !panel[name]?.[head] ? 1 : 0)));
-  const some = unionOf(plain);
-  return unionOf(single.map((panel) => panel.member)).map((is, head) => (is && !some[head] ? 1 : 0));
+  const plain = unionOf(single.map((panel) => without(panel.member, panel[name])));
+  return without(unionOf(single.map((panel) => panel.member)), plain);
 }
 
 /**
@@ -161,15 +184,16 @@ function withoutPlain(single, name) {
  * @param {Uint8Array[]} coloured
  */
 function byTheStrongest(single, coloured) {
-  return single[0].member.map((_, head) => {
+  const flags = new Uint8Array(single[0].member.length);
+  for (let head = 0; head < flags.length; head++) {
     let most = -2;
-    let flag = 0;
-    for (const [i, { value, suppresses }] of single.entries()) {
-      const strength = Number.isNaN(value[head]) ? -1 : value[head];
-      if (coloured[i][head] && strength > most) [most, flag] = [strength, suppresses[head]];
+    for (let i = 0; i < single.length; i++) {
+      if (!coloured[i][head]) continue;
+      const strength = Number.isNaN(single[i].value[head]) ? -1 : single[i].value[head];
+      if (strength > most) [most, flags[head]] = [strength, single[i].suppresses[head]];
     }
-    return flag;
-  });
+  }
+  return flags;
 }
 
 /**

@@ -7,6 +7,18 @@
 /** @typedef {import("./unpacking.mjs").Facts} Facts */
 
 /**
+ * Something made when it is first asked for: squares are painted before anything is read.
+ * @template T
+ * @param {() => T} make
+ * @returns {() => T}
+ */
+export function later(make) {
+  /** @type {{made: T} | undefined} */
+  let kept;
+  return () => (kept ??= { made: make() }).made;
+}
+
+/**
  * A panel in which no head has a score.
  * @param {Facts} facts
  * @param {{key: string, title: string, row?: string, column?: string}} named

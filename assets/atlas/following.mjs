@@ -13,6 +13,7 @@ import { afterPainting, PARTS, setStore } from "./page.mjs";
 import { rules } from "./rules.mjs";
 import { isDark } from "./screen.mjs";
 import { state } from "./state.mjs";
+import { renewTooltip } from "./tooltip.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {import("./heads.mjs").Packed} Packed */
@@ -101,7 +102,17 @@ async function ready(numbers, isOlder) {
   const isWaiting = page.frame < 0;
   page.follow = follow;
   if (isOlder || isWaiting) apply();
+  else complete();
   for (const other of state.heads?.compared || []) rulesAt(other); // before a change needs them
+}
+
+/** The maps on the screen are those of the present values; with the numbers all else is known, too. */
+function complete() {
+  const next = followed();
+  if (!next) return;
+  state.heads = next.heads;
+  writeAround(next.view, next.heads);
+  renewTooltip(next.heads);
 }
 
 /**
@@ -135,21 +146,28 @@ export function changed(isOnItsWay) {
 function apply() {
   page.frame = 0;
   page.applied = performance.now();
+  const next = followed();
+  if (!next) return;
+  showColours(next.heads);
+  if (!page.drawn) afterPainting(writeRest);
+  page.drawn = next;
+  clearTimeout(page.figures);
+  page.figures = setTimeout(() => followFigures(next.heads, next.palette), PAUSE);
+}
+
+/** What the rules make of the present values; null while there are no numbers. */
+function followed() {
   const { values, follow: made } = page;
-  const heads = state.heads;
-  if (!values || !made || !heads) return;
+  const { heads } = state;
+  if (!values || !made || !heads) return null;
   const palette = rules().palettes[String(values.palette)][isDark() ? "dark" : "light"];
   const view = made.view(values, palette);
   const across = Boolean(values.transpose);
   const lies = { across, upward: across && heads.layersUpward };
+  const known = { panels: view.panels, best: view.best || heads.best, isWaiting: false };
   const drawn = heads.onlyFirst ? 1 : view.panels.length;
   const named = namedQuery(heads, values);
-  const next = { ...heads, ...lies, panels: view.panels, best: view.best || heads.best, drawn, named, state: values };
-  showColours(next);
-  if (!page.drawn) afterPainting(writeRest);
-  page.drawn = { view, heads: next };
-  clearTimeout(page.figures);
-  page.figures = setTimeout(() => followFigures(next, palette), PAUSE);
+  return { view, palette, heads: { ...heads, ...lies, ...known, drawn, named, state: values } };
 }
 
 /** Write what follows the maps that were drawn last. */

@@ -7,18 +7,6 @@
 /** @typedef {import("./bars.mjs").Profile} Profile */
 
 /**
- * @typedef {object} PackedMeasure
- * @property {string} name may be empty
- * @property {"f4" | "u2"} type
- * @property {number} low a number is low + step * value
- * @property {number} step
- * @property {number} digits decimals to show
- * @property {boolean} ranked whether a head's rank is shown
- * @property {[low: string, high: string] | null} interval of every number, in hundredths
- * @property {string} value
- */
-
-/**
  * @typedef {object} PackedPanel
  * @property {string} key
  * @property {string} title
@@ -27,7 +15,6 @@
  * @property {string} column
  * @property {string} reason
  * @property {number | null} label
- * @property {PackedMeasure[]} measures
  * @property {{shades: string[], codes: string, marks: string, empty: string, ground: string}} look
  * @property {PackedProfile | null} profile
  */
@@ -107,7 +94,7 @@
  * @property {() => Numbers} score
  */
 
-/** @typedef {{panels: Panel[], best: Best | null, profile: Profile | null}} Unpacked */
+/** @typedef {{panels: Panel[], best: Best | null, profile: Profile | null, isWaiting: boolean}} Unpacked the last: for its numbers */
 /** @typedef {Omit<Packed, "labels" | "panels" | "best" | "profile"> & Unpacked} Heads */
 
 /**
@@ -155,7 +142,8 @@ function lazily(text, type) {
 export function unpack(packed) {
   const labels = packed.labels.map(unpackLabel);
   const panels = packed.panels.map((panel) => unpackPanel(panel, labels));
-  return { ...packed, panels, best: packed.best && unpackBest(packed.best), profile: unpackProfile(packed.profile) };
+  const isWaiting = packed.numbers !== "";
+  return { ...packed, panels, best: packed.best && unpackBest(packed.best), profile: unpackProfile(packed.profile), isWaiting };
 }
 
 /**
@@ -177,7 +165,7 @@ function unpackLabel({ words, codes }) {
  * @param {Label[]} labels
  * @returns {Panel}
  */
-function unpackPanel({ reason, label, measures, look, profile, ...facts }, labels) {
+function unpackPanel({ reason, label, look, profile, ...facts }, labels) {
   const decoded = lazily(reason, "u1");
   return {
     ...facts,
@@ -185,7 +173,7 @@ function unpackPanel({ reason, label, measures, look, profile, ...facts }, label
       return reason ? decoded() : null;
     },
     label: label === null ? null : labels[label],
-    measures: measures.map(unpackMeasure),
+    measures: [],
     look: { ...look, codes: bytes(look.codes), marks: look.marks ? bytes(look.marks) : null },
     profile: unpackProfile(profile),
   };
@@ -197,17 +185,6 @@ function unpackPanel({ reason, label, measures, look, profile, ...facts }, label
  */
 function unpackProfile(profile) {
   return profile && { ...profile, shares: profile.shares.map((shares) => new Float32Array(bytes(shares).buffer)) };
-}
-
-/**
- * @param {PackedMeasure} measure
- * @returns {Measure}
- */
-function unpackMeasure({ value, type, interval, ...facts }) {
-  const [low, high] = interval || [];
-  /** @type {Measure["interval"]} */
-  const ends = low && high ? [lazily(low, "u1"), lazily(high, "u1")] : null;
-  return { ...facts, interval: ends, values: lazily(value, type) };
 }
 
 /**

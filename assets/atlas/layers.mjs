@@ -131,6 +131,7 @@ function axes(layers, { width, height }, most) {
  * @param {Heads} heads
  */
 export function nearest(heads) {
+  if (heads.isWaiting) return "No head is coloured.";
   const measure = heads.panels[0].measures[0];
   const values = measure ? measure.values() : [];
   let best = -1;

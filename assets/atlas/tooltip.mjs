@@ -8,6 +8,9 @@ import { bestLines, labelText, scoreLines } from "./words.mjs";
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {import("./heads.mjs").Cell} Cell */
 
+/** @type {{again: ((heads: Heads) => void) | null}} */
+const page = { again: null };
+
 /**
  * Show it for a head of a map, beside a point of the window.
  * @param {Heads} heads
@@ -17,6 +20,7 @@ import { bestLines, labelText, scoreLines } from "./words.mjs";
  * @param {string[]} [more] lines below the scores
  */
 export function showTooltip(heads, cell, map, point, more = []) {
+  page.again = (other) => showTooltip(other, cell, map, point, more);
   const tooltip = part();
   tooltip.replaceChildren(...content(heads, cell, map, more));
   tooltip.style.display = "block";
@@ -25,8 +29,17 @@ export function showTooltip(heads, cell, map, point, more = []) {
   tooltip.style.transform = `translate(${left}px, ${top}px)`;
 }
 
+/**
+ * Heads have other numbers: write it again, if it is there.
+ * @param {Heads} heads
+ */
+export function renewTooltip(heads) {
+  if (page.again) page.again(heads);
+}
+
 /** Take it away. */
 export function hideTooltip() {
+  page.again = null;
   part().style.display = "none";
 }
 

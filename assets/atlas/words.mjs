@@ -53,7 +53,8 @@ function intervalText({ interval }, index) {
 export function reasonText(heads, panel, index) {
   const codes = panel.reason;
   if (codes && codes[index]) return heads.reasons[codes[index]];
-  return panel.measures.length ? "" : "no score";
+  if (panel.measures.length) return "";
+  return heads.isWaiting ? "…" : "no score";
 }
 
 /**

@@ -42,8 +42,7 @@ class Measure:
     value: Floats
     digits: int = 2
     ranked: bool = True  # the head's rank is shown, too
-    ends: tuple[float, float] | None = None  # sent in two bytes between these, else as it is
-    interval: tuple[Floats, Floats] | None = None  # of each number, from 0 to 1; sent in hundredths
+    interval: tuple[Floats, Floats] | None = None  # of each number, from 0 to 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,7 @@
-"""The maps packed for the browser, which draws them: colours, numbers and words of every head."""
+"""The maps packed for the browser, which draws them: colours and words of every head.
+
+The numbers behind them come by themselves (`dashboard.numbers`); of these the scripts' rules make what a tooltip tells.
+"""
 
 import base64
 from dataclasses import asdict
@@ -12,7 +15,7 @@ from dashboard.drawn import drawn_maps
 from dashboard.maps import MAPS
 from dashboard.maps.legend import entries
 from dashboard.maps.look import Look
-from dashboard.maps.panel import Label, Measure, Panel
+from dashboard.maps.panel import Label, Panel
 from dashboard.maps.profile import Profile
 from dashboard.maps.tooltip import Best
 from dashboard.numbers import address_of, compared_addresses
@@ -27,7 +30,7 @@ _LARGEST_BESIDE_TABLE = 14  # pixels of a cell
 
 
 def packed(view: View, dark: bool) -> Packed:
-    """Every panel's looks, numbers and words, and what every head does best. Arrays run over layers, then heads."""
+    """Every panel's looks and words, and what every head does best. Arrays run over layers, then heads."""
     drawn = drawn_maps(view, dark)
     labels: list[Label] = []
     for panel in view.panels:
@@ -88,7 +91,6 @@ def _panel(panel: Panel, labels: list[Label]) -> Packed:
         "column": panel.column,
         "reason": _bytes(panel.reason.astype("u1")) if panel.reason.any() else "",
         "label": labels.index(panel.label) if panel.label is not None else None,
-        "measures": [_measure(measure) for measure in panel.measures],
     }
 
 
@@ -113,27 +115,13 @@ def _profile(profile: Profile | None) -> Packed | None:
     }
 
 
-def _measure(measure: Measure) -> Packed:
-    """The numbers as they are, or in two bytes each, from `low` in steps of `step`."""
-    facts = {"name": measure.name, "digits": measure.digits, "ranked": measure.ranked, "interval": None}
-    if measure.interval is not None:
-        hundredths = [np.rint(100 * np.nan_to_num(ends)).astype("u1") for ends in measure.interval]
-        facts["interval"] = [_bytes(ends) for ends in hundredths]
-    if measure.ends is None:
-        return {**facts, "type": "f4", "low": 0, "step": 1, "value": _bytes(measure.value.astype("<f4"))}
-    low, high = measure.ends
-    step = (high - low) / 65535 or 1.0
-    steps = np.rint((np.nan_to_num(measure.value) - low) / step)
-    return {**facts, "type": "u2", "low": low, "step": step, "value": _bytes(steps.astype("<u2"))}
-
-
 def _best(view: View) -> Packed | None:
-    """From the first map that knows what heads do best."""
+    """From the first map that knows what heads do best; None where that is the map on the page, whose rules tell it."""
     for each in MAPS:
         shown = view.of(each)
         best = each.best(shown) if shown is not None else None
         if best is not None:
-            return _packed_best(best)
+            return _packed_best(best) if each is not view.map else None
     return None
 
 

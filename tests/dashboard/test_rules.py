@@ -124,6 +124,19 @@ SHIPPED_DEFAULT = [one.scores for one in shipped() if one.scores.provenance.mode
 NAMES = [f"{scores.provenance.model.id} {scores.provenance.method}" for scores in SHIPPED]
 
 
+def check_measures(panels, found):
+    """What a tooltip tells: names, numbers in 10,000 steps at least, intervals in hundredths."""
+    for panel, measures in zip(panels, found, strict=True):
+        for measure, sent in zip(panel.measures, measures, strict=True):
+            facts = (measure.name, measure.digits, measure.ranked)
+            assert (sent["name"], sent["digits"], sent["ranked"]) == facts
+            away = np.abs(np.array(sent["numbers"]) - np.nan_to_num(measure.value).ravel())
+            assert away.max() <= 1e-4 * max(1.0, panel.steepest), panel.key
+            assert (sent["interval"] is None) == (measure.interval is None)
+            for ends, mine in zip(sent["interval"] or (), measure.interval or (), strict=True):
+                assert np.abs(np.array(ends) - 100 * np.nan_to_num(mine).ravel()).max() <= 0.5001
+
+
 @needs_node
 @pytest.mark.parametrize("scores", SHIPPED, ids=NAMES)
 def test_the_scripts_follow_every_control_as_python_does(scores):
@@ -141,6 +154,7 @@ def test_the_scripts_follow_every_control_as_python_does(scores):
             expected = plain(told(view, dark))
             for key, value in expected.items():
                 assert found[key] == value, (key, state_of(view))
+            check_measures(view.panels, found["measures"])
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(0, 10_000))

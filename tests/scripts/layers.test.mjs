@@ -25,6 +25,7 @@ test("where no head is coloured, the nearest is named", () => {
   });
   assert.equal(nearest(heads([0, 0.1, 0.14, 0])), "No head is coloured; the nearest is L4H0 with a score of 0.14.");
   assert.equal(nearest(heads([0, 0, 0, NaN])), "No head is coloured: all scores are 0.");
+  assert.equal(nearest({ ...heads([]), isWaiting: true }), "No head is coloured.");
 });
 
 test("lines and points of another palette are found, and no others", () => {

@@ -31,20 +31,15 @@ const look = {
 /** What a panel is drawn with, beside its numbers. */
 const drawn = { note: "2 heads", row: "", column: "", look, profile: null };
 
-const exact = { type: /** @type {const} */ ("f4"), low: 0, step: 1, digits: 2, ranked: true, interval: null };
-const rounded = { type: /** @type {const} */ ("u2"), low: 0, step: 1 / 65535, digits: 2, ranked: true, interval: null };
-const signed = { type: /** @type {const} */ ("u2"), low: -0.5, step: 1 / 65535, digits: 4, ranked: false, interval: null };
-
 /**
- * Two layers of two heads with three panels: one nameless measure; two named ones; none.
+ * Two layers of two heads with three panels.
  * @returns {Packed}
  */
 export function packed() {
-  const scores = base64(Float32Array.of(0.65, 0.1, 0.1, 0));
-  const shares = base64(Uint16Array.of(65535, 0, 32768, 0));
   return {
     model: "some/model@01234567",
     named: "?model=some/model@01234567",
+    numbers: "",
     layers: [3, 5],
     heads: 2,
     across: false,
@@ -57,19 +52,15 @@ export function packed() {
       { words: ["helping", "hurting"], codes: base64(Uint16Array.of(0, 1, 0, 1)) },
     ],
     panels: [
-      { ...drawn, key: "all", title: "All", reason: "", label: 0, measures: [{ ...exact, name: "", value: scores }] },
+      { ...drawn, key: "all", title: "All", reason: "", label: 0 },
       {
         ...drawn,
         key: "two",
         title: "Math · Any",
         reason: base64(Uint8Array.of(0, 0, 0, 2)),
         label: 1,
-        measures: [
-          { ...rounded, name: "F", value: shares },
-          { ...signed, name: "g", value: shares },
-        ],
       },
-      { ...drawn, key: "none", title: "Empty", reason: base64(Uint8Array.of(1, 1, 1, 0)), label: null, measures: [] },
+      { ...drawn, key: "none", title: "Empty", reason: base64(Uint8Array.of(1, 1, 1, 0)), label: null },
     ],
     best: {
       count: 2,
@@ -80,4 +71,18 @@ export function packed() {
       score: base64(Float32Array.of(0.65, 0.1, 0.1, 0, 0.25, 0, 0.05, 0)),
     },
   };
+}
+
+/**
+ * The same with its numbers: one nameless measure; two named ones; none.
+ * @param {import("../../assets/atlas/heads.mjs").Heads} heads
+ */
+export function measured(heads) {
+  const scores = Float32Array.of(0.65, 0.1, 0.1, 0);
+  const shares = Uint16Array.of(65535, 0, 32768, 0);
+  const exact = { low: 0, step: 1, digits: 2, ranked: true, interval: null, values: () => scores };
+  const rounded = { ...exact, step: 1 / 65535, values: () => shares };
+  const signed = { ...rounded, low: -0.5, digits: 4, ranked: false };
+  const measures = [[{ ...exact, name: "" }], [{ ...rounded, name: "F" }, { ...signed, name: "g" }], []];
+  return { ...heads, panels: heads.panels.map((panel, i) => ({ ...panel, measures: measures[i] })) };
 }

@@ -22,7 +22,13 @@ export function told(view, heads) {
     counts: view.counts,
     shares: view.shares,
     layers: profileOf(view.profile),
+    measures: view.panels.map((panel) => panel.measures.map(measureOf)),
   };
+}
+
+function measureOf({ name, low, step, digits, ranked, interval, values }) {
+  const numbers = Array.from(values(), (value) => low + step * value || 0);
+  return { name, digits, ranked, numbers, interval: interval && interval.map((ends) => Array.from(ends())) };
 }
 
 function rows(values, heads) {

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unpack } from "../../assets/atlas/heads.mjs";
 import { announcement, bestLines, labelText, measureText, rankOf, reasonText, scoreLines } from "../../assets/atlas/words.mjs";
-import { packed } from "./samples.mjs";
+import { measured, packed } from "./samples.mjs";
 
-const heads = unpack(packed());
+const heads = measured(unpack(packed()));
 const [all, two, none] = heads.panels;
 
 test("the largest value has rank 1, and equal values share a rank", () => {
@@ -48,6 +48,7 @@ test("a head without a score has a reason", () => {
   assert.equal(reasonText(heads, two, 3), "running");
   assert.equal(reasonText(heads, none, 0), "not applicable");
   assert.equal(reasonText(heads, none, 3), "no score");
+  assert.equal(reasonText({ ...heads, isWaiting: true }, none, 3), "…");
 });
 
 test("a nameless measure stands behind the panel's title, named ones below it", () => {

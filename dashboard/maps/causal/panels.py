@@ -85,7 +85,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         categories=names,
         belongs=flags,
         strengths=strengths,
-        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)], ends=(0.0, 1.0)) for role in measured_roles),
+        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)]) for role in measured_roles),
         label=Label(ROLE_WORDS, role_codes(helps, hurts, idle)),
         row=task,
         column=column,
@@ -115,8 +115,6 @@ def _preview_panel(causal: Scores, task: str, column: str, scale: float) -> Pane
         why = np.full((len(card.layers), card.heads), Missing.NOT_COMPUTED, np.uint8)
         return _without(causal, task, column, why)
     helps, hurts = belongs = signs(preview, column, value, scale)
-    filled = np.nan_to_num(value)
-    ends = (float(filled.min()), float(filled.max()))
     return Panel(
         key=f"{task} {column}",
         title=_title(causal, task, column),
@@ -125,7 +123,7 @@ def _preview_panel(causal: Scores, task: str, column: str, scale: float) -> Pane
         reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.PRESENT).astype(np.int8),
         categories=CHANNELS,
         belongs=belongs,
-        measures=(Measure("g", value, digits=4, ranked=False, ends=ends),),
+        measures=(Measure("g", value, digits=4, ranked=False),),
         label=Label(ROLE_WORDS, role_codes(helps, hurts, np.zeros_like(helps))),
         row=task,
         column=column,

@@ -32,14 +32,16 @@ export function writeAround(around, heads) {
     onZoom(writeAgain);
   }
   page.last = [around, heads];
+  const [below, width] = [belowMap(heads), byId(PARTS.profile).clientWidth]; // measured before anything moves
+  const { legend, counts, profile } = around; // each is made when it is asked for
   document.title = `${[...heads.title, around.topic].filter(Boolean).join(" · ")} – Head Atlas`;
-  byId(PARTS.heading).textContent = document.title;
+  const heading = byId(PARTS.heading);
+  if (heading.textContent !== document.title) heading.textContent = document.title;
   whenOther(PARTS.sentence, around.sentence, (holder) => holder.replaceChildren(...around.sentence.map(piece)));
-  whenOther(PARTS.legend, around.legend, (holder) => writeLegend(holder, around.legend, heads));
-  whenOther(PARTS.counts, around.counts, (holder) => holder.replaceChildren(...countTable(around.counts)));
-  const below = belowMap(heads);
-  const drawn = [around.profile, heads.layers, byId(PARTS.profile).clientWidth, below];
-  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(around.profile, heads, holder.clientWidth, below)));
+  whenOther(PARTS.legend, legend, (holder) => writeLegend(holder, legend, heads));
+  whenOther(PARTS.counts, counts, (holder) => holder.replaceChildren(...countTable(counts)));
+  const drawn = [profile, heads.layers, width, below, heads.isWaiting];
+  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(profile, heads, width, below)));
   for (const table of around.shares) writeShares(table);
   disable(around.idle);
 }

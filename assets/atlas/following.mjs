@@ -182,6 +182,7 @@ function writeRest() {
   markChosen();
   decorateCards(heads);
   followAddress(currentQuery() ?? heads.named);
+  document.dispatchEvent(new Event("atlas-written")); // for those who measure
 }
 
 /** Something that the server draws below the maps has come: what follows the controls in it is written again. */

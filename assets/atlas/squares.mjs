@@ -40,13 +40,12 @@ export function writeSquares(canvas, look, grid, sight, left = null) {
   const columns = edges(sight.left, sight.columns, width);
   const rows = edges(sight.top, sight.rows, height);
   const gap = gapOf(Math.min(width / sight.columns, height / sight.rows));
-  const line = new Uint32Array(width);
+  const across = columnsAt(columns, width, gap);
+  const line = new Uint32Array(width).fill(ground);
   pixels.fill(ground);
   for (const { at: row, from: top, to: bottom } of rows) {
     const [first, step] = indicesOf(row, grid);
-    for (const { at: column, from, to } of columns) {
-      line.fill(shades[look.codes[first + step * column]], from, Math.max(from + 1, to - gap));
-    }
+    for (let x = 0; x < width; x++) if (across[x] >= 0) line[x] = shades[look.codes[first + step * across[x]]];
     for (let y = top; y < Math.max(top + 1, bottom - gap); y++) pixels.set(line, y * width);
   }
   if (look.marks) writeMarks(canvas, look, look.marks, grid, columns, rows, gap);
@@ -99,6 +98,18 @@ function edges(start, length, size) {
     if (to > 0 && from < size) cells.push({ at, from: Math.max(0, from), to: Math.min(size, to) });
   }
   return cells;
+}
+
+/**
+ * The column at every pixel of a line, -1 between the cells.
+ * @param {ReturnType<typeof edges>} columns
+ * @param {number} width
+ * @param {number} gap
+ */
+function columnsAt(columns, width, gap) {
+  const places = new Int32Array(width).fill(-1);
+  for (const { at, from, to } of columns) places.fill(at, from, Math.max(from + 1, to - gap));
+  return places;
 }
 
 /**

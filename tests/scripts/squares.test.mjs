@@ -11,9 +11,9 @@ const NAMES = new Map([[0, "."], [0xffffffff, "_"], [0xffff0000, "B"], [0xff0000
  * The pixels of a map of two layers and two heads as text, a letter for each colour.
  * @param {number[]} codes
  * @param {number[] | null} marks
- * @param {{across?: boolean, upward?: boolean, size?: number, sight?: import("../../assets/atlas/geometry.mjs").Sight}} [options]
+ * @param {{across?: boolean, upward?: boolean, size?: number, ground?: string, sight?: import("../../assets/atlas/geometry.mjs").Sight}} [options]
  */
-function written(codes, marks, { across = false, upward = false, size = 4, sight } = {}) {
+function written(codes, marks, { across = false, upward = false, size = 4, ground = "", sight } = {}) {
   const grid = { layers: [0, 1], heads: 2, across, upward };
   const pixels = new Uint32Array(size * size);
   const look = {
@@ -21,7 +21,7 @@ function written(codes, marks, { across = false, upward = false, size = 4, sight
     codes: Uint8Array.from(codes),
     marks: marks && Uint8Array.from(marks),
     empty: EMPTY,
-    ground: "",
+    ground,
   };
   writeSquares({ pixels, width: size, height: size }, look, grid, sight || wholeOf(grid));
   const letters = Array.from(pixels, (pixel) => NAMES.get(pixel) || "?");
@@ -36,6 +36,12 @@ test("layers go across and heads down, or the other way round, from the top or f
 
 test("large squares stand apart on the page's own ground", () => {
   const lines = written([1, 1, 1, 1], null, { size: 12 });
+
+test("a ground of their own is between columns as between rows", () => {
+  const lines = written([1, 1, 1, 1], null, { size: 12, ground: RED });
+  assert.equal(lines[0], "BBBBBRBBBBBR");
+  assert.equal(lines[5], "RRRRRRRRRRRR");
+});
   assert.equal(lines[0], "BBBBB.BBBBB.");
   assert.equal(lines[5], "............");
 });

@@ -52,16 +52,19 @@ export function prepared(answer) {
 export function viewOf(numbers, state, palette) {
   const { facts } = numbers;
   const panels = panelsOf(numbers, state, palette);
-  const isEmpty = panels.every((panel) => !panel.measures.length || panel.reason?.every(Boolean));
-  const legend = isEmpty ? [] : legendOf(facts, state, palette);
   return {
     panels,
     sentence: sentenceOf(facts, state),
-    legend: [...legend, ...missingEntries(panels, facts, palette)],
+    get legend() {
+      const isEmpty = panels.every((panel) => !panel.measures.length || panel.reason?.every(Boolean));
+      return [...(isEmpty ? [] : legendOf(facts, state, palette)), ...missingEntries(panels, facts, palette)];
+    },
     topic: "",
     idle: idleOf(facts, state),
     counts: null,
-    shares: sharesOfRoles(numbers, state, palette),
+    get shares() {
+      return sharesOfRoles(numbers, state, palette);
+    },
     profile: null,
     best: null,
   };

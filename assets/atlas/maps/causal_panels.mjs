@@ -2,7 +2,7 @@
 // From gates and state to what each panel of the causal map shows (dashboard/maps/causal/panels.py).
 import { glow, groundOf, mixtures } from "./causal_colours.mjs";
 import { level, once, slopes, toneOf } from "./palette.mjs";
-import { missingPanel, sharesOf } from "./panels.mjs";
+import { later, missingPanel, sharesOf } from "./panels.mjs";
 import { flagsOf, NO_SLOPE, NO_STEP, SLOPES, STEPS, thresholdStep } from "./steps.mjs";
 import { number, percent } from "./text.mjs";
 
@@ -104,14 +104,20 @@ function fittedPanel(facts, arrays, place, state, palette) {
   const strengths = shown.map((role) => roles[role]);
   const reason = new Uint8Array(size);
   for (const steps of strengths) for (let head = 0; head < size; head++) if (steps[head] === NO_STEP) reason[head] = why[head];
+  const label = later(() => ({ words: ROLE_WORDS, codes: roleCodes(flags[0], flags[1], flags[2]) }));
+  const profile = later(() => profileOf(shown, flags, reason, facts, palette));
   return {
     ...namedOf(facts, place),
     note: shown.map((role) => `${SHORT_WORDS[role]} ${percent(meanOf(flags[role]))}`).join(" · "),
     reason: reason.some(Boolean) ? reason : null,
-    label: { words: ROLE_WORDS, codes: roleCodes(flags[0], flags[1], flags[2]) },
+    get label() {
+      return label();
+    },
     measures: ROLES.map((_, role) => measureOf(LETTERS[role], roles[role])).filter((_, role) => isFitted[role]),
     look: fittedLook(strengths, shown, threshold, reason, palette),
-    profile: profileOf(shown, flags, reason, facts, palette),
+    get profile() {
+      return profile();
+    },
   };
 }
 
@@ -121,7 +127,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
  * @returns {Measure}
  */
 function measureOf(name, steps) {
-  const values = () => steps.map((step) => (step === NO_STEP ? 0 : step));
+  const values = later(() => steps.map((step) => (step === NO_STEP ? 0 : step)));
   return { name, low: 0, step: 1 / STEPS, digits: 2, ranked: true, interval: null, values };
 }
 
@@ -168,10 +174,11 @@ function fittedLook(strengths, shown, threshold, reason, palette) {
     shown.length > 1
       ? mixtures(palette, LEVELS)
       : once(palette, alone, () => Array.from({ length: FINE }, (_, i) => glow(palette, alone, i / (FINE - 1))));
-  const codes = reason.map((why, head) => {
-    if (why) return why;
-    return first + (coded.length > 1 ? coded[0][head] * LEVELS + coded[1][head] : coded[0][head]);
-  });
+  const codes = new Uint8Array(reason.length);
+  for (let head = 0; head < codes.length; head++) {
+    const mixed = coded.length > 1 ? coded[0][head] * LEVELS + coded[1][head] : coded[0][head];
+    codes[head] = reason[head] || first + mixed;
+  }
   return { shades: [...palette.missing, ...shades], codes, marks: null, empty: palette.empty, ground: groundOf(palette) };
 }
 
@@ -234,7 +241,7 @@ function previewPanel(facts, arrays, place, state, palette) {
   const first = palette.missing.length;
   const codes = reason.map((why, head) => why || first + level((steps[head] / SLOPES + 1) / 2, FINE));
   const none = new Uint8Array(size);
-  const values = () => Float64Array.from(steps, (step) => (step === NO_SLOPE ? 0 : step));
+  const values = later(() => Float64Array.from(steps, (step) => (step === NO_SLOPE ? 0 : step)));
   const step = facts.steepest[place.column] / SLOPES;
   const shares = [helps, hurts].map((flags, role) => `${SHORT_WORDS[role]} ${percent(meanOf(flags))}`);
   return {

@@ -81,8 +81,8 @@ export function viewOf({ facts, labels }, state, palette) {
  * @returns {Panel}
  */
 function panelOf(plain, label, labels, state, palette) {
-  const end = (/** @type {(label: number) => number} */ of) => () =>
-    Float64Array.from(plain.label, (at) => Math.round(100 * (of(at) || 0)));
+  const end = (/** @type {(label: number) => number} */ of) =>
+    later(() => Float64Array.from(plain.label, (at) => Math.round(100 * (of(at) || 0))));
   const interval = /** @type {[() => Float64Array, () => Float64Array]} */ ([end(labels.low), end(labels.high)]);
   return {
     key: plain.key,

@@ -2,8 +2,8 @@
 
 Times are taken inside the page: hovering until everything is laid out, a control from its change until the frame with
 the new maps is painted, and again until the frame with the texts around them is. Below the controls stands what
-`Plotly.react` takes for the same maps, until its frame is painted. Its figures are made beforehand: unlike a control, it
-is charged neither for Dash nor for the rules.
+`Plotly.react` takes for the same maps, until its frame is painted. Its figures are made beforehand: unlike a control,
+it is charged neither for Dash nor for the rules.
 """
 
 import gzip

@@ -24,7 +24,6 @@ from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.panel import Panel
 from dashboard.page import callbacks
-from dashboard.page.hover import packed
 from dashboard.page.inspector import inspector
 from dashboard.palette import blend, colours
 from dashboard.view import open_view
@@ -32,7 +31,6 @@ from dashboard.web.standalone import standalone
 from tests.dashboard.made import figure_of, map_view, rows_of, state, view_of
 from tests.dashboard.test_callbacks import SCREEN, painted, text
 from tests.dashboard.test_function_figures import maps, unpacked
-from tests.dashboard.test_hover import numbers
 from tests.synthetic import ODD
 from tests.test_scores import HITS, make_scores
 
@@ -226,13 +224,12 @@ def test_the_legend_explains_hollow_and_uncertain(catalogue):
     assert "hollow" not in text(painted(catalogue, "?labels=beyond")["heads"]["legend"])
 
 
-def test_the_browser_gets_intervals(catalogue):
-    """Of the label that decides, in hundredths; a hollow head is called so."""
+def test_a_panel_has_the_intervals_of_its_labels(catalogue):
+    """Of the label that decides; a hollow head is called so."""
     view = open_view(catalogue, "?relation=country_capital")
-    sent = packed(view, dark=False)
-    (measure,) = sent["panels"][0]["measures"]
-    low, high = (numbers(ends, "u1", (30, 9)) for ends in measure["interval"])
-    assert [low[23, 4], high[23, 4]] == [round(100 * float(end)) for end in wilson(26, 40)]
+    (measure,) = view.panels[0].measures
+    ends = [float(end[23, 4]) for end in measure.interval]
+    assert ends == pytest.approx([float(end) for end in wilson(26, 40)])
     hollow = view.panels[0].hollow
     label = view.panels[0].label
     for cell in np.argwhere(hollow):

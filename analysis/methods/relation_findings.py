@@ -36,12 +36,12 @@ def no_hits(item: Item, kind: str, head: HeadId) -> None:
 def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]:
     """A sentence for each label of a head, that is, each score above τ; the strongest first."""
     one = scores.over_samples("mean")
+    of_head = one.score.sel(sample=ONLY_SAMPLE, layer=head.layer, head=head.head).to_series()
     findings = []
     for item in one.provenance.items:
-        if item.applicable:
-            findings += [
-                _finding(one, item, kind, head, basis) for kind in KINDS if _score(one, item, kind, head) > TAU
-            ]
+        for kind in KINDS:
+            if item.applicable and of_head[item.name, kind] > TAU:
+                findings.append(_finding(one, item, kind, head, basis))
     return sorted(findings, key=lambda finding: finding.order)
 
 
@@ -92,11 +92,6 @@ def _with_pairs(
         finding = _finding(scores, item, kind, head, basis, about)
         findings.append(replace(finding, is_near=not mine))
     return sorted(findings, key=lambda finding: finding.order)[:_LISTED]
-
-
-def _score(scores: Scores, item: Item, kind: str, head: HeadId) -> float:
-    where = {"item": item.name, "kind": kind, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
-    return float(scores.score.sel(where))
 
 
 def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, about: str = "") -> Finding:

@@ -70,6 +70,7 @@ class Scores:
     parts: Mapping[str, xr.DataArray] = field(default_factory=dict)  # PART_DIMS: what else has one value per head
     records: Plain = field(default_factory=dict)  # what has not, such as curves; typed by the method that made it
     columns: Mapping[str, pa.Array] = field(default_factory=dict)  # what else belongs to each score, in its order
+    _reduced: "dict[str, Scores]" = field(default_factory=dict, init=False, repr=False)  # by how samples became one
 
     def __post_init__(self) -> None:
         """Columns run along the scores."""
@@ -94,9 +95,10 @@ class Scores:
         samples = self.samples
         if samples == [ONLY_SAMPLE]:
             return self
-        if how in samples:
-            return self._of_samples([how], "first")
-        return self._of_samples(samples, how)
+        if how not in self._reduced:
+            is_one = how in samples
+            self._reduced[how] = self._of_samples([how], "first") if is_one else self._of_samples(samples, how)
+        return self._reduced[how]
 
     @property
     def samples(self) -> list[str]:

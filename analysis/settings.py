@@ -1,12 +1,23 @@
 """What a person may choose, said once: the command line, the API, the form and a job's record all read it from here."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 _HINTS = "x-head-atlas"  # beside the JSON schema's own words
+
+
+class Hints(TypedDict):
+    """How the command line and the form show a field; see `hints`."""
+
+    metavar: str
+    files: bool
+    ranges: bool
+    form: bool
+    placeholder: str
+    choices: list[list[str]]
 
 
 class Settings(BaseModel):
@@ -28,20 +39,20 @@ def hints(
     choices: Sequence[tuple[str, str]] = (),  # value and title of what the form offers to choose from
 ) -> dict[str, Any]:
     """How the command line and the form show a field, as its `json_schema_extra`."""
-    shown: dict[str, Any] = {
-        "metavar": metavar,
-        "files": files,
-        "ranges": ranges,
-        "form": form,
-        "placeholder": placeholder,
-        "choices": [list(choice) for choice in choices],
-    }
+    shown = Hints(
+        metavar=metavar,
+        files=files,
+        ranges=ranges,
+        form=form,
+        placeholder=placeholder,
+        choices=[list(choice) for choice in choices],
+    )
     return {_HINTS: shown}
 
 
-def hints_of(field: FieldInfo) -> dict[str, Any]:
+def hints_of(field: FieldInfo) -> Hints:
     """The hints of a field, or the default ones."""
     extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
     own: Any = extra.get(_HINTS, {})
-    default: dict[str, Any] = hints()[_HINTS]
+    default: Hints = hints()[_HINTS]
     return {**default, **own}

@@ -49,7 +49,7 @@ class Access:
     public_url: str = ""  # what browsers see when a proxy stands in front
     _hasher: PasswordHasher = field(default_factory=PasswordHasher)
     _secret: bytes = field(default_factory=lambda: os.urandom(32))
-    _known: dict[bytes, Role] = field(default_factory=dict)  # logins that were right, as keyed hashes: argon2 is slow
+    _right_logins: dict[bytes, Role] = field(default_factory=dict)  # as keyed hashes: argon2 is slow
 
     @classmethod
     def of(cls, host: str, auth_file: Path | None, public_url: str = "") -> Self:
@@ -75,7 +75,7 @@ class Access:
         if not self.people:
             return "analyst" if self.local else "viewer"
         login = _basic(authorization)
-        return None if login is None else self._known.get(self._mark(*login))
+        return None if login is None else self._right_logins.get(self._mark(*login))
 
     def role(self, authorization: str | None) -> Role | None:
         """What the sender of an `Authorization` header may do; None: a login is needed. Takes long, on purpose."""
@@ -85,9 +85,9 @@ class Access:
         person = self._verified(*login)
         if person is None:
             return None
-        if len(self._known) > 1000:
-            self._known.clear()
-        self._known[self._mark(*login)] = person.role
+        if len(self._right_logins) > 1000:
+            self._right_logins.clear()
+        self._right_logins[self._mark(*login)] = person.role
         return person.role
 
     def _mark(self, name: str, password: str) -> bytes:

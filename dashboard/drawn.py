@@ -12,7 +12,7 @@ from dashboard.view import View
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnMaps:
     """The looks and profiles of all panels of a view."""
 
     looks: Sequence[Look]
@@ -28,14 +28,14 @@ class Grid:
     profile: str  # "beside" or "below" each panel, so that it shares the panel's layers; empty without any
 
 
-def drawn_maps(view: View, dark: bool) -> Drawn:
+def drawn_maps(view: View, dark: bool) -> DrawnMaps:
     """Every panel of a view; only reasons where there is no result."""
     shown, palette = view.shown, colours(view.state.palette, dark)
     if shown is None:
         looks = [Look.of_missing(panel, palette) for panel in view.panels]
-        return Drawn(looks, [None] * len(looks), palette)
+        return DrawnMaps(looks, [None] * len(looks), palette)
     profiles = [view.map.profile(panel, palette) for panel in view.panels]
-    return Drawn(shown.map.looks(shown, palette), profiles, palette)
+    return DrawnMaps(shown.map.looks(shown, palette), profiles, palette)
 
 
 def grid_of(panels: Sequence[Panel], profiles: Sequence[Profile | None], lies: Orientation) -> Grid:

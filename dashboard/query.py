@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, quote
 
 from analysis.errors import HeadError
 from analysis.models.card import ModelCard
-from dashboard.setting import Setting, settings_of
+from dashboard.setting import Setting, Values, settings_of
 
 State = TypeVar("State")
 
@@ -54,7 +54,7 @@ def read_query(kind: type[State], query: str) -> tuple[State, list[str]]:
     Keys that are not its own are passed over.
     """
     settings = settings_of(kind)
-    values: dict[str, Any] = {}
+    values: Values = {}
     notices: list[str] = []
     for key, text in pairs_of(query.removeprefix("?")) or ():
         if key not in settings or text == "":
@@ -76,6 +76,6 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text[:40])
 
 
-def settings_data(settings: Iterable[Setting]) -> list[dict[str, Any]]:
+def settings_data(settings: Iterable[Setting]) -> list[Values]:
     """What the scripts are told of some settings, in the order of an address."""
     return [{"key": each.key, "default": each.default, "local": each.local} for each in settings]

@@ -9,10 +9,12 @@ from analysis import errors, gallery
 from analysis.gallery import ENTRIES, Entry, fetch
 from analysis.methods import METHODS, method
 from analysis.methods.relation_method import RelationMethod
+from analysis.methods.salience.tokens import salient_tokens
+from analysis.models.card import HeadId
 from analysis.models.sources import open_model
 from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store, cache_folder
-from tests.computing import computed
+from tests.computing import computed, salience
 
 CONTENT = bytes(range(256)) * 40
 
@@ -96,11 +98,16 @@ def test_an_unknown_model_is_refused(capsys):
     assert "gemma-3-270m" in capsys.readouterr().err
 
 
-def gallery_layer(entry, name, layer):
-    """A layer of a gallery model, computed again if its weights are here, and as it comes with the project."""
+def gallery_checkpoint(entry):
+    """A gallery model, if its weights are here."""
     if not (cache_folder() / "gallery" / f"{entry.id}.gguf").exists():
         pytest.skip(f"the weights of {entry.title} are not here (make gallery fetches them)")
-    checkpoint = open_model(entry.id, None, cache_folder())
+    return open_model(entry.id, None, cache_folder())
+
+
+def gallery_layer(entry, name, layer):
+    """A layer of a gallery model, computed again if its weights are here, and as it comes with the project."""
+    checkpoint = gallery_checkpoint(entry)
     shipped = shipped_scores(name, entry.id)
     assert checkpoint.card.fingerprint == shipped.provenance.model.fingerprint
     settings = {"layers": [layer], "relations": ["country_capital", "name_copying", "word_antonym"]}
@@ -123,6 +130,23 @@ def test_the_shipped_maps_of_the_gallery_can_be_computed_again(entry, name):
     shipped = shipped.sel(item=again["item"].values, sample=again["sample"].values)
     assert abs(again - shipped).max() <= 1
     assert (again != shipped).mean() < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
+def test_the_shipped_salient_tokens_of_the_gallery_can_be_computed_again(entry):
+    """One layer, every head: the same σ, and the same tokens but for those that another machine may order otherwise."""
+    checkpoint = gallery_checkpoint(entry)
+    shipped = shipped_scores("salience", entry.id)
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        heads = [HeadId(12, head) for head in range(checkpoint.card.heads)]
+        again = {head: salience(checkpoint, head, store) for head in heads}
+        store.close()
+    for head, tokens in again.items():
+        kept = salient_tokens(shipped, head)
+        assert [token.sigma for token in tokens] == pytest.approx([token.sigma for token in kept], rel=1e-3)
+        assert len({token.text for token in tokens} & {token.text for token in kept}) >= len(kept) - 1
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.compute.hits import Asked, Query, ranks_of_heads, rows, unembedding, weights_inputs
+from analysis.compute.hits import HeadRelation, Query, ranks_of_heads, rows, unembedding, weights_inputs
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.errors import HeadError, RelationError, SettingError
@@ -62,7 +62,7 @@ def test_ranks_equal_a_naive_loop(way, monkeypatch):
     inputs = weights_inputs(model, Query.of([(pairs, 10)]))
     for layer in model.card.layers:
         for head in range(model.card.heads):
-            (found,) = ranks_of_heads(inputs, [Asked(layer, head, 0, way)], 5)
+            (found,) = ranks_of_heads(inputs, [HeadRelation(layer, head, 0, way)], 5)
             told = list(zip(found.target.tolist(), found.source.tolist(), found.top.tolist(), strict=True))
             assert told == naive_ranks(model, pairs, layer, head, way)
 
@@ -78,7 +78,7 @@ def test_hits_equal_the_counters_even_with_ties(tied):
     for layer, hits in count_hits(model, query, model.card.layers):
         for head in range(model.card.heads):
             for way in (0, 1):
-                (found,) = ranks_of_heads(weights_inputs(model, query), [Asked(layer, head, 0, way)], 5)
+                (found,) = ranks_of_heads(weights_inputs(model, query), [HeadRelation(layer, head, 0, way)], 5)
                 ranks = found.target
                 assert int((ranks <= k).sum()) == int(hits[0, way, head])
 
@@ -289,7 +289,7 @@ def test_one_head_takes_a_moment(default_checkpoint):
     read = []
     plain = weights.unembed_span
     weights.unembed_span = lambda start, stop: read.append(stop - start) or plain(start, stop)
-    (found,) = ranks_of_heads(weights_inputs(weights, Query.of([(pairs, 1)])), [Asked(23, 3, 0, 1)], 5)
+    (found,) = ranks_of_heads(weights_inputs(weights, Query.of([(pairs, 1)])), [HeadRelation(23, 3, 0, 1)], 5)
     assert sum(read) == weights.vocabulary
     assert len(found.target) == len(pairs)
     assert torch.equal(found.target, found.source)

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -174,7 +175,7 @@ def test_results_of_one_method_are_joined_with_their_parts_and_records():
 
 
 def test_the_hash_of_the_content_is_of_what_was_computed_alone():
-    """Date, device, libraries and a way through a file leave it; a number, reason, part or setting does not."""
+    """Date, device, libraries and a way through a file leave it; a number, reason, part, column or setting does not."""
     scores = make_scores(HITS)
     made = scores.provenance
     part = part_array(made, ["all"], np.arange(18.0))
@@ -189,6 +190,7 @@ def test_the_hash_of_the_content_is_of_what_was_computed_alone():
         replace(scores, parts={"beyond": part}),
         replace(scores, parts={"beyond": part + 1}),
         replace(scores, records={"copying": {"curve": [1]}}),
+        replace(scores, columns={"text": pa.array(["a"] * scores.score.size)}),
         replace(scores, provenance=replace(made, settings={"tau": 0.2})),
     ]
     assert len({each.content_hash() for each in (scores, *others)}) == 1 + len(others)

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from analysis.compute.gated_model import attention_layers, attention_outputs, load_model, module_prefix
 from analysis.compute.packed_linear import can_pack, pack
 from analysis.compute.readout import Predicted, Readout
-from analysis.compute.untouched_run import Halt, KeysAndValues, Recorder, UntouchedRun, cache_name
+from analysis.compute.untouched_run import Arguments, Halt, KeysAndValues, Recorder, UntouchedRun, cache_name
 from analysis.compute.variants import Layout, Positions, SideBySide, first_layers, layout_of
 from analysis.data.prompts import Batch
 from analysis.errors import UnknownFamily
@@ -154,15 +154,15 @@ class AblatedModel:
                 self._replace = None
         return layout.at_targets(hidden, count)
 
-    def _keys_and_values(self, layer: int, arguments: dict[str, Any]) -> KeysAndValues:
+    def _keys_and_values(self, layer: int, arguments: Arguments) -> KeysAndValues:
         """Of a layer that is called no further."""
         try:
             self._called(layer, {**arguments, cache_name(arguments): Halt()})
-        except KeysAndValues as found:
-            return found
+        except KeysAndValues as cached:
+            return cached
         raise UnknownFamily(f"{self.card.id} does not cache keys and values", "The function map may still work.")
 
-    def _called(self, layer: int, arguments: dict[str, Any]) -> Tensor:
+    def _called(self, layer: int, arguments: Arguments) -> Tensor:
         call = self._signatures[layer].bind_partial()
         call.arguments.update(arguments)
         output = self._layers[layer](*call.args, **call.kwargs)
@@ -175,7 +175,7 @@ class AblatedModel:
     def _layer_hook(self, signature: inspect.Signature) -> Callable[..., Any]:
         """In an untouched run: record a layer's call, and its keys and values."""
 
-        def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        def hook(_: nn.Module, args: tuple[Any, ...], kwargs: Arguments) -> tuple[Any, Any]:
             if self._recorder is None:
                 return args, kwargs
             call = signature.bind(*args, **kwargs)  # by name: some families pass the mask by position, others do not

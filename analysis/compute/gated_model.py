@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from analysis.compute.untouched_run import Arguments
 from analysis.data.prompts import Batch
 from analysis.errors import UnknownFamily
 from analysis.models.checkpoint import Checkpoint
@@ -111,7 +112,7 @@ class GatedModel:
         """Prepare what enters a later layer, given by its index, for variants that are rows of one batch."""
         signature = inspect.signature(layer.forward)
 
-        def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        def hook(_: nn.Module, args: tuple[Any, ...], kwargs: Arguments) -> tuple[Any, Any]:
             if self._variants is None:
                 return args, kwargs
             call = signature.bind(*args, **kwargs)  # by name: some families pass the mask by position, others do not

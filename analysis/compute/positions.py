@@ -7,10 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from analysis.compute.untouched_run import Arguments
+
 Replacement = Callable[[Tensor], None]
 
 
-def at_positions(call: dict[str, Any], positions: Tensor) -> dict[str, Any]:  # [rows, n]
+def at_positions(call: Arguments, positions: Tensor) -> Arguments:  # [rows, n]
     """A layer's call with these positions instead of all."""
     arguments = dict(call)
     if isinstance(call.get("position_ids"), Tensor):

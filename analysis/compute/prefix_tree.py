@@ -5,13 +5,11 @@ begins with, at the positions that they have in the prompt. What causal attentio
 it computes in every prompt that begins with it.
 """
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
 from analysis.compute.positions import Given, Replacement, as_mask, at_positions, seen_from
-from analysis.compute.untouched_run import KeysAndValues, UntouchedRun, cache_name
+from analysis.compute.untouched_run import Arguments, KeysAndValues, UntouchedRun, cache_name
 from analysis.data.prompts import Batch
 
 
@@ -19,14 +17,14 @@ class Nodes:
     """The distinct beginnings of a batch's prompts, as far as the last position that predicts a target token."""
 
     def __init__(self, batch: Batch) -> None:
-        known: dict[tuple[int, int], int] = {}  # the node before it, its own token
+        numbers: dict[tuple[int, int], int] = {}  # the node before it, its own token
         self.rows: list[int] = []  # a prompt that has the node
         self.depths: list[int] = []  # and its position there
         self.paths: list[list[int]] = []  # of each prompt
         for row, ids in enumerate(batch.ids.tolist()):
             path = [-1]
             for depth, token in enumerate(ids[: batch.lengths[row] - 1]):
-                node = known.setdefault((path[-1], token), len(known))
+                node = numbers.setdefault((path[-1], token), len(numbers))
                 if node == len(self.rows):
                     self.rows.append(row)
                     self.depths.append(depth)
@@ -58,8 +56,8 @@ class Tree:
         self._rows = torch.tensor(nodes.rows, device=device)
         self._depths = torch.tensor(nodes.depths, device=device)
         self._begins = nodes.beginnings().to(device)
-        places = zip(run.batch.rows.tolist(), run.batch.positions.tolist(), strict=True)
-        targets = torch.tensor([nodes.paths[row][position] for row, position in places], device=device)
+        predicted = zip(run.batch.rows.tolist(), run.batch.positions.tolist(), strict=True)
+        targets = torch.tensor([nodes.paths[row][position] for row, position in predicted], device=device)
         # Ascending and each once: a layer that counts keys along the sequence then lets each see all before it.
         self._targets, self._of_target = targets.unique(return_inverse=True)
         self._last: tuple[Tensor | None, Tensor] | None = None  # most layers need the mask that the last one had
@@ -69,17 +67,17 @@ class Tree:
         new = untouched[self._rows, self._depths].expand(entering, -1, -1)
         return new.contiguous() if hidden is None else torch.cat([hidden, new])
 
-    def arguments(self, call: dict[str, Any], layer: int, count: int) -> dict[str, Any]:
+    def arguments(self, call: Arguments, layer: int, count: int) -> Arguments:
         """The layer's call in the untouched run with other positions and mask."""
         arguments = at_positions(call, self._depths.expand(count, -1))
         return arguments | {"attention_mask": self._mask(call)}
 
-    def narrowed(self, arguments: dict[str, Any], found: KeysAndValues, count: int) -> dict[str, Any]:
+    def narrowed(self, arguments: Arguments, cached: KeysAndValues, count: int) -> Arguments:
         """The call of a layer with only the nodes where targets are predicted."""
         call = self._run.calls[-1]
         narrow = at_positions(call, self._depths[self._targets].expand(count, -1))
         narrow["attention_mask"] = arguments["attention_mask"][:, :, self._targets]
-        narrow[cache_name(arguments)] = Given(found.keys, found.values)
+        narrow[cache_name(arguments)] = Given(cached.keys, cached.values)
         return {**narrow, "hidden_states": arguments["hidden_states"][:, self._targets]}
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
@@ -96,7 +94,7 @@ class Tree:
         """Where target tokens are predicted."""
         return hidden[:, self._of_target]
 
-    def _mask(self, call: dict[str, Any]) -> Tensor:  # [1, 1, N, N]
+    def _mask(self, call: Arguments) -> Tensor:  # [1, 1, N, N]
         """What each node sees: of those it begins with what its position saw in the untouched run."""
         seen = call.get("attention_mask")
         if self._last is None or self._last[0] is not seen:

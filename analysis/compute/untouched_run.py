@@ -9,6 +9,8 @@ from torch import Tensor
 from analysis.compute.readout import Predicted
 from analysis.data.prompts import Batch
 
+Arguments = dict[str, Any]  # of a layer's call, by name
+
 KEYS_AND_VALUES = ("past_key_values", "layer_past")  # how families call the argument of a layer that holds them
 
 
@@ -23,7 +25,7 @@ class UntouchedRun:
 
     batch: Batch
     predicted: Predicted  # V = 1
-    calls: list[dict[str, Any]] = field(repr=False)  # each layer's arguments by name, `hidden_states` [B, T, d]
+    calls: list[Arguments] = field(repr=False)  # of each layer, `hidden_states` [B, T, d]
     keys: list[Tensor] = field(repr=False)  # of each layer, [B, H_kv, T, d_head]
     values: list[Tensor] = field(repr=False)
     outputs: list[Tensor] = field(repr=False)  # of each layer's heads, [B, T, H · d_head]
@@ -38,7 +40,7 @@ class Recorder:
     """Collects while the model runs; to a layer it looks like a cache of keys and values that is empty."""
 
     def __init__(self) -> None:
-        self.calls: list[dict[str, Any]] = []
+        self.calls: list[Arguments] = []
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
         self.outputs: list[Tensor] = []

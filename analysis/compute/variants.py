@@ -11,7 +11,7 @@ from torch import Tensor
 
 from analysis.compute.positions import Given, Replacement, as_mask, at_positions, seen_from
 from analysis.compute.prefix_tree import Nodes, Tree
-from analysis.compute.untouched_run import KeysAndValues, UntouchedRun, cache_name
+from analysis.compute.untouched_run import Arguments, KeysAndValues, UntouchedRun, cache_name
 
 ROWS = 1_024  # tokens at once of variants that are rows
 TREE = 0.8  # prompts are a tree where that leaves at most this share of their tokens, padding included
@@ -92,12 +92,12 @@ class Rows:
         new = untouched.repeat(entering, 1, 1)
         return new if hidden is None else torch.cat([hidden, new])
 
-    def arguments(self, call: dict[str, Any], layer: int, count: int) -> dict[str, Any]:
+    def arguments(self, call: Arguments, layer: int, count: int) -> Arguments:
         """As in the untouched run; a mask made for B rows, all alike, serves V · B."""
         mask = call.get("attention_mask")
         return {**call, "attention_mask": mask[:1]} if isinstance(mask, Tensor) else dict(call)
 
-    def narrowed(self, arguments: dict[str, Any], found: KeysAndValues, count: int) -> dict[str, Any]:
+    def narrowed(self, arguments: Arguments, cached: KeysAndValues, count: int) -> Arguments:
         """The call of a layer with only the positions where targets are predicted."""
         hidden = arguments["hidden_states"]
         positions = final_positions(self._run).to(hidden.device).repeat(count, 1)  # [V · B, N]
@@ -105,7 +105,7 @@ class Rows:
         narrow = at_positions(arguments, positions)
         seen = seen_from(arguments.get("attention_mask"), positions, self._run.length)  # [V · B, N, T]
         narrow["attention_mask"] = as_mask(seen, hidden.dtype)[:, None]
-        narrow[cache_name(arguments)] = Given(found.keys, found.values)
+        narrow[cache_name(arguments)] = Given(cached.keys, cached.values)
         return {**narrow, "hidden_states": hidden[rows, positions]}
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
@@ -156,7 +156,7 @@ class SideBySide:
         new = untouched[prompts, self._positions].repeat(1, entering, 1)
         return new if hidden is None else torch.cat([hidden, new], 1)
 
-    def arguments(self, call: dict[str, Any], layer: int, count: int) -> dict[str, Any]:
+    def arguments(self, call: Arguments, layer: int, count: int) -> Arguments:
         """The layer's call in the untouched run with other positions and mask, and with the keys and values of it."""
         positions = self._positions.repeat(1, count)  # [B, V · N]
         arguments = at_positions(call, positions) | {"attention_mask": self._mask(call, count)}
@@ -181,7 +181,7 @@ class SideBySide:
         at_targets: Tensor = by_variant[rows, :, positions - self._begin[rows]]
         return at_targets.transpose(0, 1)
 
-    def _mask(self, call: dict[str, Any], count: int) -> Tensor:  # [B, 1, V · N, prefix + V · N]
+    def _mask(self, call: Arguments, count: int) -> Tensor:  # [B, 1, V · N, prefix + V · N]
         """What each position sees: of the prompt what it saw in the untouched run, of the variants its own."""
         seen = call.get("attention_mask")
         if self._last is not None and self._last.seen is seen and self._last.count == count:

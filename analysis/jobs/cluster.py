@@ -122,12 +122,12 @@ class Cluster:
     def _is_at(self, address: str, key: str) -> bool:
         """Whether a worker says that it is at some work."""
         try:
-            told = self._client.sync(
+            running_keys = self._client.sync(
                 self._client.run, executing, workers=[address], on_error="ignore", callback_timeout=SILENCE
             )
         except TimeoutError:
             return False
-        return key in told.get(address, ())
+        return key in running_keys.get(address, ())
 
     def _busy(self, workers: list[str]) -> list[str]:
         """Those of some workers that do nothing else within the grace: each is asked for a sign."""

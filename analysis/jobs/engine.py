@@ -103,7 +103,7 @@ class Engine:
 
     def retry(self, job_id: str) -> Job:
         """Try a job again; it goes on from what it had."""
-        self._known(job_id)
+        self._existing(job_id)
         request = self._journal.request(job_id)
         if request is None:
             raise SettingError("the request of this job cannot be read", "Submit it again.")
@@ -112,27 +112,27 @@ class Engine:
     def cancel(self, job_id: str) -> Job:
         """Stop a job, whichever server works on it; a step that does not end soon is ended. What it has is kept."""
         with self._lock:
-            job = self._known(job_id)
+            job = self._existing(job_id)
             if job.active:
                 self._journal.give_order(job_id, "cancel")
                 lease = self._leases.take(job_id)
                 if lease is not None:  # nobody works on it
                     with lease:
                         self._finish(job, "cancelled", "", "")
-                    job = self._known(job_id)
+                    job = self._existing(job_id)
         self._wake.set()
         return job
 
     def delete(self, job_id: str) -> Job:
         """Forget a job that is over; its results stay."""
         with self._lock:
-            job = self._known(job_id)
+            job = self._existing(job_id)
             if job.active:
                 raise SettingError(f"the job {job_id} is {job.state}", "Cancel it first.")
             self._journal.remove(job)
         return job
 
-    def _known(self, job_id: str) -> Job:
+    def _existing(self, job_id: str) -> Job:
         job = self.job(job_id)
         if job is None:
             raise SettingError(f"there is no job {job_id[:40]!r}", "See the list of jobs.")

@@ -57,8 +57,8 @@ def _removed_from(store: Store, key: str, members: Members) -> bool:
     if rest is not None:  # under another name: the old one stands for all that was asked
         store.put(f"{key.rpartition('/')[0]}/{digest([key, sorted(members)])}", rest.to_parquet())
     store.delete(key)
-    units = f"unit/{scores.provenance.model.fingerprint}/{scores.provenance.method}/"
-    for unit in list(store.names(units)):
+    prefix = f"unit/{scores.provenance.model.fingerprint}/{scores.provenance.method}/"
+    for unit in list(store.names(prefix)):
         store.delete(unit)  # they hold the words as tokens; a finished result needs none of them
     return True
 

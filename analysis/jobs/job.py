@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from analysis.jobs.request import Request
 from analysis.methods.method import Asked
-from analysis.results.provenance import Plain, now
+from analysis.results.provenance import Data, Plain, now
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 ACTIVE: tuple[State, ...] = ("queued", "running")
@@ -56,7 +56,7 @@ class Job:
         """The same job after a worker did some more steps."""
         return replace(self, workers={**self.workers, worker: self.workers.get(worker, 0) + steps})
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Data:
         """Plain values for the store."""
         return asdict(self)
 

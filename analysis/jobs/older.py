@@ -5,7 +5,7 @@ from typing import Any
 from analysis import methods
 from analysis.jobs.job import Job
 from analysis.jobs.request import Request, request_type
-from analysis.results.provenance import Plain
+from analysis.results.provenance import Data, Plain
 
 _SAME = ("state", "stage", "done", "total", "left", "message", "hint", "fingerprint", "workers", "created", "finished")
 
@@ -25,7 +25,7 @@ def older_job(job_id: str, values: Plain) -> Job:
 def older_request(values: Plain) -> Request:
     """A request of the first version; each method knows how its settings were written."""
     files: list[Any] = []
-    fields: dict[str, Any] = {name: values[name] for name in ("model", "revision", "methods")}
+    fields: Data = {name: values[name] for name in ("model", "revision", "methods")}
     for method in methods.ordered(values["methods"]):
         settings = method.older_settings(values)
         files += settings.pop("files", [])

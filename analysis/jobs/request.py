@@ -33,7 +33,7 @@ class Request(Settings):
 
     @field_validator("methods")
     @classmethod
-    def _known(cls, chosen: list[str]) -> list[str]:
+    def _of_the_list(cls, chosen: list[str]) -> list[str]:
         unknown = [name for name in chosen if name not in methods.names()]
         if unknown:
             raise ValueError(f"there is no method {unknown[0][:40]!r}; choose from {', '.join(methods.names())}")

@@ -63,17 +63,17 @@ def label_pairs(
 def _of_sample(
     plan: RelationPlan, labels: list[Label], sample: str, model: OpenModel, progress: Progress
 ) -> Iterator[tuple[str, HeadPairs]]:
-    from analysis.compute.hits import Asked, Query, ranks_of_heads
+    from analysis.compute.hits import HeadRelation, Query, ranks_of_heads
     from analysis.compute.weights import memory_of, open_device
 
     vocabulary = Vocabulary.open(model.checkpoint.folder)
     size = model.checkpoint.card.vocabulary
     relations = {relation.name: relation for relation in plan.relations}
-    places = {name: place for place, name in enumerate(relations)}
+    numbers = {name: number for number, name in enumerate(relations)}
     kept = [kept_pairs(relation, vocabulary, size, plan.several) for relation in relations.values()]
     asked = []
     for label in labels:
-        asked.append(Asked(label.head.layer, label.head.head, places[label.relation], KINDS.index(label.kind)))
+        asked.append(HeadRelation(label.head.layer, label.head.head, numbers[label.relation], KINDS.index(label.kind)))
     ks = [plan.k(relation) for relation in relations.values()]
     device = open_device(model.device)
     with memory_of(device):
@@ -82,5 +82,5 @@ def _of_sample(
     for label, of_label in zip(labels, ranks, strict=True):
         one = replace(plan, relations=(relations[label.relation],))
         step = HeadPairsStep.of(one, label.head, label.kind, sample)
-        pairs = ranked_pairs(kept[places[label.relation]], step.k, of_label, vocabulary)
+        pairs = ranked_pairs(kept[numbers[label.relation]], step.k, of_label, vocabulary)
         yield step.key, step.answer(pairs, size)

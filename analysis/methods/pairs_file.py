@@ -47,8 +47,8 @@ def to_parquet(answers: Answers) -> bytes:
 
 def _place(answer: tuple[str, HeadPairs]) -> tuple[str, ...]:
     """What the rows are ordered by; the samples of one score stay in their own order."""
-    _, found = answer
-    return (found.method, found.relation, found.kind, found.head)
+    _, pairs = answer
+    return (pairs.method, pairs.relation, pairs.kind, pairs.head)
 
 
 def _once() -> list[tuple[str, pa.DataType]]:

@@ -17,7 +17,7 @@ _Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class RelationAgreement:
     """Pearson's r over all heads, for each relation and over all."""
 
     relations: Mapping[str, float]
@@ -29,7 +29,7 @@ class Agreement:
         return self.overall < HOLDS
 
 
-def agreement(one: Scores, other: Scores) -> Agreement:
+def agreement(one: Scores, other: Scores) -> RelationAgreement:
     """Between two results, each the mean over its samples.
 
     A relation's r is taken over its scores of all kinds and heads together, where both results have one. A relation
@@ -42,7 +42,7 @@ def agreement(one: Scores, other: Scores) -> Agreement:
         if not np.isnan(r):
             relations[name] = r
     overall = float(np.mean(list(relations.values()))) if relations else float("nan")
-    return Agreement(relations, overall)
+    return RelationAgreement(relations, overall)
 
 
 def shared_relations(one: Scores, other: Scores) -> list[str]:

@@ -66,15 +66,15 @@ def _row(results: Results) -> Data:
         "labels": [counts.quick, counts.reference],
         "solid": counts.solid,
         "shared": counts.shared,
-        "found": _known(counts.found),
-        "right": _known(counts.right),
-        "r": _known(agreed.overall),
+        "found": _or_none(counts.found),
+        "right": _or_none(counts.right),
+        "r": _or_none(agreed.overall),
         "relations": dict(agreed.relations),
         "correlations": _correlations(results),
     }
 
 
-def _known(number: float) -> float | None:
+def _or_none(number: float) -> float | None:
     """None in place of NaN, which JSON does not have."""
     return None if math.isnan(number) else number
 

@@ -96,12 +96,12 @@ class HeadPairsStep:
         kept = kept_pairs(self.relation, vocabulary, size, self.several)
         if not kept:
             return self.answer([], size)
-        from analysis.compute.hits import Asked, Query, ranks_of_heads
+        from analysis.compute.hits import HeadRelation, Query, ranks_of_heads
         from analysis.compute.weights import device_name, memory_of, open_device
 
         device = open_device(model.device)
         model.device_name = device_name(device)
-        asked = Asked(self.head.layer, self.head.head, 0, KINDS.index(self.kind))
+        asked = HeadRelation(self.head.layer, self.head.head, 0, KINDS.index(self.kind))
         query = Query.of([(kept, self.k)])
         read = (self.reader, self.relation.hash, self.k, self.several)
         with memory_of(device):

@@ -29,7 +29,7 @@ from analysis.errors import (
     UnsupportedDtype,
 )
 from analysis.models import gguf_rope
-from analysis.models.checkpoint import MAX_LAYERS
+from analysis.models.checkpoint import MAX_LAYERS, Config
 from analysis.models.gguf_file import GgufFile, GgufTensor
 from analysis.progress import Progress, silent
 
@@ -213,10 +213,10 @@ def _empty_model(file: GgufFile, alone: Path) -> Any:
     return model
 
 
-def _overlooked(file: GgufFile) -> dict[str, Any]:
+def _overlooked(file: GgufFile) -> Config:
     """Numbers of the config that transformers' loader leaves at its defaults although the file gives them."""
     shapes = {tensor.name: tensor.shape for tensor in file.tensors}
-    config: dict[str, Any] = {"tie_word_embeddings": "output.weight" not in shapes}  # it looks into one part only
+    config: Config = {"tie_word_embeddings": "output.weight" not in shapes}  # it looks into one part only
     if "token_embd.weight" in shapes:
         config["vocab_size"] = shapes["token_embd.weight"][0]
     if file.architecture == "gpt2":
@@ -238,7 +238,7 @@ def _write_weights(file: GgufFile, model: Any, path: Path, progress: Callable[[i
     names = get_gguf_hf_weights_map(model, processor, file.architecture)
     shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     tensors = _in_order(file, names, shapes)
-    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    header: dict[str, dict[str, object]] = {"__metadata__": {"format": "pt"}}
     end = 0
     for name in tensors:
         start, end = end, end + 4 * int(np.prod(shapes[name]))
@@ -252,7 +252,7 @@ def _write_weights(file: GgufFile, model: Any, path: Path, progress: Callable[[i
             progress(done)
 
 
-def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, Any]) -> dict[str, GgufTensor]:
+def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, tuple[int, ...]]) -> dict[str, GgufTensor]:
     """The file's tensors by the names of transformers; refuses a file that lacks one or has one too many."""
     tensors = {}
     for tensor in file.tensors:
@@ -271,7 +271,7 @@ def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, Any]) -> 
 
 def _dequantised(tensor: GgufTensor, processor: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:
     """The numbers of a tensor in the order in which transformers keeps them."""
-    parsed: dict[str, dict[str, Any]] = {"tensors": {}}
+    parsed: dict[str, dict[str, object]] = {"tensors": {}}
     try:
         content = np.memmap(tensor.file, np.uint8, "r", tensor.start, (tensor.stop - tensor.start,))
         weights = dequantize(content.reshape(*tensor.shape[:-1], -1), tensor.kind)

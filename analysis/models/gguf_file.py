@@ -16,6 +16,8 @@ from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, LlamaFileType
 
 from analysis.errors import DamagedFile, MissingShard, ModelNotFound, UnsupportedDtype
 
+Metadata = dict[str, Any]  # by key, as the file has them: texts, numbers and lists of these
+
 _VERSIONS = (2, 3)  # version 1 counted in 32 bits and is not in use any more
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
@@ -41,7 +43,7 @@ class GgufFile:
     """What a GGUF file of one or several parts says about its model."""
 
     paths: tuple[Path, ...]  # of the parts, in order
-    metadata: dict[str, Any]
+    metadata: Metadata
     tensors: tuple[GgufTensor, ...]
 
     @classmethod
@@ -114,7 +116,7 @@ def _all_parts(path: Path, count: int) -> tuple[Path, ...]:
     return tuple(path.parent / name for name in names)
 
 
-def _read_header(path: Path) -> tuple[dict[str, Any], list[GgufTensor]]:
+def _read_header(path: Path) -> tuple[Metadata, list[GgufTensor]]:
     try:
         with path.open("rb") as stream:
             return _Header(path, stream).read()
@@ -134,7 +136,7 @@ class _Header:
         self._stream = stream
         self._size = os.fstat(stream.fileno()).st_size
 
-    def read(self) -> tuple[dict[str, Any], list[GgufTensor]]:
+    def read(self) -> tuple[Metadata, list[GgufTensor]]:
         if self._stream.read(4) != b"GGUF":
             raise DamagedFile(f"{self._path.name} is not a GGUF file", "Its first four bytes must be GGUF.")
         version = self._number("I")
@@ -144,7 +146,7 @@ class _Header:
                 "Only little-endian files of versions 2 and 3 are supported.",
             )
         tensors, entries = self._count(), self._count()
-        metadata: dict[str, Any] = {}
+        metadata: Metadata = {}
         for _ in range(entries):
             key = self._string()
             if key in metadata:
@@ -152,7 +154,7 @@ class _Header:
             metadata[key] = self._value(self._number("I"))
         return metadata, self._tensors(tensors, metadata)
 
-    def _tensors(self, count: int, metadata: dict[str, Any]) -> list[GgufTensor]:
+    def _tensors(self, count: int, metadata: Metadata) -> list[GgufTensor]:
         table = []
         for _ in range(count):
             name, dimensions = self._string(), self._number("I")

@@ -1,18 +1,18 @@
 """The rope scaling of a GGUF file (how it stretches positions) as transformers writes it; its loader leaves it out."""
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.models.checkpoint import Config
 from analysis.models.gguf_file import GgufFile
 
 # Llama 3.1 and later: the same numbers in all published models but for the factor, which is found in the table.
 _LLAMA_3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 
 
-def scaling(file: GgufFile) -> dict[str, Any] | None:
+def scaling(file: GgufFile) -> Config | None:
     """What `rope_parameters` must say; empty if nothing is stretched, None if it is in a way that is not known."""
     tables = [tensor for tensor in file.tensors if tensor.name.startswith("rope_")]
     factor = _positive(file, "rope.scaling.factor", 1.0)
@@ -27,7 +27,7 @@ def scaling(file: GgufFile) -> dict[str, Any] | None:
     return _of_table(file, np.fromfile(table.file, "<f4", math.prod(table.shape), offset=table.start))
 
 
-def _of_table(file: GgufFile, table: NDArray[np.float32]) -> dict[str, Any] | None:
+def _of_table(file: GgufFile, table: NDArray[np.float32]) -> Config | None:
     """Llama 3's scaling if it gives this table, which has a factor for every pair of rotated dimensions."""
     factor = float(table.max(initial=1.0))
     if factor == 1:

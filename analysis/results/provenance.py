@@ -42,7 +42,7 @@ class Item:
         given = {name: values[name] for name in names if name in values}
         return cls(**{**given, "besides": tuple(given.get("besides", ()))})
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> Data:
         """Plain values for JSON, without what is not said."""
         optional = ("k", "settings", "computed", "besides", "several", "reason")
         return {name: value for name, value in asdict(self).items() if name not in optional or value}

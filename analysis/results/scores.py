@@ -187,6 +187,8 @@ class Scores:
             values = np.asarray(array.values, dtype=np.float64) + 0.0  # no -0.0
             content.update(json.dumps([name, values.shape, array.sample.values.tolist()]).encode())
             content.update(np.where(np.isnan(values), np.nan, values).tobytes())  # one NaN of many
+        for name, column in self.columns.items():
+            content.update(json.dumps([name, column.to_pylist()]).encode())
         return content.hexdigest()
 
     def to_parquet(self) -> bytes:

@@ -108,7 +108,7 @@ def _width(text: str, size: int) -> float:
 
 
 def _add_entry(figure: go.Figure, entry: _Entry, y: float) -> None:
-    """A square in its colour, half of one for what suppresses, and its words beside it; `y` is above the maps."""
+    """A square in its colour, or half of one, and its words beside it; `y` is above the maps."""
     swatch, height = entry.swatch, figure.layout.height
     left, right = entry.left * entry.share, (entry.left + _SQUARE) * entry.share
     top, bottom = 1 + y, 1 + y - _SQUARE / height

@@ -1,7 +1,7 @@
 """An entry of a legend as plain data: a colour, or several, and what they mean."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Kind = Literal["swatch", "framed", "outlined", "half", "ramp", "square", "words"]
 
@@ -17,8 +17,14 @@ class Entry:
     shades: tuple[str, ...] = ()  # of a colour bar; of a square row by row from the top
     ends: tuple[str, ...] = ()  # what stands at both ends of a bar, or along both sides of a square
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, str | list[str]]:
         """For the scripts, without what is not said."""
-        plain = {"words": self.words, "colour": self.colour, "kind": self.kind, "inside": self.inside}
-        lists = {"shades": list(self.shades), "ends": list(self.ends)}
-        return {name: value for name, value in {**plain, **lists}.items() if value}
+        plain: dict[str, str | list[str]] = {
+            "words": self.words,
+            "colour": self.colour,
+            "kind": self.kind,
+            "inside": self.inside,
+            "shades": list(self.shades),
+            "ends": list(self.ends),
+        }
+        return {name: value for name, value in plain.items() if value}

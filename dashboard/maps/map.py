@@ -38,7 +38,7 @@ from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
-from dashboard.setting import Part, settings_of
+from dashboard.setting import Part, Values, settings_of
 from dashboard.state import ViewState
 
 State = TypeVar("State", bound=Part)
@@ -200,7 +200,7 @@ class Map(Generic[State]):
         """What the pickers among its controls offer for the model on the page, by their keys."""
         return {}
 
-    def control_values(self, shown: "MapView[State] | None", state: State) -> dict[str, Any]:
+    def control_values(self, shown: "MapView[State] | None", state: State) -> Values:
         """What its controls say, by their keys."""
         return {key: getattr(state, one.name) for key, one in settings_of(type(state)).items()}
 

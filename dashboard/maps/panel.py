@@ -63,7 +63,7 @@ class Panel:
     hollow: Bools | None = None  # members that are drawn as an outline
     filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter
-    suppresses: Bools | None = None  # members that are such by suppressing
+    half: Bools | None = None  # members that are drawn as half a square
     row: str = ""  # of panels that stand in a grid: what its row is about
     column: str = ""
     remark: str = ""  # after the title, instead of how many belong

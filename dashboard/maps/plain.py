@@ -146,10 +146,10 @@ def legend(plain: Plain, palette: Colours) -> list[Entry]:
 
 def packed(plain: Plain, card: ModelCard, facts: Mapping[str, Any]) -> bytes:
     """All that the scripts need to draw it under every local setting: arrays run over panels, layers and heads."""
-    told, steps, reasons = [], [], []
+    about_panels, steps, reasons = [], [], []
     members: list[npt.NDArray[np.uint8]] = []
     for panel in plain.panels:
-        told.append(
+        about_panels.append(
             {
                 "key": panel.key,
                 "title": panel.title,
@@ -173,4 +173,4 @@ def packed(plain: Plain, card: ModelCard, facts: Mapping[str, Any]) -> bytes:
         arrays["members"] = np.stack(members)
     names = ("threshold", "chooses", "otherwise", "signed", "scale", "ends")
     rules = {name: getattr(plain, name) for name in names}
-    return pack({**facts, **rules, "layers": list(card.layers), "heads": card.heads, "panels": told}, arrays)
+    return pack({**facts, **rules, "layers": list(card.layers), "heads": card.heads, "panels": about_panels}, arrays)

@@ -66,7 +66,7 @@ def _fields(method: Method) -> dict[str, Schema]:
     return fields
 
 
-def _resolved(field: Schema) -> dict[str, Any]:
+def _resolved(field: Schema) -> Schema:
     """A field without `… or null` and without references."""
     merged = dict(field)
     for option in field.get("anyOf", ()):

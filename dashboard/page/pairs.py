@@ -1,16 +1,14 @@
 """The pairs behind a score: a dialog with a table, which the scripts fill when somebody asks."""
 
-from typing import Any
-
 import dash_ag_grid as dag
 import dash_mantine_components as dmc
 from dash import html
 
-from dashboard.maps.columns import TEXT
+from dashboard.maps.columns import TEXT, Column
 from dashboard.page import ids
 
 _RANK = {"type": "numericColumn", "filter": False}
-_COLUMNS: list[dict[str, Any]] = [
+_COLUMNS: list[Column] = [
     {"field": "source", "headerName": "Source", **TEXT, "width": 130},
     {"field": "target", "headerName": "Target", **TEXT, "width": 130},
     {"field": "hit", "headerName": "Hit", **TEXT, "width": 90},

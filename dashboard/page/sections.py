@@ -16,7 +16,7 @@ HEAD_POINTS = "head-points"  # the class of figures whose points are heads (scri
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnSections:
     """What changes on the page below the maps."""
 
     contents: dict[str, Any]  # by the keys of the sections; `no_update` where nothing has changed
@@ -74,11 +74,11 @@ def _graph(section: Section) -> dcc.Graph:
     return dcc.Graph(id=section.key, config=_QUIET, responsive=True, style=size, className=name)
 
 
-def drawn_sections(view: View, width: int, dark: bool, sent: Any) -> Drawn:
+def drawn_sections(view: View, width: int, dark: bool, sent: Any) -> DrawnSections:
     """The sections of the map on the page; `sent` is what the page has kept, and a browser may say anything."""
     contents = view.map.contents(view.shown, width, dark) if view.shown is not None else {}
     marks = dict(sent) if isinstance(sent, dict) else {}
-    drawn = Drawn({}, {}, {ids.sections(each.name): each is not view.map for each in MAPS}, marks)
+    drawn = DrawnSections({}, {}, {ids.sections(each.name): each is not view.map for each in MAPS}, marks)
     for section in all_sections():
         content = contents.get(section.key)
         drawn.hidden[ids.card(section.key)] = content is None

@@ -12,10 +12,9 @@ from dashboard.maps.legend import legend
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import all_controls, unfolded
 from dashboard.page.layout import THEMES, page
+from dashboard.setting import Values
 from dashboard.state import MODELS, ViewState
 from dashboard.view import View, open_view
-
-Values = dict[str, Any]
 
 
 def started(

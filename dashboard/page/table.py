@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from dash import html
 
+from analysis.results.provenance import Data
 from dashboard.maps import MAPS
 from dashboard.maps.columns import NUMBER, TEXT, WHOLE, Cells, Column, leaves
 from dashboard.maps.map import MapView, with_model, with_source
@@ -61,7 +62,7 @@ def _grid() -> dag.AgGrid:
     )
 
 
-def content(view: View) -> dict[str, Any]:
+def content(view: View) -> Data:
     """The columns in their groups and all cells, packed for the scripts."""
     packed = {field: _coded(cells) for field, cells in all_cells(view).items()}
     return {"columns": columns(view), "cells": packed}
@@ -95,7 +96,7 @@ def all_cells(view: View) -> dict[str, Cells]:
 def frame(view: View) -> pd.DataFrame:
     """The table as a file has it: a row per head, columns by their fields; a missing score is empty."""
     cells = all_cells(view)
-    values: dict[str, Any] = {}
+    values: dict[str, pd.Series[Any]] = {}
     for column in leaves(columns(view)):
         series = pd.Series(cells[column["field"]])
         values[column["field"]] = pd.to_numeric(series, errors="coerce") if "written" in column else series

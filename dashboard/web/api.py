@@ -92,7 +92,7 @@ class Detail(BaseModel):
     detail: Any
 
 
-_REFUSALS: dict[int | str, dict[str, Any]] = {
+_REFUSALS: dict[int | str, Data] = {
     400: {"model": Detail, "description": "a body that cannot be read"},
     403: {"model": Detail, "description": "the analyst role is needed"},
     404: {"model": Refusal | Detail, "description": "there is no such thing"},
@@ -181,12 +181,12 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     api.add_api_route("/docs/openapi.json", lambda: JSONResponse(api.openapi() | shown), include_in_schema=False)
 
     @api.get("/health")
-    def health() -> dict[str, Any]:
+    def health() -> Data:
         """Whether the server is well, and whether it takes jobs."""
         return {"status": "ok", "version": __version__, "read_only": access.read_only}
 
     @api.get("/models")
-    def list_models() -> dict[str, Any]:
+    def list_models() -> Data:
         """Models that have results, and folders and GGUF files that can be analysed by name."""
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
@@ -244,12 +244,12 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
-    ) -> dict[str, Any]:
+    ) -> Data:
         """All that is known of one head."""
         chosen = _set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
-        answer: dict[str, Any] = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
+        answer: Data = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
         for method in methods.METHODS:
             scores = catalogue.result(card, method.name, own=chosen)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
@@ -265,7 +265,7 @@ def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:
     def agreement(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> dict[str, Any]:
+    ) -> Data:
         """How many heads that have a label of what they do also matter for a task."""
         card = catalogue.card(model, fingerprint)
         listed = agreements(results_of(catalogue, card))
@@ -276,7 +276,7 @@ def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         q: Annotated[str, Query(max_length=200, examples=["capital", "Paris", "needed for math", "L23H4"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> dict[str, Any]:
+    ) -> Data:
         """The heads that words are about: a relation, a token, a task, a head's name. The strongest first."""
         card = catalogue.card(model, fingerprint)
         listed = answers(results_of(catalogue, card), card, q)
@@ -288,7 +288,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
     def list_quantities(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> dict[str, Any]:
+    ) -> Data:
         """Every number that there is one value per head of: scores, effects, gradients, classes."""
         card = catalogue.card(model, fingerprint)
         listed = listed_quantities(catalogue, card)
@@ -299,7 +299,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
         key: Annotated[str, Query(max_length=200, examples=["function/country_capital/promote"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> dict[str, Any]:
+    ) -> Data:
         """One of them, layer by layer; null where a head has none."""
         card = catalogue.card(model, fingerprint)
         numbers = values(results_of(catalogue, card), key)
@@ -312,7 +312,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         other: Annotated[str, Query(max_length=200)] = default_model.ID,
         other_fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> dict[str, Any]:
+    ) -> Data:
         """The heads of two models whose scores are most alike."""
         card, second = catalogue.card(model, fingerprint), catalogue.card(other, other_fingerprint)
         listed = matched_heads(results_of(catalogue, card), card, results_of(catalogue, second), second)
@@ -337,7 +337,7 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
         fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
         own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
-    ) -> dict[str, Any]:
+    ) -> Data:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
         question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit, own)
@@ -357,7 +357,7 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
         instead: Annotated[str, Query(max_length=40, description="in their place: zero, mean")] = INSTEAD[0],
-    ) -> dict[str, Any]:
+    ) -> Data:
         """A text as a model reads it: tokens, attention of some heads, next tokens, and every head's effect on them."""
         card = catalogue.card(model, fingerprint)
         question = PromptQuestion(text, tuple(HeadId.parse(one) for one in head), ablate, instead)
@@ -391,7 +391,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
     @api.get("/jobs/{job_id}")
     def one_job(job_id: str) -> JobState:
         """How far a job is."""
-        return job_state(_found(engine, job_id))
+        return job_state(_existing_job(engine, job_id))
 
     @api.delete("/jobs/{job_id}")
     def cancel(
@@ -401,7 +401,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
     ) -> JobState:
         """Stop a job; what it has computed is kept."""
         _must_be_analyst(request)
-        _found(engine, job_id)
+        _existing_job(engine, job_id)
         return job_state(engine.delete(job_id) if forget else engine.cancel(job_id))
 
     @api.post("/jobs/{job_id}/retry", status_code=202)
@@ -409,7 +409,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         """Try a failed or cancelled job again; it goes on from what it had."""
         _must_be_analyst(request)
         _limit(limits, request)
-        return job_state(engine.retry(_found(engine, job_id).id))
+        return job_state(engine.retry(_existing_job(engine, job_id).id))
 
 
 def _must_be_analyst(request: Request) -> None:
@@ -430,7 +430,7 @@ def _limit(limits: dict[str, deque[float]], request: Request) -> None:
     limits[client] = times
 
 
-def _found(engine: Engine, job_id: str) -> Job:
+def _existing_job(engine: Engine, job_id: str) -> Job:
     job = engine.job(job_id) if job_id.isascii() and job_id.isalnum() and len(job_id) <= 32 else None
     if job is None:
         raise HTTPException(404, "there is no such job")

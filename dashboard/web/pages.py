@@ -59,9 +59,9 @@ def routes(catalogue: Catalogue) -> APIRouter:
     def of_prompt(request: Request) -> Response:
         asked, notices = read_query(PromptState, request.url.query)
         card, more = chosen_model(catalogue, asked.model)
-        told = [*more, _NOTHING_COMPUTED] if more else []
+        model_notices = [*more, _NOTHING_COMPUTED] if more else []
         asked = replace(asked, model="" if more else named(card))
-        body = _notices([*notices, *told]) + as_html(prompt_page(catalogue.models(), asked))
+        body = _notices([*notices, *model_notices]) + as_html(prompt_page(catalogue.models(), asked))
         words = "Where attention heads look on a text, and what each does for the next token."
         return _page(f"{asked.text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
 
@@ -92,9 +92,9 @@ def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]
         size=asked.size if asked.size in numbers_a else "",
         brush=asked.brush,
     )
-    told = [f"{notice} {a.id} {a.fingerprint[:8]} is shown instead." for notice in of_first]
-    told += [f"{notice} {b.id} {b.fingerprint[:8]} is shown instead." for notice in of_second]
-    all_notices = dict.fromkeys([*notices, *told])
+    instead = [f"{notice} {a.id} {a.fingerprint[:8]} is shown instead." for notice in of_first]
+    instead += [f"{notice} {b.id} {b.fingerprint[:8]} is shown instead." for notice in of_second]
+    all_notices = dict.fromkeys([*notices, *instead])
     return Choices(tuple(catalogue.models()), of_a, of_b, chosen, tuple(all_notices))
 
 

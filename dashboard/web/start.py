@@ -3,13 +3,13 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from dash._utils import to_json
 from fastapi import APIRouter, Request, Response
 
 from analysis.errors import StoreError
 from analysis.results.catalogue import Catalogue
+from analysis.results.provenance import Data
 from dashboard.page.start import started
 from dashboard.query import MAX_QUERY
 from dashboard.web.live import SentJobs
@@ -36,10 +36,10 @@ def _width(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else None
 
 
-def _sent(jobs: Callable[[], SentJobs]) -> list[dict[str, Any]]:
+def _sent(jobs: Callable[[], SentJobs]) -> list[Data]:
     """The jobs, or none while their store cannot be read: the page asks again."""
     try:
-        listed: list[dict[str, Any]] = json.loads(jobs().text)
+        listed: list[Data] = json.loads(jobs().text)
     except StoreError:
         return []
     return listed

@@ -31,13 +31,13 @@ from analysis.compute.hits.counter import HitCounter
 from analysis.compute.hits.counts import Counts
 from analysis.compute.hits.inputs import Heads, Inputs, Sources
 from analysis.compute.hits.query import Query
-from analysis.compute.hits.rows import Asked, Ranks, ranks_of_heads
+from analysis.compute.hits.rows import HeadRelation, Ranks, ranks_of_heads
 from analysis.compute.hits.token_sources import TokenSources, weights_inputs
 from analysis.compute.hits.unembedding import Unembedding
 
 __all__ = [
-    "Asked",
     "Counts",
+    "HeadRelation",
     "Heads",
     "HitCounter",
     "Inputs",

@@ -21,7 +21,7 @@ FLOOR = 0.05  # the least score for which the controls are measured
 
 
 @dataclass(frozen=True)
-class Asked:
+class HeadScore:
     """A head's score for a relation that is to be compared."""
 
     relation: int
@@ -70,13 +70,13 @@ class Controls:
                     control[place] = torch.stack(draws).mean()
         return copied, control
 
-    def _asked(self, hits: Tensor) -> list[Asked]:  # [R, 2, L · H]
+    def _asked(self, hits: Tensor) -> list[HeadScore]:  # [R, 2, L · H]
         """The scores that reach the floor, by head and way."""
         kept = torch.tensor([len(itself) for itself in self.pairs.itself], dtype=torch.float64)
         reached = (hits / kept[:, None, None] >= FLOOR).permute(2, 1, 0)
-        return [Asked(relation, way, owner) for owner, way, relation in reached.nonzero().tolist()]
+        return [HeadScore(relation, way, owner) for owner, way, relation in reached.nonzero().tolist()]
 
-    def _held(self, asked: Sequence[Asked], layers: Sequence[int]) -> tuple[Tensor, dict[tuple[int, int], int]]:
+    def _held(self, asked: Sequence[HeadScore], layers: Sequence[int]) -> tuple[Tensor, dict[tuple[int, int], int]]:
         """Which control pairs are hits [rows, pairs], and the row of each way and head."""
         parts = list(self._survivors(asked, layers))
         true = true_claims(self.inputs, self.elimination.compare, Survivors.join(parts), layers)
@@ -90,11 +90,11 @@ class Controls:
             held[rows, torch.tensor([pair for _, _, pair in claims])] = True
         return held, row_of
 
-    def _survivors(self, asked: Sequence[Asked], layers: Sequence[int]) -> Iterator[Survivors]:
+    def _survivors(self, asked: Sequence[HeadScore], layers: Sequence[int]) -> Iterator[Survivors]:
         """What the first pass leaves of each head's claims."""
         card, device = self.inputs.heads.card, self.inputs.heads.device
         share = card.heads // card.kv_heads
-        by_owner: dict[int, list[Asked]] = {}
+        by_owner: dict[int, list[HeadScore]] = {}
         for one in asked:
             by_owner.setdefault(one.owner, []).append(one)
         read = -1  # the position whose weights are at hand
@@ -108,7 +108,7 @@ class Controls:
             matrices = HeadMatrices(w_v[head // share], w_o[head])
             yield self.elimination.survivors_of_head(matrices, x, owner, way.to(device), pair.to(device))
 
-    def _claims(self, of_head: Sequence[Asked]) -> tuple[Tensor, Tensor]:  # [n] ascending, [n]
+    def _claims(self, of_head: Sequence[HeadScore]) -> tuple[Tensor, Tensor]:  # [n] ascending, [n]
         """Ways and pairs of the claims about a head."""
         ways, pairs = [], []
         for way in (0, 1):

@@ -15,7 +15,7 @@ _AT_ONCE = 1024  # rows that are compared with a tile together
 
 
 @dataclass(frozen=True)
-class Asked:
+class HeadRelation:
     """A head, and a relation of the query."""
 
     layer: int
@@ -38,7 +38,9 @@ class Ranks:
         return [Ranks(*numbers) for numbers in parts]
 
 
-def ranks_of_heads(inputs: Inputs, asked: Sequence[Asked], count: int, progress: Progress = silent) -> list[Ranks]:
+def ranks_of_heads(
+    inputs: Inputs, asked: Sequence[HeadRelation], count: int, progress: Progress = silent
+) -> list[Ranks]:
     """In the order in which they are asked; all are compared with a part of the vocabulary while it is in memory.
 
     For suppression the rows are negated, so rank 1 is the entry that is suppressed most. A pair is a hit, as the
@@ -46,7 +48,7 @@ def ranks_of_heads(inputs: Inputs, asked: Sequence[Asked], count: int, progress:
     could make a hit of a miss, in float64. Ranks far from k may be off by the few entries that are within rounding of
     the target's.
     """
-    heads: dict[tuple[int, int], list[Asked]] = {}
+    heads: dict[tuple[int, int], list[HeadRelation]] = {}
     for one in asked:
         heads.setdefault((one.layer, one.head), []).append(one)
     rankings = [_Ranking.of(inputs, of_head, count) for of_head in heads.values()]
@@ -58,7 +60,7 @@ def ranks_of_heads(inputs: Inputs, asked: Sequence[Asked], count: int, progress:
         start += len(tile)
         progress("ranking the targets", start, inputs.unembedding.vocabulary)
     _decide(inputs.unembedding, rankings)
-    ranks_of: dict[Asked, Ranks] = {}
+    ranks_of: dict[HeadRelation, Ranks] = {}
     for of_head, ranking in zip(heads.values(), rankings, strict=True):
         sizes = [len(inputs.query.members[one.relation]) for one in of_head]
         ranks_of |= zip(of_head, ranking.ranks().split(sizes), strict=True)
@@ -109,7 +111,7 @@ class _Ranking:
         self._top = _Top.empty(len(q), q.device)
 
     @classmethod
-    def of(cls, inputs: Inputs, asked: Sequence[Asked], count: int) -> "_Ranking":
+    def of(cls, inputs: Inputs, asked: Sequence[HeadRelation], count: int) -> "_Ranking":
         """Of one head, before any token; through a basis of what the head can write where that saves work."""
         query, layer, head = inputs.query, asked[0].layer, asked[0].head
         members = torch.cat([query.members[one.relation] for one in asked]).to(inputs.heads.device)

@@ -115,7 +115,7 @@ class PromptItem:
         return Prompts(tuple(usable), 1)
 
 
-Asked = TaskItem | RelationItem | PromptItem
+AblationItem = TaskItem | RelationItem | PromptItem
 
 
 def _usable(encoded: list[Encoded | None]) -> list[Encoded]:

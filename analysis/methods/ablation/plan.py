@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from analysis.methods.ablation.items import Asked, PromptItem, RelationItem, TaskItem
+from analysis.methods.ablation.items import AblationItem, PromptItem, RelationItem, TaskItem
 from analysis.methods.ablation.result import KINDS, NAME, VERSION, Answers, ItemResult, Order, ablation_scores
 from analysis.methods.method import Step, digest
 from analysis.methods.relation_plan import RelationPlan
@@ -37,7 +37,7 @@ class CountStep:
     """Which prompts of an item a model can read."""
 
     key: str
-    item: Asked
+    item: AblationItem
     most: int
 
     @property
@@ -58,7 +58,7 @@ class HeadsStep:
     """Some prompts of an item with each head off in turn."""
 
     key: str
-    item: Asked
+    item: AblationItem
     kind: str
     positions: str
     most: int
@@ -81,7 +81,7 @@ class CurveStep:
     """A relation's prompts with more and more heads off where the target is predicted."""
 
     key: str
-    item: Asked
+    item: AblationItem
     most: int
     heads: tuple[HeadId, ...]
 
@@ -102,7 +102,7 @@ class AblationPlan:
     """Every head of a model off in turn on some items."""
 
     card: ModelCard
-    items: tuple[Asked, ...]
+    items: tuple[AblationItem, ...]
     positions: str
     most: int  # prompts of an item
     wording: str
@@ -116,13 +116,13 @@ class AblationPlan:
         items = [[item.name, item.hash] for item in self.items]
         return f"result/{self.card.fingerprint}/{NAME}/{self._hash('result', items, self.positions, self.curve)}"
 
-    def _name(self, item: Asked, *part: Any) -> str:
+    def _name(self, item: AblationItem, *part: Any) -> str:
         return f"unit/{self.card.fingerprint}/{NAME}/{self._hash(item.hash, *part)}"
 
     def _hash(self, *part: Any) -> str:
         return digest([VERSION, self.most, *part])
 
-    def _heads_name(self, item: Asked, kind: str, start: int) -> str:
+    def _heads_name(self, item: AblationItem, kind: str, start: int) -> str:
         return self._name(item, "heads", kind, self.positions, start)
 
     # ---- Steps -----------------------------------------------------------------------------------------------------
@@ -177,11 +177,11 @@ class AblationPlan:
         """Everything stands under its own name."""
         store.put(name, content)
 
-    def _count(self, item: Asked, store: Store) -> dict[str, int] | None:
+    def _count(self, item: AblationItem, store: Store) -> dict[str, int] | None:
         content = store.get(self._name(item, "count"))
         return None if content is None else json.loads(content)
 
-    def _available(self, item: Asked) -> int:
+    def _available(self, item: AblationItem) -> int:
         match item:
             case TaskItem():
                 return min(self.most, len(item.task.validation))
@@ -192,10 +192,10 @@ class AblationPlan:
 
     # ---- Curves ----------------------------------------------------------------------------------------------------
 
-    def _has_curve(self, item: Asked) -> bool:
+    def _has_curve(self, item: AblationItem) -> bool:
         return self.curve and item.relation is not None
 
-    def _ordering(self, item: Asked) -> list[tuple[str, RelationPlan]]:
+    def _ordering(self, item: AblationItem) -> list[tuple[str, RelationPlan]]:
         """The relation alone by every method whose map is read first, with the words for it."""
         from analysis.methods.relation_pairs import relation_methods
 
@@ -209,35 +209,35 @@ class AblationPlan:
             plans.append((method.basis, replace(cast(RelationPlan, plan), relations=(item.relation,))))
         return plans
 
-    def _curves(self, item: Asked) -> int:
+    def _curves(self, item: AblationItem) -> int:
         return len(self._ordering(item)) + DRAWS
 
-    def _curve_left(self, item: Asked, store: Store) -> int:
+    def _curve_left(self, item: AblationItem, store: Store) -> int:
         plans = self._ordering(item)
         left = sum(plan.left(store) for _, plan in plans)
         if left:
             return left + self._curves(item)
-        return sum(not store.contains(self._curve_name(item, heads)) for _, _, heads in self._orders(item, store))
+        return sum(not store.contains(self._curve_name(item, heads)) for _, _, heads in self._rankings(item, store))
 
-    def _curve_steps(self, item: Asked, store: Store, at_once: int) -> list[Step]:
+    def _curve_steps(self, item: AblationItem, store: Store, at_once: int) -> list[Step]:
         """What the order needs, then the curves."""
         steps: list[Step] = []
         for _, plan in self._ordering(item):
             steps += plan.ready(store, at_once)
         if steps:
             return steps
-        for _, _, heads in self._orders(item, store):
+        for _, _, heads in self._rankings(item, store):
             name = self._curve_name(item, heads)
             if not store.contains(name):
                 steps.append(CurveStep(name, item, CURVE_PROMPTS, heads))
         return steps
 
-    def _curve_name(self, item: Asked, heads: Sequence[HeadId]) -> str:
+    def _curve_name(self, item: AblationItem, heads: Sequence[HeadId]) -> str:
         content = [VERSION, item.hash, "curve", CURVE_PROMPTS, [str(head) for head in heads]]
         return f"unit/{self.card.fingerprint}/{NAME}/{digest(content)}"
 
-    def _orders(self, item: Asked, store: Store) -> Iterator[tuple[str, str, tuple[HeadId, ...]]]:
-        """Name, title and heads of each order, as far as the scores are there."""
+    def _rankings(self, item: AblationItem, store: Store) -> Iterator[tuple[str, str, tuple[HeadId, ...]]]:
+        """Name, title and heads of each ranking, as far as the scores are there."""
         length = curve_length(len(self.card.layers) * self.card.heads)
         for title, plan in self._ordering(item):
             scores = plan.assembled(store, "")
@@ -267,7 +267,7 @@ class AblationPlan:
                 remarks.append(f"the untouched model is never right on {title}: read the log-probabilities alone")
         return tuple(remarks)
 
-    def _item_result(self, item: Asked, store: Store) -> ItemResult:
+    def _item_result(self, item: AblationItem, store: Store) -> ItemResult:
         count = self._count(item, store) or {"prompts": 0, "kept": 0}
         answers = {}
         for kind in KINDS:
@@ -278,11 +278,11 @@ class AblationPlan:
         curve = tuple(self._curve(item, store)) if self._has_curve(item) else ()
         return ItemResult(item.described(count["kept"]), answers, curve)
 
-    def _curve(self, item: Asked, store: Store) -> Iterator[Order]:
+    def _curve(self, item: AblationItem, store: Store) -> Iterator[Order]:
         """Those that are there; nothing before the scores that give their order are complete."""
         if any(plan.left(store) for _, plan in self._ordering(item)):
             return
-        for name, title, heads in self._orders(item, store):
+        for name, title, heads in self._rankings(item, store):
             content = store.get(self._curve_name(item, heads))
             if content is not None:
                 answers = Answers.from_bytes(content)

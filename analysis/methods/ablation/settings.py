@@ -8,7 +8,7 @@ from analysis.data import relations, tasks
 from analysis.data.files import WithFiles
 from analysis.data.tasks import DEFAULT_TASKS
 from analysis.errors import TaskError
-from analysis.methods.ablation.items import Asked, PromptItem, RelationItem, TaskItem
+from analysis.methods.ablation.items import AblationItem, PromptItem, RelationItem, TaskItem
 from analysis.settings import hints
 
 DEFAULT_RELATIONS = ("country_capital",)
@@ -72,14 +72,14 @@ class AblationSettings(WithFiles):
             raise ValueError("a prompt and its target must be given together")
         return self
 
-    def chosen_items(self) -> tuple[Asked, ...]:
+    def chosen_items(self) -> tuple[AblationItem, ...]:
         """What was named; the default tasks and relations when nothing was."""
         own_tasks = [tasks.read_task(file.name, file.content.encode()) for file in self.files if file.is_task]
         own = [relations.parse(file.content.encode(), file.name) for file in self.files if not file.is_task]
         named = bool(own_tasks or own or self.tasks is not None or self.relations is not None or self.prompt)
         task_names = self.tasks if self.tasks is not None else () if named else DEFAULT_TASKS
         relation_names = self.relations if self.relations is not None else () if named else DEFAULT_RELATIONS
-        items: list[Asked] = [TaskItem(task) for task in (*tasks.choose(list(task_names)), *own_tasks)]
+        items: list[AblationItem] = [TaskItem(task) for task in (*tasks.choose(list(task_names)), *own_tasks)]
         items += [RelationItem(one, self.wording == TEMPLATES) for one in (*relations.choose(relation_names), *own)]
         if self.prompt is not None and self.target is not None:
             items.append(PromptItem(self.prompt, self.target))

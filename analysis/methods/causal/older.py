@@ -1,12 +1,11 @@
 """How the first version of Head Atlas wrote down a request for a causal map."""
 
 import json
-from typing import Any
 
-from analysis.results.provenance import Plain
+from analysis.results.provenance import Data, Plain
 
 
-def older_settings(values: Plain) -> dict[str, Any]:
+def older_settings(values: Plain) -> Data:
     """The settings of such a request."""
     gates = values["settings"]
     settings = {name: gates[name] for name in ("batch", "push", "clip")}

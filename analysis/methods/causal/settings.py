@@ -1,7 +1,7 @@
 """What a person may choose about the causal map."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field, field_validator
 
@@ -9,6 +9,7 @@ from analysis.data import tasks
 from analysis.data.files import OwnFile, WithFiles
 from analysis.data.tasks import DEFAULT_TASKS, Contrast, Task
 from analysis.errors import TaskError
+from analysis.results.provenance import Data
 from analysis.settings import hints
 
 SEEDS, MAX_SEEDS = 5, 100
@@ -155,7 +156,7 @@ class CausalSettings(WithFiles):
         settings = GateSettings.published() if self.published else GateSettings()
         if self.contrast is not None and self.updates is None:
             settings = replace(settings, free_updates=CONTRAST_UPDATES)
-        chosen: dict[str, Any] = {}
+        chosen: Data = {}
         if self.updates is not None:
             chosen["free_updates"], chosen["push_updates"] = self.updates
         if self.rates is not None:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from analysis.compute.ablation import AblatedModel
 from analysis.compute.gated_model import attention_layers, module_prefix
+from analysis.compute.untouched_run import Arguments
 from analysis.compute.watching import watch_outputs, watch_pattern
 from analysis.compute.weights import Weights
 from analysis.models.checkpoint import Checkpoint
@@ -92,7 +93,7 @@ class PromptModel:
 
 
 def _entering(seen: list[Tensor]) -> Any:
-    def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def hook(module: nn.Module, args: tuple[Any, ...], kwargs: Arguments) -> None:
         hidden: Tensor = args[0] if args else kwargs["hidden_states"]
         seen.append(hidden[0, -1])
 

@@ -30,6 +30,7 @@ from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
+from dashboard.setting import Values
 
 _COUNTS = "agreement-counts"
 
@@ -88,7 +89,7 @@ class AgreementMap(Map[AgreementState]):
         results = dict(shown.by_method) if shown is not None else {}
         return {"what": _choices(what_methods(results)), "whether": _choices(whether_methods(results))}
 
-    def control_values(self, shown: Shown | None, state: AgreementState) -> dict[str, Any]:
+    def control_values(self, shown: Shown | None, state: AgreementState) -> Values:
         """The two sides that are shown, chosen or not."""
         values = super().control_values(shown, state)
         if shown is None:
@@ -144,7 +145,7 @@ class AgreementMap(Map[AgreementState]):
     def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
         """A place for each panel, in which the scripts write: counts follow the thresholds."""
         titles = {panel.key: panel.title for panel in shown.panels if panel.label is not None}
-        return {} if not titles else {_COUNTS: Content(str(titles), lambda: _places(titles))}
+        return {} if not titles else {_COUNTS: Content(str(titles), lambda: _task_sections(titles))}
 
     def command(self, model: str) -> str:
         """What counts them on the command line."""
@@ -221,7 +222,7 @@ def _choices(listed: Sequence[Any]) -> list[Choice]:
     return [{"value": method.name, "label": method.title} for method in listed]
 
 
-def _places(titles: Mapping[str, str]) -> html.Div:
+def _task_sections(titles: Mapping[str, str]) -> html.Div:
     parts = []
     for key, title in titles.items():
         holder = html.Div(className="shares-of", **{"data-task": words.TABLE.task + key})

@@ -1,7 +1,6 @@
 """What a causal map has beside its scores: how each task was fitted and measured. All of it may be missing."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from analysis.methods.causal.result import (
     EFFECT,
@@ -13,7 +12,7 @@ from analysis.methods.causal.result import (
     record_of,
     variant_of,
 )
-from analysis.results.provenance import Item
+from analysis.results.provenance import Data, Item
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 
@@ -43,7 +42,7 @@ def variant(causal: Scores, task: str) -> Variant:
     return variant_of(causal.item(task))
 
 
-def fit_settings(causal: Scores, task: str) -> dict[str, Any]:
+def fit_settings(causal: Scores, task: str) -> Data:
     """How the task was fitted; in a map of several results each task has its own settings."""
     return dict(causal.item(task).settings or causal.provenance.settings)
 

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from typing import Any
 
 import pandas as pd
 
@@ -10,6 +9,7 @@ from analysis.data.tasks import builtin
 from analysis.methods.causal.result import Variant
 from analysis.methods.causal.settings import SEEDS, GateSettings
 from analysis.models.card import ModelCard
+from analysis.results.provenance import Data
 from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
@@ -20,7 +20,7 @@ from dashboard.maps.script import Constant, script
 
 _KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
 _COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
-_DEFAULTS: dict[str, Any] = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
+_DEFAULTS: Data = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
 
 
 def frame(shown: MapView[CausalState]) -> pd.DataFrame:
@@ -68,7 +68,7 @@ def _with_task_facts(table: pd.DataFrame, causal: Scores) -> pd.DataFrame:
     return table
 
 
-def _facts_of(causal: Scores, task: str) -> dict[str, Any]:
+def _facts_of(causal: Scores, task: str) -> Data:
     """How a task was fitted, when, and to what."""
     settings = evidence.fit_settings(causal, task)
     updates = [settings[name] for name in ("free_updates", "push_updates") if name in settings]
@@ -99,13 +99,13 @@ def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
         Constant("COMMANDS", commands),
         Constant("OWN_TASKS", own, "files of tasks and pairs that must be here"),
         Constant("SETTINGS", fitted, "of the fits that the view was made from"),
-        Constant("ROLE", state.threshold, "the score from which on a head has a role"),
+        Constant("THRESHOLD", state.threshold, "the score from which on a head has a role"),
     ]
     purpose = "Compute a causal map again. Run it where Head Atlas is installed: python reproduce.py"
     return script(purpose, constants, _PROGRAM)
 
 
-def command(card: ModelCard, task: str, variant: Variant, fitted: dict[str, Any]) -> list[str]:
+def command(card: ModelCard, task: str, variant: Variant, fitted: Data) -> list[str]:
     """What computes one task again, as it was fitted."""
     settings = _DEFAULTS | fitted
     name = task if task in builtin() else f"{task}.jsonl"
@@ -148,6 +148,6 @@ for number, (command, settings) in enumerate(zip(COMMANDS, SETTINGS)):
     roles = scores[scores["kind"].isin(["facilitation", "interference", "irrelevance"])]
     for (task, kind), rows in roles.groupby(["item", "kind"]):
         heads = rows.groupby(["layer", "head"])["score"]
-        always, some = heads.min() >= ROLE, heads.max() >= ROLE
+        always, some = heads.min() >= THRESHOLD, heads.max() >= THRESHOLD
         print(f"{task} {kind}: always {always.mean():.1%}, any {some.mean():.1%} of the heads")
 """

@@ -47,6 +47,7 @@ from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
+from dashboard.setting import Values
 
 Shown = MapView[CausalState]
 
@@ -113,7 +114,7 @@ class CausalMap(Map[CausalState]):
         causal = shown.whole if shown is not None else None
         return {"tasks": task_choices(causal), "seed": seed_choices(causal), "fit": fit_choices(choices)}
 
-    def control_values(self, shown: Shown | None, state: CausalState) -> dict[str, Any]:
+    def control_values(self, shown: Shown | None, state: CausalState) -> Values:
         """The tasks that are on the page, chosen or not."""
         tasks = list(shown_tasks(shown.whole, state)) if shown is not None else []
         return {**super().control_values(shown, state), "tasks": tasks}

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.causal.result import ROLES
+from analysis.results.provenance import Data
 from analysis.results.scores import Floats, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
@@ -40,7 +41,7 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
     """Arrays run over tasks, columns, roles, layers and heads."""
     card = causal.provenance.model
     previews = [_preview(causal, tasks, task) for task in tasks]
-    contents: dict[str, Any] = {
+    contents: Data = {
         **json.loads(wording),
         "map": name,
         "layers": list(card.layers),

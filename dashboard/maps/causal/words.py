@@ -72,12 +72,12 @@ def _seeds(shown: Shown) -> str:
         return f"Only seed {state.one_seed} is shown."
     counts = {len(fitted_seeds(causal, task)) for task in shown_tasks(causal, state)} - {0}
     asked = causal.provenance.settings.get("seeds", causal.score.sizes["sample"])
-    so_far = f" finished so far (of {asked})" if is_running(causal) else ""
-    if not counts and so_far:
+    progress = f" finished so far (of {asked})" if is_running(causal) else ""
+    if not counts and progress:
         return f"No seed has finished yet (0 of {asked})."
     if not counts:
         return "No gates have been fitted for these tasks yet; Preview shows a first-order estimate."
     if counts == {1}:
-        return f"One seed has{so_far}." if so_far else "One seed was fitted: Always and Any are the same."
+        return f"One seed has{progress}." if progress else "One seed was fitted: Always and Any are the same."
     number = f"{min(counts)}" if len(counts) == 1 else f"{min(counts)} to {max(counts)}"
-    return f"Always: in each of the {number} seeds{so_far}. Any: in at least one."
+    return f"Always: in each of the {number} seeds{progress}. Any: in at least one."

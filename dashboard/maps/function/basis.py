@@ -5,7 +5,7 @@ from typing import Any
 
 from analysis import methods
 from analysis.data.relations import OWN
-from analysis.methods.relation_agreement import Agreement, agreement, is_whole
+from analysis.methods.relation_agreement import RelationAgreement, agreement, is_whole
 from analysis.methods.relation_method import RelationMethod
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores
@@ -46,7 +46,7 @@ def _can_judge(later: Scores, first: Scores) -> bool:
 
 
 @cached(32)
-def agreed(one: Scores, other: Scores) -> Agreement:
+def agreed(one: Scores, other: Scores) -> RelationAgreement:
     """How far two results agree; every change of the page asks."""
     return agreement(one, other)
 
@@ -82,7 +82,7 @@ def compared(shown: Shown) -> tuple[Scores, Scores] | None:
     return (there[0], there[1]) if len(there) > 1 else None
 
 
-def better(shown: Shown) -> tuple[RelationMethod, Agreement] | None:
+def better(shown: Shown) -> tuple[RelationMethod, RelationAgreement] | None:
     """The method whose map holds where the one that is shown does not."""
     pair = compared(shown)
     if pair is None or shown.whole is not pair[0] or not _can_judge(pair[1], pair[0]):

@@ -10,6 +10,7 @@ from analysis.data.relations import OWN
 from analysis.methods.relation_labels import copy_like
 from analysis.methods.relation_scores import TAU
 from analysis.models.card import HeadId
+from analysis.results.provenance import Data
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
 from dashboard.maps.function.best import RANKED, VERBS
@@ -112,7 +113,7 @@ def _effects(row: RelationRow) -> str:
     return json.dumps(effects)
 
 
-def _plain(effect: Effect) -> dict[str, Any]:
+def _plain(effect: Effect) -> Data:
     control = None if np.isnan(effect.control) else effect.control
     return {
         "verb": VERBS[effect.kind],

@@ -58,7 +58,7 @@ def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
 def _marks(panel: Panel, wanted: int) -> Codes:
     """An outline for hollow cells, a lighter inside for pale ones, half a square for those that suppress."""
     marks = np.zeros(panel.value.shape, np.uint8)
-    for flag, heads in ((PALE, panel.pale), (HOLLOW, panel.hollow), (HALF, panel.suppresses)):
+    for flag, heads in ((PALE, panel.pale), (HOLLOW, panel.hollow), (HALF, panel.half)):
         if heads is not None and flag & wanted:
             marks[heads] |= flag
     return marks

@@ -5,7 +5,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.methods.relation_agreement import HOLDS, Agreement, in_words, shared_relations
+from analysis.methods.relation_agreement import HOLDS, RelationAgreement, in_words, shared_relations
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure
 from dashboard.maps.function.basis import address, agreed, bases, basis_of, compared, over_carriers
@@ -59,7 +59,7 @@ def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette
     return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, tone, palette)
 
 
-def _list(shown: Shown, pair: tuple[Scores, Scores], agreement: Agreement) -> list[Any]:
+def _list(shown: Shown, pair: tuple[Scores, Scores], agreement: RelationAgreement) -> list[Any]:
     """The relations, those that agree best first; each leads to its own map."""
     ordered = sorted(agreement.relations, key=lambda name: -agreement.relations[name])
     rows = [_row(shown, pair[0], name, agreement.relations[name]) for name in ordered]

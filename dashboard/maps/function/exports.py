@@ -4,6 +4,7 @@ import hashlib
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from analysis.data.relations import builtin
@@ -50,13 +51,13 @@ def scores_frame(scores: Scores) -> pd.DataFrame:
     return _with_pairs(relation_frame(scores), scores, {name: [name] for name in names})
 
 
-def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, Any]:
+def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, npt.NDArray[Any]]:
     """What stands behind the number that decides: its effect and interval, β and control, whether the label is poor."""
     if not _relations_of(panel, shown):
         return {}
     label = labels_behind(panel.key, shown.result, shown.state)
     effect = np.where(label.suppresses, "suppress", "promote")
-    columns: dict[str, Any] = {
+    columns: dict[str, npt.NDArray[Any]] = {
         "effect": np.where(label.score > 0, effect, "").ravel(),  # a score of 0 has none
         "low": label.low.ravel(),
         "high": label.high.ravel(),

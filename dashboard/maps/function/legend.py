@@ -75,7 +75,7 @@ def _half(shown: MapView[FunctionState], palette: Colours) -> list[Entry]:
 
 def suppresses(shown: MapView[FunctionState]) -> bool:
     """Whether any head on the maps is there by suppressing."""
-    return any(panel.suppresses is not None and bool(panel.suppresses.any()) for panel in shown.panels)
+    return any(panel.half is not None and bool(panel.half.any()) for panel in shown.panels)
 
 
 def insides(shown: MapView[FunctionState], palette: Colours, short: bool = False) -> list[Swatch]:

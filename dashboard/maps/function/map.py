@@ -49,6 +49,7 @@ from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours
+from dashboard.setting import Values
 from dashboard.state import ViewState
 
 Shown = MapView[FunctionState]
@@ -172,7 +173,7 @@ class FunctionMap(Map[FunctionState]):
             "own": own.set_choices(shown),
         }
 
-    def control_values(self, shown: Shown | None, state: FunctionState) -> dict[str, Any]:
+    def control_values(self, shown: Shown | None, state: FunctionState) -> Values:
         """The basis that is shown, chosen or not; an empty field stands for all heads."""
         basis = shown.whole.provenance.method if shown is not None else state.basis or self.name
         return {

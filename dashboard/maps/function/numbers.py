@@ -5,13 +5,13 @@ Scores are codes into tables of exact numbers, one per relation, so that `score 
 
 import json
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.relation_labels import copy_like
 from analysis.methods.relation_scores import categories
+from analysis.results.provenance import Data
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.besides import is_beside
@@ -38,7 +38,7 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     """Of the applicable relations; arrays run over relations, kinds, layers and heads."""
     items = scores.items()
     card = scores.provenance.model
-    contents: dict[str, Any] = {
+    contents: Data = {
         **json.loads(wording),
         "map": name,
         "layers": list(card.layers),
@@ -70,10 +70,10 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     return pack(contents, arrays)
 
 
-def _about(scores: Scores, name: str) -> dict[str, Any]:
+def _about(scores: Scores, name: str) -> Data:
     item = scores.item(name)
-    told = {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
-    return {**told, "beside": True} if is_beside(item) else told
+    about: Data = {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
+    return {**about, "beside": True} if is_beside(item) else about
 
 
 def _doubts(labels: Labels) -> npt.NDArray[np.float64]:  # [item, kind, layer, head, 2]

@@ -71,7 +71,7 @@ def _panel(key: str, title: str, tone: str, scores: Scores, items: tuple[str, ..
         measures=(Measure("", value, interval=(decides.low, decides.high)),),
         hollow=member & ~worth.is_good if is_measured(scores) else None,
         pale=member & ~worth.is_certain if state.uncertain else None,
-        suppresses=member & decides.suppresses,
+        half=member & decides.suppresses,
     )
 
 
@@ -95,7 +95,7 @@ def _all_categories(single: list[Panel], decides: Labels) -> Panel:
         hollow=_without(single, "hollow"),
         filled=filled,
         pale=_without(single, "pale"),
-        suppresses=_by_the_strongest([panel.suppresses for panel in single], coloured(belongs, filled), strengths),
+        half=_by_the_strongest([panel.half for panel in single], coloured(belongs, filled), strengths),
     )
 
 
@@ -138,7 +138,7 @@ def _labelled(panels: list[Panel]) -> tuple[Panel, ...]:
     combinations = np.zeros(panels[0].value.shape, np.int64)  # a digit for each panel, as in `_HOW`
     for place, panel in enumerate(single):
         digit = 2 * panel.member - (0 if panel.hollow is None else panel.hollow)
-        digit = digit + (0 if panel.suppresses is None else 2 * panel.suppresses)
+        digit = digit + (0 if panel.half is None else 2 * panel.half)
         combinations += digit * len(_HOW) ** place
     distinct, codes = np.unique(combinations, return_inverse=True)
     words = []

@@ -59,7 +59,7 @@ def _relation(scores: Scores, item: str) -> Column:
 def _behind(item: str, scores: Scores) -> list[Column]:
     """What is known of a score beside the number itself."""
     definitions = [unfolded({"field": _field("effect", item), "headerName": "Effect", **TEXT, "width": 118})]
-    for name in _known(scores):
+    for name in _measured(scores):
         definitions.append(unfolded({"field": _field(name, item), "headerName": _BEHIND[name], **_NARROW}))
     return definitions
 
@@ -69,7 +69,7 @@ def _field(name: str, item: str) -> str:
     return f"{name}.{item}" if item else f"best.{name}"
 
 
-def _known(scores: Scores) -> list[str]:
+def _measured(scores: Scores) -> list[str]:
     return list(_BEHIND) if is_measured(scores) else ["low", "high"]
 
 
@@ -112,7 +112,7 @@ def _cells_behind(item: str, labels: Labels, scores: Scores) -> dict[str, Cells]
     is_some = _is_some(labels)
     effect = np.where(labels.suppresses, SUPPRESS, "promote")
     values: dict[str, Cells] = {_field("effect", item): np.where(is_some, effect, "").ravel().tolist()}
-    for name in _known(scores):
+    for name in _measured(scores):
         number: Floats = getattr(labels, name)
         kept = number if item else np.where(is_some, number, np.nan)
         values[_field(name, item)] = measured(kept.ravel())

@@ -12,7 +12,7 @@ from analysis.compute.untouched_run import UntouchedRun
 from analysis.compute.variants import Positions
 from analysis.compute.weights import memory_of, open_device
 from analysis.data.prompts import Batch, Encoded, within
-from analysis.methods.ablation.items import Asked, Prompts
+from analysis.methods.ablation.items import AblationItem, Prompts
 from analysis.methods.ablation.plan import CHUNK, CurveStep, HeadsStep
 from analysis.methods.ablation.result import NAME, Answers
 from analysis.models.checkpoint import Checkpoint
@@ -23,7 +23,7 @@ from analysis.results.scores import Floats
 AT_ONCE = 4_096  # tokens of untouched prompts at once
 
 
-def prompts_of(model: OpenModel, item: Asked, most: int) -> Prompts:
+def prompts_of(model: OpenModel, item: AblationItem, most: int) -> Prompts:
     """An item's prompts as the model reads them."""
     vocabulary = Vocabulary.open(model.checkpoint.folder)
     return item.prompts(vocabulary, model.checkpoint.card.vocabulary, most)
@@ -69,13 +69,13 @@ class AblationWorker:
                 parts.append(answers(run, self.model.ablated(run, off, self.model.nothing(), "last")))
         return joined(parts)
 
-    def _of(self, item: Asked, most: int) -> tuple[Encoded, ...]:
+    def _of(self, item: AblationItem, most: int) -> tuple[Encoded, ...]:
         if (item.hash, most) not in self._prompts:
             prompts = item.prompts(self._vocabulary, self.model.card.vocabulary, most)
             self._prompts = {(item.hash, most): prompts.encoded}
         return self._prompts[item.hash, most]
 
-    def _mean(self, item: Asked, most: int) -> Tensor:
+    def _mean(self, item: AblationItem, most: int) -> Tensor:
         if (item.hash, most) not in self._means:
             mean = self.model.head_means(within(self._of(item, most), AT_ONCE))
             self._means = {(item.hash, most): mean}

@@ -20,6 +20,7 @@ from analysis.methods.causal.fits import Fit, Floats
 from analysis.methods.causal.plan import CHUNK, EFFECT_PROMPTS, PREVIEW_PROMPTS, GateStep
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
+from analysis.results.provenance import Data
 
 CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 AT_ONCE = 16_384  # tokens that go through the model at once where no batch is chosen
@@ -85,7 +86,7 @@ class CausalWorker:
         card = self.model.card
         return Fit.begin(step.seeds, len(card.layers), card.heads)
 
-    def _untouched(self, task: Task) -> dict[str, Any]:
+    def _untouched(self, task: Task) -> Data:
         """How well the model does the task with all gates open, overall and for each kind of item."""
         prompts = self._prompts(task)
         kinds: list[str] = []
@@ -106,7 +107,7 @@ class CausalWorker:
         flagged = overall.accuracy < min(chance + CHANCE, 1 - CHANCE)  # hardly better than always the same answer
         return {**asdict(overall), "kinds": by_kind, "kept": len(train), "flagged": flagged}
 
-    def _preview(self, task: Task) -> dict[str, Any]:
+    def _preview(self, task: Task) -> Data:
         """The gradient of each prompt's loss by every gate, all gates being 1; facilitating where it is negative."""
         prompts = _usable(self._prompts(task).validation)[:PREVIEW_PROMPTS]
         gradient = gate_gradients(self.model, prompts)  # [prompt, L, H]

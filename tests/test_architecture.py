@@ -131,7 +131,7 @@ def test_no_module_names_a_method_or_map_but_its_own_package():
             packages = (f"analysis.methods.{known}", f"dashboard.maps.{known}")
             for name in names_in(path):
                 imported = any(name == package or name.startswith(f"{package}.") for package in packages)
-                said = name == known and name not in WORDS
+                said = name.split("/")[0] == known and known not in WORDS  # "name/…": the key of a number
                 if (said or imported) and (place, name) not in OTHER_MEANINGS:
                     named.append((place, name))
     assert named == []

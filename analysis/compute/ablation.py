@@ -160,7 +160,10 @@ class AblatedModel:
             self._called(layer, {**arguments, cache_name(arguments): Halt()})
         except KeysAndValues as cached:
             return cached
-        raise UnknownFamily(f"{self.card.id} does not cache keys and values", "The function map may still work.")
+        raise UnknownFamily(
+            f"{self.card.id} does not cache keys and values",
+            "The weights-only map may still work.",
+        )
 
     def _called(self, layer: int, arguments: Arguments) -> Tensor:
         call = self._signatures[layer].bind_partial()

@@ -179,7 +179,7 @@ def load_model(checkpoint: Checkpoint, device: torch.device) -> Any:
         )
     except Exception as error:  # transformers raises whatever a strange number in config.json leads to
         raise UnknownFamily(
-            f"transformers cannot run {checkpoint.card.id}: {str(error)[:200]}", "The function map may still work."
+            f"transformers cannot run {checkpoint.card.id}: {str(error)[:200]}", "The weights-only map may still work."
         ) from error
     return cast(Any, model.to(device).eval().requires_grad_(False))
 
@@ -206,5 +206,5 @@ def module_prefix(model: nn.Module, checkpoint: Checkpoint) -> str:
             return prefix
     raise UnknownFamily(
         f"the layers of {checkpoint.card.id} are not where transformers usually has them",
-        "The function map may still work.",
+        "The weights-only map may still work.",
     )

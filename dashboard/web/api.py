@@ -296,7 +296,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
 
     @api.get("/quantity")
     def one_quantity(
-        key: Annotated[str, Query(max_length=200, examples=["function/country_capital/promote"])],
+        key: Annotated[str, Query(max_length=200, description="as /quantities lists them")],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
     ) -> Data:

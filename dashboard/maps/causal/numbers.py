@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from analysis.methods.causal.result import ROLES
 from analysis.results.provenance import Data
-from analysis.results.scores import Floats, Missing, Scores
+from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import is_of_one_seed, reduced, shown_tasks
@@ -48,24 +48,35 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
         "heads": card.heads,
         "tasks": [{"name": task, "title": evidence.title(causal, task)} for task in tasks],
         "columns": list(columns),
-        "fitted": [[reduced(causal, task, column) is not None for column in columns] for task in tasks],
+        "fitted": [_fitted(causal, task, columns) for task in tasks],
         "previewed": [task is not None for task in previews],
         "steepest": {column: steepest(causal, tasks, column) for column in PROMPT_COLUMNS},
         "scales": {column: _scale(causal, tasks, column) for column in PROMPT_COLUMNS},
     }
-    shape = (len(ROLES), len(card.layers), card.heads)
-    roles, why = [], []
-    for task in tasks:
-        for column in columns:
-            values = reduced(causal, task, column)
-            roles.append(score_steps(np.full(shape, np.nan) if values is None else values))
-            why.append(why_missing(causal, task, column))
-    arrays: dict[str, npt.NDArray[Any]] = {"roles": np.stack(roles), "why": np.stack(why)} if tasks else {}
+    arrays = _roles(causal, tasks, columns) if tasks else {}
     there = [preview for preview in previews if preview is not None]
     if there:
         arrays["slopes"] = np.stack([slopes for slopes, _ in there])
         arrays["signs"] = np.stack([flags for _, flags in there])
     return pack(contents, arrays)
+
+
+def _fitted(causal: Scores, task: str, columns: tuple[str, ...]) -> list[bool]:
+    """Whether the columns of a task have scores."""
+    return [reduced(causal, task, column) is not None for column in columns]
+
+
+def _roles(causal: Scores, tasks: tuple[str, ...], columns: tuple[str, ...]) -> dict[str, npt.NDArray[Any]]:
+    """The scores of each column of each task, and why some are missing."""
+    card = causal.provenance.model
+    nothing = np.full((len(ROLES), len(card.layers), card.heads), np.nan)
+    roles, why = [], []
+    for task in tasks:
+        for column in columns:
+            values = reduced(causal, task, column)
+            roles.append(score_steps(nothing if values is None else values))
+            why.append(why_missing(causal, task, column))
+    return {"roles": np.stack(roles), "why": np.stack(why)}
 
 
 def _preview(causal: Scores, tasks: tuple[str, ...], task: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
@@ -85,9 +96,8 @@ def _preview(causal: Scores, tasks: tuple[str, ...], task: str) -> tuple[npt.NDA
 
 def _scale(causal: Scores, tasks: tuple[str, ...], column: str) -> str:
     """How far the scale goes, in words; empty where nothing is shown."""
-    values: list[Floats] = []
     for task in tasks:
         value = gradient(evidence.preview(causal, task), column)
-        if value is not None:
-            values.append(value)
-    return f"±{steepest(causal, tasks, column):.2g}" if any(np.nan_to_num(value).any() for value in values) else ""
+        if value is not None and np.nan_to_num(value).any():
+            return f"±{steepest(causal, tasks, column):.2g}"
+    return ""

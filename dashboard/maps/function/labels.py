@@ -48,7 +48,8 @@ class Labels:
     @classmethod
     def stacked(cls, several: Sequence["Labels"]) -> "Labels":
         """Those of several, one after the other in a new first dimension."""
-        return cls(*(np.stack(arrays) for arrays in zip(*(one._arrays for one in several), strict=True)))
+        of_several = [one._arrays for one in several]
+        return cls(*(np.stack(arrays) for arrays in zip(*of_several, strict=True)))
 
     def where(self, flags: Bools, others: "Labels") -> "Labels":
         """These numbers where a flag is true, others elsewhere."""
@@ -79,19 +80,26 @@ def is_measured(scores: Scores | None) -> bool:
 @cached(32)
 def labels_of(scores: Scores) -> Labels:
     """All labels of a result, whose items and kinds stand in its own order."""
-    score, hits = (np.asarray(array.sel(sample=ONLY_SAMPLE).values) for array in (scores.score, scores.hits))
+    score = np.asarray(scores.score.sel(sample=ONLY_SAMPLE).values)
+    hits = np.asarray(scores.hits.sel(sample=ONLY_SAMPLE).values)
     pairs = np.array([item.kept for item in scores.provenance.items])
     low, high = wilson(hits, pairs[:, None, None, None])
-    beyond, copied, control = (_part(scores, name) for name in ("beyond", "copied", "control"))
-    suppresses = np.array([kind == SUPPRESS for kind in scores.score.kind.values.tolist()])
-    of_kinds = np.broadcast_to(suppresses[:, None, None], score.shape)
-    return Labels(score, low, high, beyond, copied, control, of_kinds)
+    suppresses = np.array(scores.kinds) == SUPPRESS
+    return Labels(
+        score=score,
+        low=low,
+        high=high,
+        beyond=_part(scores, "beyond"),
+        copied=_part(scores, "copied"),
+        control=_part(scores, "control"),
+        suppresses=np.broadcast_to(suppresses[:, None, None], score.shape),
+    )
 
 
 def _part(scores: Scores, name: str) -> Floats:
     """A part of every kind; NaN where the result has none."""
     of_kinds = []
-    for kind in scores.score.kind.values.tolist():
+    for kind in scores.kinds:
         array = scores.parts.get(part_name(name, kind))
         nothing = np.full_like(scores.score.isel(kind=0, sample=0).values, np.nan)
         of_kinds.append(nothing if array is None else array.sel(sample=ONLY_SAMPLE).values)
@@ -102,9 +110,9 @@ def _part(scores: Scores, name: str) -> Floats:
 def chosen_labels(scores: Scores, items: tuple[str, ...], kinds: tuple[str, ...]) -> Labels:
     """The labels of some relations and kinds."""
     names = [item.name for item in scores.provenance.items]
-    all_kinds = scores.score.kind.values.tolist()
-    rows, columns = np.ix_([names.index(item) for item in items], [all_kinds.index(kind) for kind in kinds])
-    return labels_of(scores).at(rows, columns)
+    chosen_items = [names.index(item) for item in items]
+    chosen_kinds = [scores.kinds.index(kind) for kind in kinds]
+    return labels_of(scores).at(*np.ix_(chosen_items, chosen_kinds))
 
 
 @cached(128)
@@ -121,7 +129,8 @@ def counting_labels(scores: Scores, items: tuple[str, ...], state: FunctionState
         return of_all
     chosen = chosen_labels(scores, items, state.kinds)
     counted = chosen.counted(state)
-    return _deciding(chosen, np.where(counted, chosen.score, -1.0), state.how).where(_holds(counted, state.how), of_all)
+    of_counted = _deciding(chosen, np.where(counted, chosen.score, -1.0), state.how)
+    return of_counted.where(_holds(counted, state.how), of_all)
 
 
 def strongest_labels(scores: Scores, state: FunctionState) -> Labels:

@@ -152,8 +152,11 @@ def _labelled(panels: list[Panel]) -> tuple[Panel, ...]:
 
 def titles_of_heads(single: list[Panel]) -> list[list[str]]:
     """For each head the titles of the panels that it belongs to."""
-    flags = zip(*(panel.member.ravel() for panel in single), strict=True)
-    return [[panel.title for panel, flag in zip(single, mine, strict=True) if flag] for mine in flags]
+    titles: list[list[str]] = [[] for _ in range(single[0].member.size)] if single else []
+    for panel in single:
+        for head in np.flatnonzero(panel.member).tolist():
+            titles[head].append(panel.title)
+    return titles
 
 
 @cached(128)

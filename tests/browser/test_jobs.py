@@ -138,7 +138,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     expect(page.locator("#tooltip")).to_contain_text("needs it")
     page.locator("#seed").click()  # unfolded, because the link names a fit; the pickers have followed
     page.get_by_role("option", name="Seed 2").click()
-    expect(page.locator("#sentence")).to_contain_text("seed 2 alone")
+    expect(page.locator("#sentence")).to_contain_text("Only seed 2 is shown")
 
 
 UPDATES = """[...(document.querySelector("#losses .js-plotly-plot")?._fullData || [])]

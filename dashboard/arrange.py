@@ -58,7 +58,7 @@ class Arrangement:
 
 
 @dataclass(frozen=True)
-class _Task:
+class _PanelsToPlace:
     """What is to be placed, and where."""
 
     count: int
@@ -82,7 +82,7 @@ def arrange(
     """
     if count == 1 and largest == LARGEST:
         largest = LARGEST_ALONE
-    task = _Task(count, max(1, cells[0]), max(1, cells[1]), width, height, largest, profile)
+    task = _PanelsToPlace(count, max(1, cells[0]), max(1, cells[1]), width, height, largest, profile)
     if width < _PHONE:
         return _on_a_phone(task if beside else replace(task, profile=""))
     options = [_in_rows(task, each, height) for each in _evenly(task, beside)]
@@ -100,7 +100,7 @@ def arrange(
     return max(fitting, key=lambda option: (option.area, -option.height))
 
 
-def _evenly(task: _Task, beside: int) -> Sequence[int]:
+def _evenly(task: _PanelsToPlace, beside: int) -> Sequence[int]:
     """How many panels may stand in a row: any number that leaves no place empty, of a grid its columns or all."""
     most = max(1, task.width // _NARROWEST)
     wanted = [each for each in range(1, task.count + 1) if task.count % each == 0]
@@ -109,7 +109,7 @@ def _evenly(task: _Task, beside: int) -> Sequence[int]:
     return [each for each in wanted if each <= most] or [1]
 
 
-def _on_a_phone(task: _Task) -> Arrangement:
+def _on_a_phone(task: _PanelsToPlace) -> Arrangement:
     most = max(1, min(task.count, task.width // _NARROWEST))
     smaller = replace(task, largest=min(task.largest, _LARGEST_ON_PHONE))
     options = [_in_rows(smaller, beside, None) for beside in range(1, most + 1)]
@@ -117,7 +117,7 @@ def _on_a_phone(task: _Task) -> Arrangement:
     return min(legible, key=lambda option: option.height)
 
 
-def _in_rows(task: _Task, beside: int, height: int | None) -> Arrangement:
+def _in_rows(task: _PanelsToPlace, beside: int, height: int | None) -> Arrangement:
     """So many panels beside each other, as large as the width and, where there is one, the height allow."""
     across, deep = task.width // beside, -(-task.count // beside)
     room_beside, room_below = _room(task, across)
@@ -133,13 +133,13 @@ def _in_rows(task: _Task, beside: int, height: int | None) -> Arrangement:
     return Arrangement(task.width, deep * step, cell, boxes, sides)
 
 
-def _room(task: _Task, across: int) -> tuple[int, int]:
+def _room(task: _PanelsToPlace, across: int) -> tuple[int, int]:
     """Pixels that a profile needs beside a panel and below it."""
     beside = min(SIDE[0], across // 4) + GAP if task.profile == "beside" else 0
     return beside, UNDER + GAP if task.profile == "below" else 0
 
 
-def _side(box: Box, task: _Task, across: int) -> Box:
+def _side(box: Box, task: _PanelsToPlace, across: int) -> Box:
     """Where the profile of a panel goes, that has so many pixels with its labels."""
     if task.profile == "below":
         return Box(box.left, box.top + box.height + BOTTOM, box.width, UNDER)
@@ -147,7 +147,7 @@ def _side(box: Box, task: _Task, across: int) -> Box:
     return Box(box.left + box.width + GAP, box.top, wide, box.height)
 
 
-def _led(task: _Task, deep: int) -> Arrangement:
+def _led(task: _PanelsToPlace, deep: int) -> Arrangement:
     """The first panel, alone with a profile, as high as the rows of the others, which stand behind it."""
     behind = (task.count - 1) // deep
     around, above = LEFT + RIGHT, TOP + BOTTOM
@@ -174,5 +174,5 @@ def _snapped(cell: float) -> float:
     return float(floor(cell)) if cell >= _WHOLE else max(cell, 0.5)
 
 
-def _size(cell: float, task: _Task) -> tuple[int, int]:
+def _size(cell: float, task: _PanelsToPlace) -> tuple[int, int]:
     return max(8, floor(cell * task.columns)), max(8, floor(cell * task.rows))

@@ -5,18 +5,18 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import ParamSpec, TypeVar
 
-Given = ParamSpec("Given")
+Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-def cached(size: int) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def cached(size: int) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
     """The last `size` results of a pure function; the same one is never computed twice at a time."""
 
-    def decorate(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         kept, lock = lru_cache(maxsize=size)(function), threading.RLock()
 
         @wraps(function)
-        def once(*arguments: Given.args, **named: Given.kwargs) -> Result:
+        def once(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
             with lock:
                 return kept(*arguments, **named)  # type: ignore[arg-type]  # hashable by the caller's promise
 

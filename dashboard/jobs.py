@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from analysis.jobs.job import ACTIVE, Job, State
+from analysis.jobs.job import ACTIVE, Job, JobStatus
 from dashboard.maps import MAPS
 from dashboard.state import ViewState
 
@@ -16,7 +16,7 @@ class JobState(BaseModel):
     id: str
     model: str
     revision: str
-    state: State
+    state: JobStatus
     stage: str
     done: int
     total: int

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from analysis.data import relations
-from analysis.data.relations import Pair
+from analysis.data.relations import WordPair
 from analysis.errors import RelationError
 from analysis.jobs.engine import Engine
 from analysis.methods.head_pairs import HeadPairs
@@ -13,7 +13,7 @@ from analysis.methods.relation_pairs import HeadPairsStep, relation_method, sett
 from analysis.methods.relation_settings import relation_of
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data, Item
+from analysis.results.provenance import Data, ScoredItem
 from analysis.results.scores import Scores
 
 
@@ -56,12 +56,12 @@ class PairsQuestion:
         raise RelationError(f"there is no relation {self.relation[:80]!r} in this map", f"Built in: {names}.")
 
 
-def _file(catalogue: Catalogue, engine: Engine, item: Item) -> Data:
+def _file(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> Data:
     """The file of one's own relation."""
     return {"name": f"{item.name}.json", "content": json.dumps(own_pairs(catalogue, engine, item))}
 
 
-def own_pairs(catalogue: Catalogue, engine: Engine, item: Item) -> tuple[Pair, ...]:
+def own_pairs(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> tuple[WordPair, ...]:
     """The pairs of a relation that somebody brought: kept with its scores, or else in the job that computed them."""
     kept = catalogue.own_pairs(item)
     if kept:

@@ -10,9 +10,9 @@ from urllib.parse import parse_qsl, quote
 
 from analysis.errors import HeadError
 from analysis.models.card import ModelCard
-from dashboard.setting import Setting, Values, settings_of
+from dashboard.setting import Setting, SettingValues, settings_of
 
-State = TypeVar("State")
+ReadPart = TypeVar("ReadPart")
 
 MAX_QUERY = 4_000  # characters read; browsers and proxies cut longer addresses anyway
 _UNQUOTED = "@.,/:-"  # characters that may stand in a query string as they are
@@ -48,13 +48,13 @@ def pairs_of(query: str) -> list[tuple[str, str]] | None:
         return None
 
 
-def read_query(kind: type[State], query: str) -> tuple[State, list[str]]:
+def read_query(kind: type[ReadPart], query: str) -> tuple[ReadPart, list[str]]:
     """A state from a query string; what cannot be understood becomes a notice and keeps its default. Never raises.
 
     Keys that are not its own are passed over.
     """
     settings = settings_of(kind)
-    values: Values = {}
+    values: SettingValues = {}
     notices: list[str] = []
     for key, text in pairs_of(query.removeprefix("?")) or ():
         if key not in settings or text == "":
@@ -76,6 +76,6 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text[:40])
 
 
-def settings_data(settings: Iterable[Setting]) -> list[Values]:
+def settings_data(settings: Iterable[Setting]) -> list[SettingValues]:
     """What the scripts are told of some settings, in the order of an address."""
     return [{"key": each.key, "default": each.default, "local": each.local} for each in settings]

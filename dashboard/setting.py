@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, get_args
 from analysis.models.card import HeadId
 
 Value = TypeVar("Value")
-Values = dict[str, Any]  # of settings or their controls, by name or key
+SettingValues = dict[str, Any]  # of settings or their controls, by name or key
 Zoom = tuple[tuple[int, int], tuple[int, int]]  # the first and the last layer, the first and the last head
 
 MAX_PINS = 8  # heads compared side by side

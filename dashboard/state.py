@@ -16,7 +16,20 @@ from analysis.errors import HeadError
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from dashboard.query import MAX_QUERY, bad_value, pairs_of, query_of, shown, written
-from dashboard.setting import FLAG, HEADS, MAX_PINS, NAME, TEXT, ZOOM, Part, Setting, Values, Zoom, setting, settings_of
+from dashboard.setting import (
+    FLAG,
+    HEADS,
+    MAX_PINS,
+    NAME,
+    TEXT,
+    ZOOM,
+    Part,
+    Setting,
+    SettingValues,
+    Zoom,
+    setting,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from dashboard.maps.map import Map
@@ -108,9 +121,9 @@ class ViewState:
                 state = state.changed(**{each.name: each.default})
         return state
 
-    def values(self) -> Values:
+    def values(self) -> SettingValues:
         """The values of all settings by their keys, in the order of an address, but those the browser looks after."""
-        values: Values = {}
+        values: SettingValues = {}
         for part in (*(self.of(each.part) for each in _maps()), self):
             values |= {key: getattr(part, each.name) for key, each in settings_of(type(part)).items()}
         for key in LOOKED_AFTER:
@@ -195,7 +208,7 @@ def all_settings() -> dict[str, Setting]:
 
 def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
     settings = all_settings()
-    values: Values = {}
+    values: SettingValues = {}
     notices: list[str] = []
     for key, text in pairs:
         if key in _OLDER:
@@ -214,7 +227,7 @@ def _read(pairs: Iterable[tuple[str, str]]) -> ReadState:
     return ReadState(ViewState().changed(**values), tuple(dict.fromkeys(notices)))
 
 
-def _value(key: str, text: str, settings: Mapping[str, Setting]) -> Values:
+def _value(key: str, text: str, settings: Mapping[str, Setting]) -> SettingValues:
     """One part of an address as a value of its field."""
     if len(text) > MAX_QUERY:
         raise ValueError(key)
@@ -227,7 +240,7 @@ def _value(key: str, text: str, settings: Mapping[str, Setting]) -> Values:
     return {settings[key].name: settings[key].codec.read(text)}
 
 
-def _model(text: str) -> Values:
+def _model(text: str) -> SettingValues:
     model, at, fingerprint = text.rpartition("@")
     if not at or not _FINGERPRINT.fullmatch(fingerprint):  # a name may have an @ itself
         model, fingerprint = text, ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from analysis.errors import HeadAtlasError, HeadError
 from analysis.models import builtin as default_model
@@ -12,12 +12,9 @@ from analysis.results.own_sets import OwnSet
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps import MAPS, map_of
-from dashboard.maps.map import Map, MapView, Orientation
+from dashboard.maps.map import Map, MapState, MapView, Orientation
 from dashboard.maps.panel import Panel, without_scores
-from dashboard.setting import Part
 from dashboard.state import MODELS, TABLE, ReadState, ViewState
-
-State = TypeVar("State", bound=Part)
 
 
 def view_titles() -> dict[str, str]:
@@ -57,7 +54,7 @@ class View:
         """The map on the page, if the model has a result of it."""
         return self.of(self.map)
 
-    def of(self, each: Map[State]) -> MapView[State] | None:
+    def of(self, each: Map[MapState]) -> MapView[MapState] | None:
         """Any map of the model, if there is a result of it."""
         whole = self._whole(each)
         if whole is None:

@@ -7,14 +7,14 @@ from functools import cache
 import numpy as np
 
 from analysis.data.tasks import builtin as builtin_tasks
-from analysis.methods.causal.fits import Gates
+from analysis.methods.causal.fits import FittedGates
 from analysis.methods.causal.plan import curves_of
 from analysis.methods.causal.result import TASK, TaskRecord, TaskResult, Untouched, causal_scores, settled_share
 from analysis.methods.causal.settings import GateSettings
 from analysis.methods.relation_layer import scores_of_hits
 from analysis.methods.salience.tokens import VERSION as SALIENCE_VERSION
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import Scores
 from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store
@@ -42,7 +42,7 @@ def big_scores(layers: int = 80, heads: int = 64) -> Scores:
 def odd_scores() -> Scores:
     """A relation whose every text is markup, one layer not computed, layers that are not numbered in a row."""
     real = shipped_scores("function")
-    odd = Item("odd", HOSTILE, "custom", HOSTILE, "0", pairs=40, kept=40, k=10)
+    odd = ScoredItem("odd", HOSTILE, "custom", HOSTILE, "0", pairs=40, kept=40, k=10)
     items = (odd, replace(odd, name="few", kept=2, applicable=False))
     card = replace(_card(ODD, 4, 4), layers=(1, 3, 5, 8), kv_heads=1)
     hits = {1: np.array([[[30, 0, 3, 0], [0, 20, 0, 0]]]), 3: np.zeros((1, 2, 4)), 5: np.full((1, 2, 4), 4)}
@@ -81,7 +81,7 @@ def causal_scores_of(card: ModelCard, seeds: int = 5) -> Scores:
             },
             curves=curves_of(gates, ()),
         )
-        item = Item(
+        item = ScoredItem(
             task.name, task.title, TASK.name, task.sentence, task.hash, pairs=len(task.train), kept=len(task.train)
         )
         roles = {seed: of_seed.roles() for seed, of_seed in gates.items()}
@@ -90,12 +90,12 @@ def causal_scores_of(card: ModelCard, seeds: int = 5) -> Scores:
     return causal_scores(card, results, {**asdict(GateSettings()), "seeds": seeds}, "cpu")
 
 
-def _gates(rng: np.random.Generator, needed: np.ndarray, harmful: np.ndarray) -> Gates:
+def _gates(rng: np.random.Generator, needed: np.ndarray, harmful: np.ndarray) -> FittedGates:
     shut = np.where(needed, 0.97, rng.beta(0.15, 0.4, needed.shape))
     opened = np.where(harmful, 0.04, np.maximum(shut, rng.beta(0.4, 0.1, needed.shape)))
     fall = np.exp(-np.arange(80) / 15)
     curves = {name: (0.7 + 3 * fall + rng.normal(size=80) * 0.1).round(3).tolist() for name in ("free", "open", "shut")}
-    return Gates(opened, shut, curves)
+    return FittedGates(opened, shut, curves)
 
 
 def fill_two_bases(store: Store, running: Scores) -> None:

@@ -22,7 +22,7 @@ from analysis.methods import method
 from analysis.methods.ablation.compute.steps import answers
 from analysis.methods.ablation.items import RelationItem, TaskItem
 from analysis.methods.ablation.plan import DRAWS, AblationPlan, curve_length
-from analysis.methods.ablation.result import Answers, record_of
+from analysis.methods.ablation.result import VariantAnswers, record_of
 from analysis.methods.ablation.settings import AblationSettings
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
@@ -161,14 +161,14 @@ def test_packed_weights_change_nothing(tmp_path):
 
 def test_changes_by_hand():
     """Two prompts, two variants: means, their error, and accuracies as they are computed on paper."""
-    answers = Answers(
+    answers = VariantAnswers(
         log_probs=np.array([[-3.0, -1.0], [-2.0, -1.0]]), right=np.array([[0.0, 1.0], [1.0, 1.0]]),
         own_log_probs=np.array([-1.0, -2.0]), own_right=np.array([1.0, 1.0]),
     )  # fmt: skip
     np.testing.assert_allclose(answers.change(), [-1, 0.5])
     np.testing.assert_allclose(answers.error(), [1, 0.5])
     np.testing.assert_allclose(answers.accuracy_change(), [-0.5, 0])
-    again = Answers.from_bytes(answers.to_bytes(), answers.to_bytes())
+    again = VariantAnswers.from_bytes(answers.to_bytes(), answers.to_bytes())
     np.testing.assert_allclose(again.change(), answers.change())
     assert again.right.shape == (4, 2)
 

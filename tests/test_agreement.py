@@ -10,14 +10,14 @@ from analysis.cli import main
 from analysis.methods.relation_agreement import agreement, correlation, label_counts
 from analysis.methods.relation_comparison import compared_text
 from analysis.methods.relation_layer import RelationLayer, scores_of_layers
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE
 from analysis.results.shipped import shipped_scores
 from tests.hand_made import HandMade
 
 RNG = np.random.default_rng(0)
 CARD = HandMade.random(0, layers=2, heads=3, kv_heads=1).card
-ITEMS = tuple(Item(name, name, "knowledge", kept=40, k=10) for name in ("a", "b"))
+ITEMS = tuple(ScoredItem(name, name, "knowledge", kept=40, k=10) for name in ("a", "b"))
 FACTS = Provenance(CARD, "function", "2", {}, ITEMS, "cpu", {}, "2026-01-01T00:00:00Z", "0")
 
 

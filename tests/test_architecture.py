@@ -167,6 +167,37 @@ def test_the_general_palette_has_scales_only():
         assert not tones & set(names_in(ROOT / place)), place
 
 
+# ---- One thing for every name ----------------------------------------------------------------------------------------
+
+
+def types_in(source):
+    """The names of a module's classes and type aliases, without leading underscores."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name.lstrip("_")
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        names = [target.id.lstrip("_") for target in targets if isinstance(target, ast.Name)]
+        yield from (name for name in names if name[:1].isupper() and not name.isupper())
+
+
+def test_no_two_modules_define_a_type_of_the_same_name():
+    """A class or type alias that two modules want is defined once for both, or has a longer name in each."""
+    places = {}
+    for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py"), ROOT / "app.py"]:
+        for name in types_in(path.read_text()):
+            places.setdefault(name, []).append(str(path.relative_to(ROOT)))
+    assert len(places) > 200
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_classes_and_aliases_are_found_as_types():
+    """Public and private ones, but neither constants nor variables."""
+    source = "class _Entry: ...\nPair = tuple[str, str]\nLIMIT = 3\n_log = None\nKept: type = int"
+    assert list(types_in(source)) == ["Entry", "Pair", "Kept"]
+
+
 # ---- One writer of addresses -----------------------------------------------------------------------------------------
 
 QUERY = re.compile(r"\?[a-z_]+=|&[a-z_]+=$")

@@ -9,7 +9,7 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from analysis.cli import main
-from analysis.data.tasks import Contrast, Item, Task, builtin
+from analysis.data.tasks import Contrast, Task, TaskPrompt, builtin
 from analysis.errors import SettingError, TaskError
 from analysis.jobs.request import make_request
 from analysis.methods.causal.compute.steps import CausalWorker
@@ -52,7 +52,9 @@ def built_model():
 
 
 def built_task():
-    items = [Item("next", f"w{filler} w{s}", f" w{100 + s}") for s in range(SOURCES) for filler in range(200, 220)]
+    items = [
+        TaskPrompt("next", f"w{filler} w{s}", f" w{100 + s}") for s in range(SOURCES) for filler in range(200, 220)
+    ]
     return Task("next", "Next", "What follows a word.", tuple(items[::2] + items[1::4]), tuple(items[3::4]))
 
 
@@ -185,7 +187,7 @@ def test_a_small_task_that_the_model_can_do_is_not_flagged(checkpoint):
     """One validation item is right: that its answer is the commonest of one says nothing."""
     worker = CausalWorker(checkpoint, "cpu")
     for target, right in ((" w101", 1.0), (" w150", 0.0)):  # the louder of the two heads says 101 after 0
-        items = tuple(Item("few", f"w{filler} w0", target) for filler in range(200, 209))
+        items = tuple(TaskPrompt("few", f"w{filler} w0", target) for filler in range(200, 209))
         task = Task("few", "Few", "", items[:8], items[8:])
         found = json.loads(worker.do(GateStep("untouched", "", task, SETTINGS)))
         assert (found["accuracy"], found["flagged"]) == (right, not right)
@@ -205,7 +207,7 @@ def built_contrast():
     """Forget what the one head says, go on saying what the other does."""
     forget, retain = (
         tuple(
-            Item("side", f"w{filler} w{s}", f" w{100 + (s + shift) % SOURCES}")
+            TaskPrompt("side", f"w{filler} w{s}", f" w{100 + (s + shift) % SOURCES}")
             for s in range(SOURCES)
             for filler in range(200, 204)
         )

@@ -16,7 +16,7 @@ from analysis.models.card import HeadId
 from analysis.results.agreement import BOTH, WORDS, agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
-from analysis.results.findings import Question
+from analysis.results.findings import SearchQuestion
 from analysis.results.quantities import quantities, values
 
 DEFAULT, GEMMA = "smollm2-135m-instruct", "gemma-3-270m"
@@ -207,11 +207,11 @@ def test_heads_alike_are_those_of_the_largest_cosine(shipped):
 
 def test_words_of_a_question_may_be_the_first_letters_of_words():
     """Three letters are enough; a number must be equal."""
-    assert Question.of("capit").is_about("country → capital")
-    assert Question.of("Country capital").is_about("country_capital")
-    assert not Question.of("ca").is_about("country → capital")
-    assert not Question.of("12").is_about("task 123")
-    assert not Question.of("").is_about("anything")
+    assert SearchQuestion.of("capit").is_about("country → capital")
+    assert SearchQuestion.of("Country capital").is_about("country_capital")
+    assert not SearchQuestion.of("ca").is_about("country → capital")
+    assert not SearchQuestion.of("12").is_about("task 123")
+    assert not SearchQuestion.of("").is_about("anything")
 
 
 def test_the_command_line_searches(capsys, tmp_path, monkeypatch):

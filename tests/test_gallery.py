@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis import errors, gallery
-from analysis.gallery import ENTRIES, Entry, fetch
+from analysis.gallery import ENTRIES, GalleryEntry, fetch
 from analysis.methods import METHODS, method
 from analysis.methods.relation_method import RelationMethod
 from analysis.methods.salience.tokens import salient_tokens
@@ -51,7 +51,7 @@ def entry(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
     whole = CONTENT[1000:11_000]
-    return Entry("made", "Made", "MIT", "https://example.org", len(whole), hashlib.sha256(whole).hexdigest())
+    return GalleryEntry("made", "Made", "MIT", "https://example.org", len(whole), hashlib.sha256(whole).hexdigest())
 
 
 def test_parts_are_joined_in_order(entry, tmp_path):
@@ -74,7 +74,7 @@ def test_a_package_with_another_hash_is_refused(entry, tmp_path):
 
 def test_a_joined_file_with_another_hash_is_refused(entry, tmp_path):
     """And is not left where the right one would be looked for."""
-    wrong = Entry("made", "Made", "MIT", "https://example.org", 1, "0" * 64)
+    wrong = GalleryEntry("made", "Made", "MIT", "https://example.org", 1, "0" * 64)
     with pytest.raises(errors.DamagedFile, match="not the expected one"):
         fetch(wrong, tmp_path)
     assert not (tmp_path / "gallery" / "made.gguf").exists()

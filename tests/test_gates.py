@@ -17,7 +17,7 @@ from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
 from analysis.errors import StoreError
 from analysis.methods.causal.compute.fitting import advance, contrast_and_gradient, loss_and_gradient, untouched
 from analysis.methods.causal.compute.steps import gate_gradients, toggled
-from analysis.methods.causal.fits import Fit, Gates
+from analysis.methods.causal.fits import Fit, FittedGates
 from analysis.methods.causal.result import rank_correlation
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.checkpoint import Checkpoint
@@ -278,7 +278,7 @@ def test_a_seed_does_not_notice_which_others_share_its_batch(tiny):
 def test_the_three_roles_are_shares_that_obey_their_law(gates):
     """For any gates F, N and R lie between 0 and 1 and sum to 1 + F·N."""
     opened, shut = gates
-    f, n, r = Gates(opened, shut, {}).roles()
+    f, n, r = FittedGates(opened, shut, {}).roles()
     for role in (f, n, r):
         assert ((role >= 0) & (role <= 1)).all()
     np.testing.assert_allclose(f + n + r, 1 + shut * (1 - opened))

@@ -12,7 +12,7 @@ from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURE
 
 from analysis import errors
 from analysis.cli import main
-from analysis.jobs.worker import Source
+from analysis.jobs.worker import ModelSource
 from analysis.models import builtin as default_model
 from analysis.models import gguf
 from analysis.models.families import BY_MODEL_TYPE
@@ -455,7 +455,7 @@ def test_a_fetched_model_is_opened_by_its_id(llama, tmp_path):
 def test_a_worker_opens_a_file_by_its_name(models, tmp_path, monkeypatch):
     """As it opens a folder: in its own models directory, converted into its own cache."""
     monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
-    assert Source("org/small.gguf", "", str(models), "cpu").open().card.id == "org/small.gguf"
+    assert ModelSource("org/small.gguf", "", str(models), "cpu").open().card.id == "org/small.gguf"
     assert len(left_behind(tmp_path / "cache")) == 1
 
 

@@ -14,7 +14,7 @@ from analysis.methods.relation_layer import scores_of_hits
 from analysis.methods.relation_scores import classified, reduced
 from analysis.models.card import HeadId
 from analysis.results.merging import merge
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import COLUMNS, Missing, Scores, always_of, any_of, part_array
 from analysis.results.tables import csv_bytes
 from tests.hand_made import HandMade
@@ -24,7 +24,7 @@ def make_scores(hits, kept=(40, 50, 10), layers=(0, 1)):
     """Three relations in two categories on 3 × 2 heads; the third is not applicable, layer 2 not computed."""
     names = (("copying", "algorithmic"), ("country_capital", "knowledge"), ("<b>odd</b>", "knowledge"))
     items = tuple(
-        Item(name, name, category, hash=name, pairs=60, kept=count, applicable=count >= 30, k=10)
+        ScoredItem(name, name, category, hash=name, pairs=60, kept=count, applicable=count >= 30, k=10)
         for (name, category), count in zip(names, kept, strict=True)
     )
     card = HandMade.random(0, layers=3, heads=2, kv_heads=1).card
@@ -159,7 +159,7 @@ def test_parts_and_records_are_in_the_same_file():
 def test_results_of_one_method_are_joined_with_their_parts_and_records():
     """Items that only another result has are added, with its samples, parts and records; what it lacks is missing."""
     first = make_scores(HITS)
-    item = Item("verb_past", "verb_past", "linguistic", kept=40, k=10)
+    item = ScoredItem("verb_past", "verb_past", "linguistic", kept=40, k=10)
     facts = replace(first.provenance, items=(item,))
     other = scores_of_hits({0: np.full((1, 2, 2), 8)}, facts)
     other = replace(

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from analysis.data import questions
 from analysis.data.files import MAX_BYTES, OwnFile
 from analysis.data.questions import past_of, with_s
-from analysis.data.tasks import MAX_ITEMS, MIN_ITEMS, Item, builtin, read_contrast, read_task
+from analysis.data.tasks import MAX_ITEMS, MIN_ITEMS, TaskPrompt, builtin, read_contrast, read_task
 from analysis.errors import HeadAtlasError, TaskError
 
 QUESTIONS = {"math": questions.math(), "syntax": questions.syntax(), "commonsense": questions.commonsense()}
@@ -191,7 +191,7 @@ def test_a_user_s_task_is_read_and_split():
     assert task.hash != read_task("other.jsonl", lines(*numbered(20))).hash
     small = read_task("small.jsonl", lines(*numbered(8)))
     assert (len(small.train), len(small.validation), small.kinds) == (7, 1, ("custom",))
-    assert Item("custom", "0 + 1 =", " 1") in small.train + small.validation
+    assert TaskPrompt("custom", "0 + 1 =", " 1") in small.train + small.validation
 
 
 @pytest.mark.parametrize(

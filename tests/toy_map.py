@@ -7,7 +7,7 @@ from dash import html
 from dashboard.maps.control import Control, slider
 from dashboard.maps.head_part import HeadPart
 from dashboard.maps.map import Map
-from dashboard.maps.plain import Plain, PlainPanel
+from dashboard.maps.plain import PlainPanel, PlainPanels
 from dashboard.setting import SHARE, Part, setting
 from tests.toy_method import ParityMethod
 
@@ -33,7 +33,7 @@ class ParityMap(Map[ParityState]):
         value = shown.result.score.values[0, 0, 0]
         reason = shown.result.missing.values[0, 0, 0]
         panel = PlainPanel("even", "Even heads", value, reason, called="even", number="p")
-        return Plain([panel], threshold="evenness", otherwise="odd")
+        return PlainPanels([panel], threshold="evenness", otherwise="odd")
 
     def head_part(self, asked, shown):
         """One line."""

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from analysis.methods.method import Asked, Command, Method, Tool, digest
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import DIMS, Missing, Scores
 from analysis.settings import Settings
 
@@ -98,7 +98,7 @@ class ParityPlan:
         labels = ([NAME], ["even"], ["all"], list(self.card.layers), list(range(self.card.heads)))
         coords = dict(zip(DIMS, labels, strict=True))
         arrays = [xr.DataArray(values, coords, DIMS) for values in (score, np.full(shape, np.nan), missing)]
-        item = Item(NAME, "Parity of layer + head", "toy", "Even sums are 1.")
+        item = ScoredItem(NAME, "Parity of layer + head", "toy", "Even sums are 1.")
         return Scores(*arrays, Provenance.now(self.card, NAME, "1", {"shift": self.shift}, (item,), device))
 
     def remarks(self, store) -> tuple[str, ...]:

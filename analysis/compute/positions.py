@@ -39,7 +39,7 @@ def as_mask(seen: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenCache:
     """To a layer it looks like a cache; it holds the keys and values of all positions, those of the call among them."""
 
     keys: Tensor  # [V · B, H_kv, T, d_head]

@@ -8,7 +8,7 @@ it computes in every prompt that begins with it.
 import torch
 from torch import Tensor
 
-from analysis.compute.positions import Given, Replacement, as_mask, at_positions, seen_from
+from analysis.compute.positions import GivenCache, Replacement, as_mask, at_positions, seen_from
 from analysis.compute.untouched_run import Arguments, KeysAndValues, UntouchedRun, cache_name
 from analysis.data.prompts import Batch
 
@@ -77,7 +77,7 @@ class Tree:
         call = self._run.calls[-1]
         narrow = at_positions(call, self._depths[self._targets].expand(count, -1))
         narrow["attention_mask"] = arguments["attention_mask"][:, :, self._targets]
-        narrow[cache_name(arguments)] = Given(cached.keys, cached.values)
+        narrow[cache_name(arguments)] = GivenCache(cached.keys, cached.values)
         return {**narrow, "hidden_states": arguments["hidden_states"][:, self._targets]}
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]

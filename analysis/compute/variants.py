@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from analysis.compute.positions import Given, Replacement, as_mask, at_positions, seen_from
+from analysis.compute.positions import GivenCache, Replacement, as_mask, at_positions, seen_from
 from analysis.compute.prefix_tree import Nodes, Tree
 from analysis.compute.untouched_run import Arguments, KeysAndValues, UntouchedRun, cache_name
 
@@ -105,7 +105,7 @@ class Rows:
         narrow = at_positions(arguments, positions)
         seen = seen_from(arguments.get("attention_mask"), positions, self._run.length)  # [V · B, N, T]
         narrow["attention_mask"] = as_mask(seen, hidden.dtype)[:, None]
-        narrow[cache_name(arguments)] = Given(cached.keys, cached.values)
+        narrow[cache_name(arguments)] = GivenCache(cached.keys, cached.values)
         return {**narrow, "hidden_states": hidden[rows, positions]}
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]

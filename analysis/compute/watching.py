@@ -9,7 +9,7 @@ from torch.utils.hooks import RemovableHandle
 from analysis.models.families import Family
 
 See = Callable[[Tensor], None]
-Watch = Callable[[nn.Module, Family, See], RemovableHandle]  # of a layer
+LayerWatch = Callable[[nn.Module, Family, See], RemovableHandle]  # of a layer
 
 
 def watch_values(layer: nn.Module, family: Family, see: See) -> RemovableHandle:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.data.tasks import Item
+from analysis.data.tasks import TaskPrompt
 from analysis.models.vocabulary import Vocabulary
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -81,7 +81,7 @@ class Batch:
         return part, targets
 
 
-def encode(items: Sequence[Item], vocabulary: Vocabulary, size: int) -> list[Encoded | None]:
+def encode(items: Sequence[TaskPrompt], vocabulary: Vocabulary, size: int) -> list[Encoded | None]:
     """Each item's tokens; None where prompt and target share a token, or a token is beyond the model's `size`."""
     texts = [item.prompt + item.target for item in items]
     encoded: list[Encoded | None] = []

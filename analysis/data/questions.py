@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 
-class Question(NamedTuple):
+class TaskQuestion(NamedTuple):
     """A question, its answer, and a key that two wordings of the same question share."""
 
     asked: str
@@ -22,19 +22,19 @@ def _data(name: str) -> Any:
     return json.loads((files("analysis") / "data" / "tasks" / f"{name}.json").read_text("utf-8"))
 
 
-def math() -> dict[str, list[Question]]:
+def math() -> dict[str, list[TaskQuestion]]:
     """Questions about small numbers, by kind: small models should be able to answer them."""
     return _collect(_addition, _subtraction, _multiplication, _comparison, _sequence, _unit_step, _word_problem)
 
 
-def syntax() -> dict[str, list[Question]]:
+def syntax() -> dict[str, list[TaskQuestion]]:
     """Changes of grammatical form that keep the words, by kind."""
     return _collect(_past_tense, _plural, _pronoun, _question, _negation, _tense, _agreement)
 
 
-def commonsense() -> dict[str, list[Question]]:
+def commonsense() -> dict[str, list[TaskQuestion]]:
     """Everyday questions by kind; each is asked four times, with the right answer once under every letter."""
-    kinds: dict[str, list[Question]] = {}
+    kinds: dict[str, list[TaskQuestion]] = {}
     for kind, rows in _data("commonsense").items():
         kinds[kind] = []
         for asked, right, *wrong in rows:
@@ -42,48 +42,48 @@ def commonsense() -> dict[str, list[Question]]:
     return kinds
 
 
-def _collect(*kinds: Callable[[], Iterator[Question]]) -> dict[str, list[Question]]:
+def _collect(*kinds: Callable[[], Iterator[TaskQuestion]]) -> dict[str, list[TaskQuestion]]:
     """Each kind's questions under the name of its function."""
     return {kind.__name__.lstrip("_"): list(kind()) for kind in kinds}
 
 
-def _plain(asked: str, answer: object) -> Question:
+def _plain(asked: str, answer: object) -> TaskQuestion:
     """A question that has no other wording."""
-    return Question(asked, f" {answer}", asked)
+    return TaskQuestion(asked, f" {answer}", asked)
 
 
-def _addition() -> Iterator[Question]:
+def _addition() -> Iterator[TaskQuestion]:
     for a, b in product(range(1, 16), repeat=2):
-        yield Question(f"{a} + {b} =", f" {a + b}", f"{min(a, b)} + {max(a, b)}")
+        yield TaskQuestion(f"{a} + {b} =", f" {a + b}", f"{min(a, b)} + {max(a, b)}")
 
 
-def _subtraction() -> Iterator[Question]:
+def _subtraction() -> Iterator[TaskQuestion]:
     for difference, b in product(range(1, 13), repeat=2):
         yield _plain(f"{difference + b} - {b} =", difference)
 
 
-def _multiplication() -> Iterator[Question]:
+def _multiplication() -> Iterator[TaskQuestion]:
     for a, b in product(range(2, 13), repeat=2):
-        yield Question(f"{a} x {b} =", f" {a * b}", f"{min(a, b)} * {max(a, b)}")
+        yield TaskQuestion(f"{a} x {b} =", f" {a * b}", f"{min(a, b)} * {max(a, b)}")
 
 
-def _comparison() -> Iterator[Question]:
+def _comparison() -> Iterator[TaskQuestion]:
     for a, b in product(range(1, 100, 3), range(1, 100, 2)):
         if a != b:
-            yield Question(f"max({a}, {b}) =", f" {max(a, b)}", f"{min(a, b)}, {max(a, b)}")
+            yield TaskQuestion(f"max({a}, {b}) =", f" {max(a, b)}", f"{min(a, b)}, {max(a, b)}")
 
 
-def _sequence() -> Iterator[Question]:
+def _sequence() -> Iterator[TaskQuestion]:
     for first, step in product(range(1, 61), range(1, 4)):
         yield _plain(f"{first}, {first + step}, {first + 2 * step},", first + 3 * step)
 
 
-def _unit_step() -> Iterator[Question]:
+def _unit_step() -> Iterator[TaskQuestion]:
     for number in range(1, 99):
         yield _plain(f"after {number} comes", number + 1)
 
 
-def _word_problem() -> Iterator[Question]:
+def _word_problem() -> Iterator[TaskQuestion]:
     words = _data("words")
     for name, thing, a, b in product(words["names"], words["things"], range(2, 10), range(1, 9)):
         yield _plain(f"{name} had {a} {thing} and got {b} more, now", a + b)
@@ -91,14 +91,14 @@ def _word_problem() -> Iterator[Question]:
             yield _plain(f"{name} had {a} {thing} and lost {b}, now", a - b)
 
 
-def _past_tense() -> Iterator[Question]:
+def _past_tense() -> Iterator[TaskQuestion]:
     words = _data("words")
     regular = [(verb, past_of(verb)) for verb in words["regular"]]
     for verb, past in [*words["verbs"], *regular]:
         yield _plain(f"today they {verb}, yesterday they", past)
 
 
-def _plural() -> Iterator[Question]:
+def _plural() -> Iterator[TaskQuestion]:
     words = _data("words")
     regular = [(noun, with_s(noun)) for noun in words["nouns"]]
     for noun, plural in [*words["plurals"], *regular]:
@@ -108,7 +108,7 @@ def _plural() -> Iterator[Question]:
 _OBJECT = {"he": "him", "she": "her", "they": "them"}
 
 
-def _pronoun() -> Iterator[Question]:
+def _pronoun() -> Iterator[TaskQuestion]:
     people: list[tuple[str, str]] = []
     for pronoun, persons in _data("words")["people"].items():
         people.extend((person, pronoun) for person in persons)
@@ -121,7 +121,7 @@ _SUBJECTS = {"I": "am", "you": "are", "he": "is", "she": "is", "we": "are", "the
 _AUXILIARIES = ("can", "will", "should", "must", "could")
 
 
-def _question() -> Iterator[Question]:
+def _question() -> Iterator[TaskQuestion]:
     """Subject and auxiliary swap their positions."""
     for subject, auxiliary, verb in product(_SUBJECTS, _AUXILIARIES, _verbs()):
         yield _plain(f"{subject} {auxiliary} {verb}:", f"{auxiliary} {subject} {verb}?")
@@ -129,7 +129,7 @@ def _question() -> Iterator[Question]:
         yield _plain(f"{subject} {be} {adjective}:", f"{be} {subject} {adjective}?")
 
 
-def _negation() -> Iterator[Question]:
+def _negation() -> Iterator[TaskQuestion]:
     """With `not` after an auxiliary, with `do not` before any other verb."""
     for subject, verb in product(_SUBJECTS, _verbs()):
         do = "does" if subject in ("he", "she") else "do"
@@ -138,7 +138,7 @@ def _negation() -> Iterator[Question]:
         yield _plain(f"{subject} {be} {adjective}:", f"{subject} {be} not {adjective}")
 
 
-def _tense() -> Iterator[Question]:
+def _tense() -> Iterator[TaskQuestion]:
     """From the past or the present into the future."""
     irregular = dict(_data("words")["verbs"])
     for subject, verb in product(_SUBJECTS, _verbs()):
@@ -149,7 +149,7 @@ def _tense() -> Iterator[Question]:
         yield _plain(f"{subject} {past}:", future)
 
 
-def _agreement() -> Iterator[Question]:
+def _agreement() -> Iterator[TaskQuestion]:
     """The verb agrees with the first noun, whatever stands between."""
     words = _data("words")
     for nouns, preposition, others in product(words["agents"], words["prepositions"], words["agents"]):
@@ -159,7 +159,7 @@ def _agreement() -> Iterator[Question]:
         for noun, verb in ((singular, " is"), (plural, " are")):
             for other in others:
                 asked = f"The {noun} {preposition} the {other}"
-                yield Question(asked, verb, asked, " here.")
+                yield TaskQuestion(asked, verb, asked, " here.")
 
 
 def _verbs() -> list[str]:
@@ -194,11 +194,11 @@ def past_of(verb: str) -> str:
 _LETTERS = "ABCD"
 
 
-def _lettered(asked: str, right: str, *wrong: str) -> Iterator[Question]:
+def _lettered(asked: str, right: str, *wrong: str) -> Iterator[TaskQuestion]:
     """The question once per letter of the right answer; the wrong ones are rotated, so that they move too."""
     for at, letter in enumerate(_LETTERS):
         shift = at % len(wrong)
         others = wrong[shift:] + wrong[:shift]
         options = [*others[:at], right, *others[at:]]
         listed = [f"{option_letter}) {option}" for option_letter, option in zip(_LETTERS, options, strict=True)]
-        yield Question(f"{asked} {' '.join(listed)} Answer:", f" {letter}", f"{asked} {right}")
+        yield TaskQuestion(f"{asked} {' '.join(listed)} Answer:", f" {letter}", f"{asked} {right}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from analysis.data.prompts import Encoded
-from analysis.data.relations import Pair, Relation
+from analysis.data.relations import Relation, WordPair
 from analysis.models.vocabulary import Vocabulary
 
 TEMPLATES = (
@@ -16,17 +16,17 @@ EXAMPLES = 3  # worked ones before the question
 _STEPS = (7, 13, 23)  # how far behind the question its examples stand in the list
 
 
-def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int) -> list[tuple[Pair, int]]:
+def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int) -> list[tuple[WordPair, int]]:
     """The pairs in which both words are one token, with the target's token; the same as in the function map."""
     tokens = vocabulary.single(word for pair in relation.pairs for word in pair)
-    kept: dict[tuple[int, int], tuple[Pair, int]] = {}
+    kept: dict[tuple[int, int], tuple[WordPair, int]] = {}
     for source, target in relation.pairs:
         if source in tokens and target in tokens and max(tokens[source], tokens[target]) < size:
             kept.setdefault((tokens[source], tokens[target]), ((source, target), tokens[target]))
     return list(kept.values())
 
 
-def example_texts(pairs: Sequence[Pair]) -> Iterator[str]:
+def example_texts(pairs: Sequence[WordPair]) -> Iterator[str]:
     """Three worked examples and the question, line by line: "France: Paris"."""
     for at, (source, _) in enumerate(pairs):
         lines = []
@@ -36,7 +36,7 @@ def example_texts(pairs: Sequence[Pair]) -> Iterator[str]:
         yield f"{''.join(lines)}{source}:"
 
 
-def template_texts(pairs: Sequence[Pair]) -> Iterator[str]:
+def template_texts(pairs: Sequence[WordPair]) -> Iterator[str]:
     """Neutral phrases with the source in them, each pair in all four."""
     for source, _ in pairs:
         for template in TEMPLATES:

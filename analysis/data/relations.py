@@ -28,7 +28,7 @@ _SHOWN_PROBLEMS = 10
 _FORMULA = re.compile(r"^'*[=+@-]")  # how a word begins that a spreadsheet runs, or that has apostrophes against that
 _GUARDED = re.compile(r"^'(?='*[=+@-])")  # the apostrophe that `as_csv` puts before it
 
-Pair = tuple[str, str]
+WordPair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Relation:
     sentence: str
     k: KKind  # copying is judged by a stricter k
     source: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[WordPair, ...]
 
     @cached_property
     def hash(self) -> str:
@@ -109,7 +109,7 @@ def parse(content: bytes, filename: str) -> Relation:
     )
 
 
-def as_csv(pairs: Iterable[Pair]) -> str:
+def as_csv(pairs: Iterable[WordPair]) -> str:
     """Pairs as a file that can be brought again; a word that a spreadsheet would run has an apostrophe before it."""
     sink = io.StringIO()
     rows = [("source", "target")]
@@ -160,9 +160,9 @@ def _json_rows(text: str, filename: str) -> Iterator[Row]:
         yield f"pair {number}", item
 
 
-def _checked(rows: Iterator[Row], filename: str) -> tuple[Pair, ...]:
+def _checked(rows: Iterator[Row], filename: str) -> tuple[WordPair, ...]:
     """The pairs of a file, or one error that lists what is wrong and where."""
-    first_place: dict[Pair, str] = {}
+    first_place: dict[WordPair, str] = {}
     problems: list[str] = []
     for place, row in rows:
         pair, problem = _pair(row)
@@ -184,7 +184,7 @@ def _checked(rows: Iterator[Row], filename: str) -> tuple[Pair, ...]:
     return tuple(first_place)
 
 
-def _pair(row: Any) -> tuple[Pair | None, str]:
+def _pair(row: Any) -> tuple[WordPair | None, str]:
     """A row as a pair of words, or the reason why it is none."""
     if not isinstance(row, list):
         return None, "not a pair"

@@ -10,7 +10,7 @@ from typing import Any
 
 from analysis.data import questions
 from analysis.data.files import MAX_BYTES
-from analysis.data.questions import Question
+from analysis.data.questions import TaskQuestion
 from analysis.errors import TaskError
 
 TRAIN = 1_600  # prompts per kind: no batch of 16 is seen twice within 600 updates
@@ -26,7 +26,7 @@ _SHOWN_PROBLEMS = 10
 
 
 @dataclass(frozen=True)
-class Item:
+class TaskPrompt:
     """A prompt and what should follow it; the loss is on the target alone."""
 
     kind: str
@@ -41,8 +41,8 @@ class Task:
     name: str
     title: str
     sentence: str
-    train: tuple[Item, ...]
-    validation: tuple[Item, ...]
+    train: tuple[TaskPrompt, ...]
+    validation: tuple[TaskPrompt, ...]
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
@@ -63,8 +63,8 @@ class Contrast:
     name: str
     title: str
     sentence: str
-    forget: tuple[Item, ...]
-    retain: tuple[Item, ...]  # as many
+    forget: tuple[TaskPrompt, ...]
+    retain: tuple[TaskPrompt, ...]  # as many
 
     @cached_property
     def hash(self) -> str:
@@ -88,9 +88,9 @@ def builtin() -> dict[str, Task]:
 
 
 def _task(name: str, sentence: str) -> Task:
-    kinds: dict[str, list[Question]] = getattr(questions, name)()
-    train: list[list[Item]] = []
-    validation: list[list[Item]] = []
+    kinds: dict[str, list[TaskQuestion]] = getattr(questions, name)()
+    train: list[list[TaskPrompt]] = []
+    validation: list[list[TaskPrompt]] = []
     for kind, asked in kinds.items():
         for_training, for_validation = _split(kind, asked)
         train.append(for_training)
@@ -98,15 +98,15 @@ def _task(name: str, sentence: str) -> Task:
     return Task(name, TITLES[name], sentence, _in_turn(train), _in_turn(validation))
 
 
-def _in_turn(kinds: list[list[Item]]) -> tuple[Item, ...]:
+def _in_turn(kinds: list[list[TaskPrompt]]) -> tuple[TaskPrompt, ...]:
     """One item of each kind, then the next of each: a batch sees all kinds."""
-    mixed: list[Item] = []
+    mixed: list[TaskPrompt] = []
     for one_of_each in zip(*kinds, strict=True):
         mixed.extend(one_of_each)
     return tuple(mixed)
 
 
-def _split(kind: str, asked: list[Question]) -> tuple[list[Item], list[Item]]:
+def _split(kind: str, asked: list[TaskQuestion]) -> tuple[list[TaskPrompt], list[TaskPrompt]]:
     """Items for training and for validation, in an order that is mixed but always the same."""
     mixed = sorted(asked, key=lambda question: _digest(question.asked))
     seen = [question for question in mixed if not _held_out(question.key)]
@@ -114,21 +114,21 @@ def _split(kind: str, asked: list[Question]) -> tuple[list[Item], list[Item]]:
     return _items(kind, seen, seen, TRAIN), _items(kind, unseen, seen, VALIDATION)
 
 
-def _items(kind: str, asked: list[Question], examples: list[Question], count: int) -> list[Item]:
+def _items(kind: str, asked: list[TaskQuestion], examples: list[TaskQuestion], count: int) -> list[TaskPrompt]:
     """`count` items: every question after one worked example, then after another, until there are enough."""
-    items: list[Item] = []
+    items: list[TaskPrompt] = []
     for shift in range(1, len(examples)):
         for at, question in enumerate(asked):
             example = examples[(at + shift) % len(examples)]
             if example.key != question.key:
                 worked = f"{example.asked}{example.answer}{example.rest}"
-                items.append(Item(kind, f"{worked}\n{question.asked}", question.answer))
+                items.append(TaskPrompt(kind, f"{worked}\n{question.asked}", question.answer))
             if len(items) == count:
                 return sorted(items, key=lambda item: _digest(item.prompt))
     raise ValueError(f"{kind}: {len(items)} items where {count} are needed")
 
 
-def _hash(*groups: tuple[Item, ...]) -> str:
+def _hash(*groups: tuple[TaskPrompt, ...]) -> str:
     content: list[list[list[str]]] = []
     for items in groups:
         content.append([[item.kind, item.prompt, item.target] for item in items])
@@ -190,7 +190,7 @@ _EXAMPLE = '{"prompt": "one cat, two", "target": " cats"}'
 _PAIR = '{"forget": {"prompt": "…", "target": "…"}, "retain": {"prompt": "…", "target": "…"}}'
 
 
-Group = tuple[Item, ...]  # the items of one line: one of a task, two of a contrast
+Group = tuple[TaskPrompt, ...]  # the items of one line: one of a task, two of a contrast
 
 
 def _checked(
@@ -236,14 +236,14 @@ def _single(row: Any) -> tuple[Group, str]:
     problem = next(_problems(row), "")
     if problem:
         return (), problem
-    item = Item(row.get("kind", "custom"), row["prompt"], row["target"])
+    item = TaskPrompt(row.get("kind", "custom"), row["prompt"], row["target"])
     return (item,), ""
 
 
 def _pair(row: Any) -> tuple[Group, str]:
     if not isinstance(row, dict) or not {"forget", "retain"} <= set(row):
         return (), "not an object with forget and retain"
-    both: list[Item] = []
+    both: list[TaskPrompt] = []
     for side in ("forget", "retain"):
         items, problem = _single(row[side])
         if problem:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.jobs.executor import Done
 from analysis.jobs.job import Job
-from analysis.jobs.worker import Source, run_step
+from analysis.jobs.worker import ModelSource, run_step
 from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Step
 
@@ -20,7 +20,9 @@ class DaskCrew:
 
     at_once = 1  # progress is seen step by step, and other workers can take the next
 
-    def __init__(self, engine: "Engine", job: Job, source: Source, fingerprint: str, progress: WrittenProgress) -> None:
+    def __init__(
+        self, engine: "Engine", job: Job, source: ModelSource, fingerprint: str, progress: WrittenProgress
+    ) -> None:
         self._engine, self._job, self._progress = engine, job, progress
         self._source, self._fingerprint = source, fingerprint
         self._waiting: dict[Any, Step] = {}

@@ -16,11 +16,11 @@ from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError
 from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, ClusterLost, NoScheduler, Place
 from analysis.jobs.crew import DaskCrew
 from analysis.jobs.executor import work_off
-from analysis.jobs.job import Job, State
+from analysis.jobs.job import Job, JobStatus
 from analysis.jobs.journal import Journal
 from analysis.jobs.lease import Lease, Leases
 from analysis.jobs.request import Request
-from analysis.jobs.worker import Source, answer, open_card
+from analysis.jobs.worker import ModelSource, answer, open_card
 from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
@@ -192,7 +192,7 @@ class Engine:
 
     def _answer(self, card: ModelCard, step: Step, patience: float) -> bytes:
         revision = "" if card.fingerprint.startswith(card.revision) else card.revision
-        source = Source(card.id, revision, str(self._place.models or ""), self._place.device)
+        source = ModelSource(card.id, revision, str(self._place.models or ""), self._place.device)
         key = f"ask-{step.key}-{time.time_ns()}"
         arguments = (source, card.fingerprint, step, patience)
         future = self.cluster.submit(answer, *arguments, key=key, priority=_AT_ONCE)
@@ -315,7 +315,7 @@ class Engine:
         self._end(job, "queued", "", "", f"{error}; retrying")
         self._stopping.wait(_PAUSE)
 
-    def _end(self, job: Job, state: State, message: str, hint: str, stage: str = "") -> None:
+    def _end(self, job: Job, state: JobStatus, message: str, hint: str, stage: str = "") -> None:
         """Write down how a job ended; on a full disk tell it at once, and write it when there is room."""
         while True:
             try:
@@ -326,7 +326,7 @@ class Engine:
                 if self._stopping.wait(2):
                     return None
 
-    def _finish(self, job: Job, state: State, message: str, hint: str, stage: str = "") -> None:
+    def _finish(self, job: Job, state: JobStatus, message: str, hint: str, stage: str = "") -> None:
         with self._writing:
             current = self._journal.job(job.id)
             if current is not None and not current.active:
@@ -346,7 +346,7 @@ class Engine:
         request = self._journal.request(job.id)
         if request is None:
             raise SettingError("the request of this job cannot be read", "Submit it again.")
-        source = Source(request.model, request.revision, str(self._place.models or ""), self._place.device)
+        source = ModelSource(request.model, request.revision, str(self._place.models or ""), self._place.device)
         card = self._opened(job, source)
         asked = {method.name: method.asked(request, card) for method in request.chosen}
         job = job.at(fingerprint=card.fingerprint, asked=asked)
@@ -355,7 +355,7 @@ class Engine:
             job = self._method(job, method, method.plan(card, request), source)
         return job
 
-    def _opened(self, job: Job, source: Source) -> ModelCard:
+    def _opened(self, job: Job, source: ModelSource) -> ModelCard:
         stage = self._first_stage(source)
         if stage != job.stage:
             self._journal.save(job.at(stage=stage))
@@ -366,7 +366,7 @@ class Engine:
         card: ModelCard = self.next_result(job, waiting)[1]
         return card
 
-    def _first_stage(self, source: Source) -> str:
+    def _first_stage(self, source: ModelSource) -> str:
         """What opening the model begins with, as far as this machine knows."""
         if self._place.scheduler:
             return OPENING
@@ -375,7 +375,7 @@ class Engine:
         except HeadAtlasError:  # opening it says why
             return OPENING
 
-    def _method(self, job: Job, method: Method, plan: Plan, source: Source) -> Job:
+    def _method(self, job: Job, method: Method, plan: Plan, source: ModelSource) -> Job:
         """Work off one method's plan; with one worker step after step, with several side by side."""
         names = list(job.asked)
         place = f" ({names.index(method.name) + 1} of {len(names)})" if len(names) > 1 else ""
@@ -438,7 +438,7 @@ class Engine:
                 self._journal.save(current.at(stage="stopping"))
 
 
-def _ended(job: Job, state: State, message: str, hint: str, stage: str) -> Job:
+def _ended(job: Job, state: JobStatus, message: str, hint: str, stage: str) -> Job:
     return job.at(state=state, stage=stage or state, message=message, hint=hint, left=None, finished=now())
 
 

@@ -6,10 +6,10 @@ from typing import Any, Literal, Self
 
 from analysis.jobs.request import Request
 from analysis.methods.method import Asked
-from analysis.results.provenance import Data, Plain, now
+from analysis.results.provenance import Data, PlainValues, now
 
-State = Literal["queued", "running", "done", "failed", "cancelled"]
-ACTIVE: tuple[State, ...] = ("queued", "running")
+JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
+ACTIVE: tuple[JobStatus, ...] = ("queued", "running")
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Job:
     model: str
     revision: str = ""
     asked: Mapping[str, Asked] = field(default_factory=dict)  # by method, in the order in which they are worked off
-    state: State = "queued"
+    state: JobStatus = "queued"
     stage: str = "waiting"
     done: int = 0
     total: int = 0
@@ -61,7 +61,7 @@ class Job:
         return asdict(self)
 
     @classmethod
-    def from_plain(cls, values: Plain) -> Self:
+    def from_plain(cls, values: PlainValues) -> Self:
         """The inverse of `to_plain`."""
         asked = {}
         for name, of_method in values["asked"].items():

@@ -17,7 +17,7 @@ KEPT = 100  # jobs that are over and stay listed; their results stay longer
 _PARSED = 8  # requests that stay parsed
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, HeadAtlasError)  # written by another version
 
-Order = Literal["cancel", "again"]  # what somebody wants of a job that is being worked on
+JobOrder = Literal["cancel", "again"]  # what somebody wants of a job that is being worked on
 
 
 class Journal:
@@ -114,14 +114,14 @@ class Journal:
         except _UNREADABLE:
             return None
 
-    def order(self, job_id: str) -> Order | None:
+    def order(self, job_id: str) -> JobOrder | None:
         """What somebody wants of a job, perhaps through another server on the same store."""
         content = self._store.get(f"order/{job_id}")
         if content == b"cancel":
             return "cancel"
         return "again" if content == b"again" else None
 
-    def give_order(self, job_id: str, order: Order) -> None:
+    def give_order(self, job_id: str, order: JobOrder) -> None:
         """Tell whoever works on a job."""
         self._store.put(f"order/{job_id}", order.encode())
 

@@ -5,24 +5,24 @@ from typing import Any
 from analysis import methods
 from analysis.jobs.job import Job
 from analysis.jobs.request import Request, request_type
-from analysis.results.provenance import Data, Plain
+from analysis.results.provenance import Data, PlainValues
 
 _SAME = ("state", "stage", "done", "total", "left", "message", "hint", "fingerprint", "workers", "created", "finished")
 
 
-def is_older(values: Plain) -> bool:
+def is_older(values: PlainValues) -> bool:
     """Whether a job's record holds its request, as the first version wrote it."""
     return "request" in values
 
 
-def older_job(job_id: str, values: Plain) -> Job:
+def older_job(job_id: str, values: PlainValues) -> Job:
     """A job of the first version."""
     request = older_request(values["request"])
     same = {name: values[name] for name in _SAME if name in values}
     return Job(job_id, request.model, request.revision, request.asked(), **same)
 
 
-def older_request(values: Plain) -> Request:
+def older_request(values: PlainValues) -> Request:
     """A request of the first version; each method knows how its settings were written."""
     files: list[Any] = []
     fields: Data = {name: values[name] for name in ("model", "revision", "methods")}

@@ -22,7 +22,7 @@ LOW_PRIORITY = "HEAD_ATLAS_LOW_PRIORITY"  # set for workers beside the web serve
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """How a worker finds a model: by name, in its own cache and models directory."""
 
     model: str
@@ -77,13 +77,13 @@ def attempted(work: Callable[..., Any], *arguments: Any) -> Any:
         return Refused(error)
 
 
-def open_card(source: Source) -> ModelCard:
+def open_card(source: ModelSource) -> ModelCard:
     """The card of a model."""
     _lower_priority()
     return source.open().card
 
 
-def run_step(source: Source, fingerprint: str, step: Step) -> Computed:
+def run_step(source: ModelSource, fingerprint: str, step: Step) -> Computed:
     """Do a step on a model."""
     from distributed import get_worker
 
@@ -93,7 +93,7 @@ def run_step(source: Source, fingerprint: str, step: Step) -> Computed:
     return Computed(pieces, model.device_name, get_worker().address)
 
 
-def answer(source: Source, fingerprint: str, step: Step, patience: float) -> Computed:
+def answer(source: ModelSource, fingerprint: str, step: Step, patience: float) -> Computed:
     """Do a small step that somebody waits for; weights that are not on this host are not fetched for it.
 
     A worker that is still at it when nobody waits any more ends itself, whatever holds it; its nanny starts another.
@@ -115,7 +115,7 @@ def executing(dask_worker: Any) -> list[str]:
     return [task.key for task in dask_worker.state.executing]
 
 
-def _opened(source: Source, fingerprint: str) -> OpenModel:
+def _opened(source: ModelSource, fingerprint: str) -> OpenModel:
     """The model, if this host has the same weights as the others."""
     if (fingerprint, source.device) not in _open:
         _open.clear()

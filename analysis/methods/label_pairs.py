@@ -18,7 +18,7 @@ from analysis.results.scores import Scores
 
 
 @dataclass(frozen=True)
-class Label:
+class RelationLabel:
     """A head implements a relation: its score, the mean over the samples, is above τ."""
 
     relation: str
@@ -26,7 +26,7 @@ class Label:
     head: HeadId
 
 
-def labels_of(scores: Scores) -> list[Label]:
+def labels_of(scores: Scores) -> list[RelationLabel]:
     """All labels of a map for built-in relations."""
     mean = scores.over_samples("mean").score.isel(sample=0)
     layers = scores.provenance.model.layers
@@ -37,7 +37,7 @@ def labels_of(scores: Scores) -> list[Label]:
         for kind in KINDS:
             above = (mean.sel(item=relation, kind=kind) > TAU).values
             for layer, head in zip(*above.nonzero(), strict=True):
-                labels.append(Label(relation, kind, HeadId(layers[layer], int(head))))
+                labels.append(RelationLabel(relation, kind, HeadId(layers[layer], int(head))))
     return labels
 
 
@@ -61,7 +61,7 @@ def label_pairs(
 
 
 def _of_sample(
-    plan: RelationPlan, labels: list[Label], sample: str, model: OpenModel, progress: Progress
+    plan: RelationPlan, labels: list[RelationLabel], sample: str, model: OpenModel, progress: Progress
 ) -> Iterator[tuple[str, HeadPairs]]:
     from analysis.compute.hits import HeadRelation, Query, ranks_of_heads
     from analysis.compute.weights import memory_of, open_device

@@ -19,10 +19,10 @@ from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress, ShownProgress
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.merging import merge
-from analysis.results.provenance import Data, Plain, Provenance
+from analysis.results.provenance import Data, PlainValues, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
 from analysis.results.store import Store
 from analysis.results.tables import csv_bytes
@@ -91,7 +91,7 @@ class Command:
     help: str
     fields: tuple[str, ...]  # of the settings, offered as options
     position: str = ""  # a field that stands after the model instead
-    flags: tuple[tuple[str, str, Plain], ...] = ()  # option, help, the settings that it stands for
+    flags: tuple[tuple[str, str, PlainValues], ...] = ()  # option, help, the settings that it stands for
     ignored: tuple[str, ...] = ()  # options that earlier versions took and did nothing with
 
 
@@ -169,7 +169,7 @@ class Method(ABC):
         fields = {name: getattr(settings, name) for name in self.settings.model_fields}
         return self.settings(**fields).model_dump(mode="json")
 
-    def older_settings(self, values: Plain) -> Data:
+    def older_settings(self, values: PlainValues) -> Data:
         """The settings in a request that the first version of Head Atlas wrote."""
         return {}
 
@@ -278,7 +278,7 @@ class Method(ABC):
         """What the result supports about one head, the strongest first; nothing that it does not support."""
         return []
 
-    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+    def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The heads that a question is about, the strongest first."""
         return []
 

@@ -22,10 +22,10 @@ _LISTS = {  # what it says of every pair; of `top` TOP tokens
     "top": pa.string(),
 }
 
-Answers = Iterable[tuple[str, HeadPairs]]  # each under the key of the step that would compute it
+KeyedAnswers = Iterable[tuple[str, HeadPairs]]  # each under the key of the step that would compute it
 
 
-def to_parquet(answers: Answers) -> bytes:
+def to_parquet(answers: KeyedAnswers) -> bytes:
     """One row per answer; words and numbers of its pairs as lists, in the order of the words, which then repeat.
 
     Answers for the same head and relation stand together, because what they say differs little from sample to sample.

@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
 from analysis.methods.relation_scores import KINDS, TAU
-from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
+from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Missing, Scores
 
 HOLDS = 0.5  # the least correlation at which the one may stand for the other
-
-_Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -108,7 +105,7 @@ def label_counts(quick: Scores, reference: Scores, tau: float = TAU) -> LabelCou
     return LabelCounts(int(first.sum()), int(second.sum()), int(solid.sum()), int((first & second).sum()))
 
 
-def _labels(scores: Scores, names: list[str], tau: float) -> _Bools:  # [item, kind, layer, head]
+def _labels(scores: Scores, names: list[str], tau: float) -> Bools:  # [item, kind, layer, head]
     chosen = scores.over_samples("mean").score.sel(item=names, kind=list(KINDS), sample=ONLY_SAMPLE)
     return np.asarray(chosen.values > tau)
 

@@ -15,7 +15,7 @@ from analysis.results.provenance import Data
 from analysis.results.scores import Scores
 
 Results = dict[RelationMethod, Scores]
-Pair = tuple[str, ...]  # what two methods read
+MethodPair = tuple[str, ...]  # what two methods read
 
 
 def compared_models(catalogue: Catalogue, names: Sequence[str]) -> list[Data]:
@@ -128,7 +128,7 @@ def _label_table(rows: Sequence[Data]) -> list[str]:
 
 def _correlation_table(rows: Sequence[Data]) -> list[str]:
     """One line per model, one column for every two maps that some model has."""
-    columns: dict[Pair, None] = {}
+    columns: dict[MethodPair, None] = {}
     for row in rows:
         columns |= {tuple(pair["titles"]): None for pair in row["correlations"]}
     lines = _heading("r, mean of relations", columns)
@@ -151,11 +151,11 @@ def _relation_table(row: Data) -> list[str]:
     return lines
 
 
-def _heading(first: str, columns: Collection[Pair]) -> list[str]:
+def _heading(first: str, columns: Collection[MethodPair]) -> list[str]:
     names = " | ".join(" – ".join(pair).lower() for pair in columns)
     return [f"| {first} | {names} |", f"|---|{'---|' * len(columns)}"]
 
 
-def _line(first: str, columns: Collection[Pair], numbers: Mapping[Pair, float]) -> str:
+def _line(first: str, columns: Collection[MethodPair], numbers: Mapping[MethodPair, float]) -> str:
     shown = [in_words(numbers[pair]) if pair in numbers else "" for pair in columns]
     return f"| {first} | {' | '.join(shown)} |"

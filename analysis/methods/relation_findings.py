@@ -7,15 +7,15 @@ from functools import cache
 import numpy as np
 
 from analysis.data import relations
-from analysis.data.relations import Pair
+from analysis.data.relations import WordPair
 from analysis.methods.pairs_file import Hits
 from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
 from analysis.methods.relation_scores import KINDS, TAU
 from analysis.models.card import HeadId
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.intervals import wilson
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores, ranks
 
 _VERBS = {"promote": "Promotes", "suppress": "Suppresses"}
@@ -26,10 +26,10 @@ _KIND_WORDS = {
 _LISTED = 12  # heads of an item
 _SHOWN_PAIRS = 2
 
-HitsOf = Callable[[Item, str, HeadId], Hits | None]  # the hits of a label, by relation, kind and head
+HitsOf = Callable[[ScoredItem, str, HeadId], Hits | None]  # the hits of a label, by relation, kind and head
 
 
-def no_hits(item: Item, kind: str, head: HeadId) -> None:
+def no_hits(item: ScoredItem, kind: str, head: HeadId) -> None:
     """Of maps whose pairs are not at hand."""
 
 
@@ -45,7 +45,7 @@ def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def relation_answers(scores: Scores, question: Question, basis: str, hits_of: HitsOf = no_hits) -> list[Finding]:
+def relation_answers(scores: Scores, question: SearchQuestion, basis: str, hits_of: HitsOf = no_hits) -> list[Finding]:
     """The best heads of the relations that a question names, by title, by category or by a word of a pair.
 
     A pair is only said of a head for which it is known to be a hit.
@@ -69,14 +69,20 @@ def relation_answers(scores: Scores, question: Question, basis: str, hits_of: Hi
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def _labels(scores: Scores, item: Item, kind: str) -> list[HeadId]:
+def _labels(scores: Scores, item: ScoredItem, kind: str) -> list[HeadId]:
     """The heads of a relation that are above τ, the best first."""
     above = int((scores.score.sel(item=item.name, kind=kind, sample=ONLY_SAMPLE).values > TAU).sum())
     return [head for head, _, _ in scores.top(item.name, above, kind)]
 
 
 def _with_pairs(
-    scores: Scores, item: Item, kind: str, basis: str, pairs: list[Pair], labels: list[HeadId], hits_of: HitsOf
+    scores: Scores,
+    item: ScoredItem,
+    kind: str,
+    basis: str,
+    pairs: list[WordPair],
+    labels: list[HeadId],
+    hits_of: HitsOf,
 ) -> list[Finding]:
     """The heads of a relation for which a pair is a hit; then those for which it is none, or nothing is known."""
     findings = []
@@ -94,7 +100,7 @@ def _with_pairs(
     return sorted(findings, key=lambda finding: finding.order)[:_LISTED]
 
 
-def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, about: str = "") -> Finding:
+def _finding(scores: Scores, item: ScoredItem, kind: str, head: HeadId, basis: str, about: str = "") -> Finding:
     where = {"item": item.name, "kind": kind, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
     score, hits = float(scores.score.sel(where)), float(scores.hits.sel(where))
     low, high = (float(end) for end in wilson(hits, item.kept))
@@ -108,7 +114,7 @@ def _finding(scores: Scores, item: Item, kind: str, head: HeadId, basis: str, ab
     return Finding(head, text, score, scores.provenance.method, item.name, kind)
 
 
-def _against(scores: Scores, item: Item, kind: str, head: HeadId) -> list[str]:
+def _against(scores: Scores, item: ScoredItem, kind: str, head: HeadId) -> list[str]:
     """What is to be said against the label."""
     cell = (scores.provenance.model.layers.index(head.layer), head.head)
     remarks = []
@@ -122,20 +128,20 @@ def _against(scores: Scores, item: Item, kind: str, head: HeadId) -> list[str]:
 
 
 @cache
-def _words_of_pairs(name: str) -> dict[str, list[Pair]]:
+def _words_of_pairs(name: str) -> dict[str, list[WordPair]]:
     """The pairs of a built-in relation by each word in them, in lower case."""
     relation = relations.builtin().get(name)
-    by_word: dict[str, list[Pair]] = {}
+    by_word: dict[str, list[WordPair]] = {}
     for source, target in relation.pairs if relation is not None else ():
         for word in {source.casefold(), target.casefold()}:
             by_word.setdefault(word, []).append((source, target))
     return by_word
 
 
-def _pairs_with(name: str, question: Question) -> list[Pair]:
+def _pairs_with(name: str, question: SearchQuestion) -> list[WordPair]:
     """The pairs of a relation in which the words of a question stand as a whole."""
     return _words_of_pairs(name).get(" ".join(question.words), [])
 
 
-def _pair_words(pairs: list[Pair]) -> str:
+def _pair_words(pairs: list[WordPair]) -> str:
     return ", ".join(f"{source} → {target}" for source, target in pairs[:_SHOWN_PAIRS])

@@ -8,19 +8,18 @@ import numpy.typing as npt
 
 from analysis.methods.relation_scores import TAU
 from analysis.results.intervals import uncertain
+from analysis.results.scores import Bools
 
 __all__ = ["LEAST_BEYOND", "copy_like", "uncertain", "unspecific"]
 
 LEAST_BEYOND = 0.5  # β from which a head does more than copy
 
-_Bools = npt.NDArray[np.bool_]
 
-
-def copy_like(beyond: npt.ArrayLike) -> _Bools:
+def copy_like(beyond: npt.ArrayLike) -> Bools:
     """Whether the source itself outranks the target in most hits, as when a head copies and the two are alike."""
     return np.asarray(beyond, dtype=np.float64) < LEAST_BEYOND
 
 
-def unspecific(control: npt.ArrayLike, tau: float = TAU) -> _Bools:
+def unspecific(control: npt.ArrayLike, tau: float = TAU) -> Bools:
     """Whether shuffled targets score above τ, too: the head promotes the targets whatever the source is."""
     return np.asarray(control, dtype=np.float64) > tau

@@ -22,10 +22,10 @@ from analysis.methods.relation_settings import default_ks, relation_of
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.pair_count import kept_pairs
 from analysis.models.vocabulary import MIN_PAIRS
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.own_sets import is_mixed, set_id
-from analysis.results.provenance import Data, Item, Plain, Provenance
+from analysis.results.provenance import Data, PlainValues, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.tables import csv_bytes
 
@@ -90,7 +90,7 @@ class RelationMethod(Method):
         own = [getattr(settings, name) for name in self.depends_on]
         return [hashes, settings.k, settings.k_copying, *own, settings.layers]
 
-    def older_settings(self, values: Plain) -> Data:
+    def older_settings(self, values: PlainValues) -> Data:
         """One's own relations stood there parsed, built-in ones by name."""
         files = []
         for relation in values["own"]:
@@ -174,12 +174,12 @@ class RelationMethod(Method):
         """The relations that the head implements."""
         return relation_findings(scores, head, self.basis.lower())
 
-    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+    def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The best heads of the relations that are named."""
         hits_of = partial(self._hits, scores.provenance) if self.is_default(scores.provenance) else no_hits
         return relation_answers(scores, question, self.basis.lower(), hits_of)
 
-    def _hits(self, provenance: Provenance, item: Item, kind: str, head: HeadId) -> Hits | None:
+    def _hits(self, provenance: Provenance, item: ScoredItem, kind: str, head: HeadId) -> Hits | None:
         """The hits of a label that come with the project."""
         card, builtin = provenance.model, relations.builtin().get(item.name)
         if builtin is None or builtin.hash != item.hash:

@@ -23,7 +23,7 @@ from analysis.results.store import Store
 if TYPE_CHECKING:
     from analysis.compute.hits import Ranks
 
-Kept = Sequence[tuple[tuple[int, ...], int]]  # tokens of the source, token of the target
+KeptPairs = Sequence[tuple[tuple[int, ...], int]]  # tokens of the source, token of the target
 
 _VERSION = 1  # raise whenever the answer may come out differently
 
@@ -116,13 +116,13 @@ class HeadPairsStep:
         return HeadPairs(*words, vocabulary, tuple(ordered))
 
 
-def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int, several: bool) -> Kept:
+def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int, several: bool) -> KeptPairs:
     """The pairs that a model's tokens can tell; sources of several tokens only if they are asked for."""
     kept = vocabulary.keep_several(relation, size)
     return kept if several else [pair for pair in kept if len(pair[0]) == 1]
 
 
-def ranked_pairs(kept: Kept, k: int, ranks: "Ranks", vocabulary: Vocabulary) -> list[RankedPair]:
+def ranked_pairs(kept: KeptPairs, k: int, ranks: "Ranks", vocabulary: Vocabulary) -> list[RankedPair]:
     """Tokens and ranks in words."""
     rows = zip(kept, ranks.target.tolist(), ranks.source.tolist(), ranks.top.tolist(), strict=True)
     pairs = []

@@ -20,11 +20,11 @@ from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.own_sets import PAIRS, SETTING, default_name
-from analysis.results.provenance import Data, Item, Provenance
+from analysis.results.provenance import Data, Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores
 from analysis.results.store import Store
 
-Source = int | list[int]  # a token, or several, as the JSON of the usable pairs has them
+StoredSource = int | list[int]  # a token, or several, as the JSON of the usable pairs has them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,11 +189,11 @@ class RelationPlan(ABC):
     def _absent(self, store: Store, sample: str) -> list[int]:
         return [layer for layer in self.layers if not store.contains(self.layer_name(layer, sample))]
 
-    def _provenance(self, kept: Sequence[Sequence[tuple[Source, int]]], device: str) -> Provenance:
+    def _provenance(self, kept: Sequence[Sequence[tuple[StoredSource, int]]], device: str) -> Provenance:
         items = []
         for relation, pairs in zip(self.relations, kept, strict=True):
             several = sum(isinstance(source, list) and len(source) > 1 for source, _ in pairs)
-            item = Item(
+            item = ScoredItem(
                 name=relation.name,
                 title=relation.title,
                 category=relation.category,

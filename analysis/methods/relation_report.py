@@ -9,7 +9,7 @@ from analysis.methods.relation_scores import KINDS, TAU, classified
 from analysis.models.card import HeadId
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.results.intervals import wilson
-from analysis.results.provenance import Data, Item
+from analysis.results.provenance import Data, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores
 
 _TOP = 3  # heads shown for a relation
@@ -27,7 +27,7 @@ def map_data(scores: Scores) -> Data:
     }
 
 
-def _relation_data(scores: Scores, item: Item) -> Data:
+def _relation_data(scores: Scores, item: ScoredItem) -> Data:
     data: Data = {
         "name": item.name,
         "category": item.category,
@@ -51,7 +51,7 @@ def _relation_data(scores: Scores, item: Item) -> Data:
     return data
 
 
-def _worth(scores: Scores, item: Item, kind: str, head: HeadId, hits: float) -> Data:
+def _worth(scores: Scores, item: ScoredItem, kind: str, head: HeadId, hits: float) -> Data:
     """How sure a score is and what it is compared with; None where that was not measured."""
     low, high = wilson(hits, item.kept)
     data: Data = {"low": round(float(low), 4), "high": round(float(high), 4)}
@@ -136,7 +136,7 @@ def head_data(scores: Scores, head: HeadId) -> Data:
     }
 
 
-def _head_relation(scores: Scores, head: HeadId, item: Item) -> Data:
+def _head_relation(scores: Scores, head: HeadId, item: ScoredItem) -> Data:
     data: Data = {
         "name": item.name,
         "category": item.category,

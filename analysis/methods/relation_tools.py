@@ -23,7 +23,7 @@ from analysis.options import names_and_files
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data, Plain
+from analysis.results.provenance import Data, PlainValues
 from analysis.results.shipped import shipped_card
 from analysis.results.store import Store, cache_folder
 from analysis.results.tables import csv_bytes
@@ -167,7 +167,7 @@ def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]
     return counts
 
 
-def _relations_text(relations: Sequence[Plain]) -> str:
+def _relations_text(relations: Sequence[PlainValues]) -> str:
     """One relation per line, by the name that the command line takes."""
     lines = []
     for relation in relations:
@@ -176,7 +176,7 @@ def _relations_text(relations: Sequence[Plain]) -> str:
     return "\n".join(lines)
 
 
-def _kept_text(relations: Sequence[Plain]) -> str:
+def _kept_text(relations: Sequence[PlainValues]) -> str:
     """One relation per line with the pairs that a model's tokens keep."""
     width = max(len(relation["title"]) for relation in relations)
     lines = [f"{'relation':{width}}  {'pairs':>5}  {'single tokens':>13}  {'added by sources of several tokens':>34}"]

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from analysis.models.checkpoint import Checkpoint
 
-Kept = TypeVar("Kept")
+Thing = TypeVar("Thing")
 
 _QUESTIONS = 4  # things that are kept to answer them; each may take some hundred megabytes of disk
 
@@ -23,31 +23,31 @@ class OpenModel:
         self.checkpoint = checkpoint
         self.device = device
         self.device_name = ""  # as provenance writes it, once something was computed
-        self._for_steps = _Kept(1)
-        self._for_questions = _Kept(_QUESTIONS)
+        self._for_steps = _LastThings(1)
+        self._for_questions = _LastThings(_QUESTIONS)
 
-    def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+    def keep(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
         """What was made under this key the last time, or made now; only the last one is kept."""
         return self._for_steps.get(key, make)
 
-    def keep_for_questions(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+    def keep_for_questions(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
         """The same for something small that one of the next questions may need."""
         return self._for_questions.get(key, make)
 
 
-class _Kept:
+class _LastThings:
     """The last things that were asked for, under their keys."""
 
     def __init__(self, at_most: int) -> None:
         self._at_most = at_most
         self._things: dict[Hashable, Any] = {}  # the one that was asked for last stands last
 
-    def get(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+    def get(self, key: Hashable, make: Callable[[], Thing]) -> Thing:
         if key in self._things:
             self._things[key] = self._things.pop(key)
         else:
             while len(self._things) >= self._at_most:
                 del self._things[next(iter(self._things))]
             self._things[key] = make()
-        thing: Kept = self._things[key]
+        thing: Thing = self._things[key]
         return thing

@@ -4,18 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from analysis import methods
 from analysis.methods.method import Method
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import Data
-from analysis.results.scores import Floats, Scores
+from analysis.results.scores import Codes, Floats, Scores
 
 NEITHER, UNLABELLED, IRRELEVANT, BOTH = range(4)
 WORDS = ("neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal")
-
-Codes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)

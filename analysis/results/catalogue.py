@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from analysis import methods
-from analysis.data.relations import Pair
+from analysis.data.relations import WordPair
 from analysis.errors import ModelNotFound, SettingError, StoreError
 from analysis.jobs.engine import Engine
 from analysis.jobs.forgetting import delete_model, delete_set
@@ -16,7 +16,7 @@ from analysis.methods.method import Method
 from analysis.models.card import ModelCard
 from analysis.results.inventory import stored_models
 from analysis.results.own_sets import OwnSet, change_set, own_items, pairs_of, sets_of, the_set, with_set
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.shipped import shipped
 from analysis.results.store import Store
@@ -27,7 +27,7 @@ _MOMENT = 0.3  # seconds for which the list of results is taken as it was
 _REASONS: dict[str, Missing] = {"running": Missing.RUNNING, "failed": Missing.FAILED}  # by a job's state
 _log = logging.getLogger(__name__)
 
-Stage = tuple[str, str, str, int]  # how far a job is
+JobStage = tuple[str, str, str, int]  # how far a job is
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Catalogue:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
         self._seen: tuple[float, tuple[Scores, ...]] = (-1e9, ())
-        self._partial: dict[Stage, list[Scores]] = {}  # of jobs as far as they are
+        self._partial: dict[JobStage, list[Scores]] = {}  # of jobs as far as they are
         self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
         self._generation = 0
         self._lock = threading.RLock()  # the list of results is looked for by one at a time
@@ -154,7 +154,7 @@ class Catalogue:
         self._look_again()
         return gone
 
-    def own_pairs(self, item: Item) -> tuple[Pair, ...]:
+    def own_pairs(self, item: ScoredItem) -> tuple[WordPair, ...]:
         """The pairs of a relation that somebody brought, as a result keeps them; none when only older ones have it."""
         for scores in self._all():
             if any((one.name, one.hash) == (item.name, item.hash) for one in scores.provenance.items):
@@ -279,7 +279,7 @@ class Catalogue:
         """What running and failed jobs have so far; put together again only when they are further on."""
         jobs = [job for job in (self._engine.jobs() if self._engine else ()) if job.state in _REASONS]
         failures: dict[str, str] = {}
-        partial: dict[Stage, list[Scores]] = {}
+        partial: dict[JobStage, list[Scores]] = {}
         for job in jobs:
             if job.state == "failed":
                 failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()

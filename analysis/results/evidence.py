@@ -9,7 +9,7 @@ from analysis import methods
 from analysis.errors import HeadError
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import Data
 from analysis.results.scores import Floats, Scores
 
@@ -70,7 +70,7 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
         pass
     else:
         return [Answer(head, tuple(findings_of(results, head)))]
-    question = Question.of(text)
+    question = SearchQuestion.of(text)
     by_head: dict[HeadId, list[Finding]] = {}
     for name, scores in results.items():
         for finding in methods.method(name).answers(scores, question):

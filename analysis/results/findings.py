@@ -38,24 +38,24 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchQuestion:
     """What a person searches for, as words in lower case."""
 
     words: tuple[str, ...]
 
     @classmethod
-    def of(cls, text: str) -> "Question":
+    def of(cls, text: str) -> "SearchQuestion":
         """The words of a text; arrows and punctuation only separate them."""
         spaced = "".join(character if character.isalnum() else " " for character in text.casefold())
         return cls(tuple(spaced.split()))
 
-    def without(self, words: Sequence[str]) -> "Question":
+    def without(self, words: Sequence[str]) -> "SearchQuestion":
         """The same without some words."""
-        return Question(tuple(word for word in self.words if word not in words))
+        return SearchQuestion(tuple(word for word in self.words if word not in words))
 
     def is_about(self, text: str) -> bool:
         """Whether every word begins a word of the text; a question without words is about nothing."""
-        there = Question.of(text).words
+        there = SearchQuestion.of(text).words
         return bool(self.words) and all(_begins_one(word, there) for word in self.words)
 
 

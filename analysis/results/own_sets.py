@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from analysis.data.relations import OWN, Pair
+from analysis.data.relations import OWN, WordPair
 from analysis.errors import RelationError, SettingError
 from analysis.results.merging import only
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 
@@ -30,7 +30,7 @@ class OwnSet:
 
     id: str
     name: str
-    items: tuple[Item, ...]
+    items: tuple[ScoredItem, ...]
     models: tuple[str, ...]  # that have scores for it
     date: str  # when it was first computed
     hidden: bool = False  # not offered on the maps; links to it still open
@@ -46,7 +46,7 @@ class OwnSet:
         return frozenset((item.name, item.hash) for item in self.items)
 
 
-def own_items(provenance: Provenance) -> tuple[Item, ...]:
+def own_items(provenance: Provenance) -> tuple[ScoredItem, ...]:
     """The relations of a result that somebody brought."""
     return tuple(item for item in provenance.items if item.category == OWN)
 
@@ -161,7 +161,7 @@ def _cut(scores: Scores, kept: Sequence[str]) -> Scores:
     return only(replace(scores, provenance=marked), kept)
 
 
-def pairs_of(scores: Scores, item: Item) -> tuple[Pair, ...]:
+def pairs_of(scores: Scores, item: ScoredItem) -> tuple[WordPair, ...]:
     """The pairs of one's own relation as a result keeps them; none in results of older versions."""
     if scores.item(item.name).hash != item.hash:
         return ()

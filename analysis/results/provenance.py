@@ -12,12 +12,12 @@ from analysis.models.card import ModelCard
 
 _LIBRARIES = ("torch", "transformers", "safetensors", "tokenizers", "numpy")
 
-Plain = Mapping[str, Any]  # values that JSON can hold, by name
+PlainValues = Mapping[str, Any]  # values that JSON can hold, by name
 Data = dict[str, Any]  # the same while it is being put together: what scripts get
 
 
 @dataclass(frozen=True)
-class Item:
+class ScoredItem:
     """One thing that heads are scored for: a relation, a task."""
 
     name: str
@@ -31,12 +31,12 @@ class Item:
     several: int = 0  # of the usable pairs, those whose source has several tokens
     reason: str = ""  # why it is not applicable
     k: int | None = None  # of a relation: how many of the largest entries count
-    settings: Plain | None = None  # its own, where one map is made of several results
+    settings: PlainValues | None = None  # its own, where one map is made of several results
     computed: str = ""  # when its own result was
     besides: tuple[str, ...] = ()  # in words: other results of it that are not shown
 
     @classmethod
-    def from_plain(cls, values: Plain) -> Self:
+    def from_plain(cls, values: PlainValues) -> Self:
         """The inverse of `to_plain`; what this version does not know is passed over."""
         names = [field.name for field in fields(cls)]
         given = {name: values[name] for name in names if name in values}
@@ -55,8 +55,8 @@ class Provenance:
     model: ModelCard
     method: str
     version: str  # of the method
-    settings: Plain
-    items: tuple[Item, ...]
+    settings: PlainValues
+    items: tuple[ScoredItem, ...]
     device: str
     libraries: Mapping[str, str]
     date: str  # UTC, to the second
@@ -64,7 +64,13 @@ class Provenance:
 
     @classmethod
     def now(
-        cls, model: ModelCard, method: str, version: str, settings: Plain, items: tuple[Item, ...], device: str
+        cls,
+        model: ModelCard,
+        method: str,
+        version: str,
+        settings: PlainValues,
+        items: tuple[ScoredItem, ...],
+        device: str,
     ) -> Self:
         """Of a result that is made at this moment by this installation."""
         return cls(model, method, version, settings, items, device, libraries(), now(), __version__)
@@ -79,7 +85,7 @@ class Provenance:
         """The inverse of `to_json`."""
         values = json.loads(text)
         model = ModelCard.from_dict(values["model"])
-        items = tuple(Item.from_plain(item) for item in values["items"])
+        items = tuple(ScoredItem.from_plain(item) for item in values["items"])
         return cls(**{**values, "model": model, "items": items})
 
 

@@ -18,7 +18,7 @@ import xarray as xr
 
 from analysis.errors import StoreError
 from analysis.models.card import HeadId
-from analysis.results.provenance import Item, Plain, Provenance
+from analysis.results.provenance import PlainValues, Provenance, ScoredItem
 
 DIMS = ("item", "kind", "sample", "layer", "head")
 PART_DIMS = ("item", "sample", "layer", "head")
@@ -27,6 +27,8 @@ ONLY_SAMPLE = "all"  # the sample of methods that do not sample
 OLDER = "items of an older version"  # a record that the method turns into parts and records of today
 
 Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint8]
 
 _METADATA = b"head-atlas"
 
@@ -68,7 +70,7 @@ class Scores:
     missing: xr.DataArray  # DIMS, int8: a `Missing`
     provenance: Provenance
     parts: Mapping[str, xr.DataArray] = field(default_factory=dict)  # PART_DIMS: what else has one value per head
-    records: Plain = field(default_factory=dict)  # what has not, such as curves; typed by the method that made it
+    records: PlainValues = field(default_factory=dict)  # what has not, such as curves; typed by the method that made it
     columns: Mapping[str, pa.Array] = field(default_factory=dict)  # what else belongs to each score, in its order
     _reduced: "dict[str, Scores]" = field(default_factory=dict, init=False, repr=False)  # by how samples became one
 
@@ -83,7 +85,7 @@ class Scores:
         wanted = (item for item in self.provenance.items if category in (None, item.category))
         return [item.name for item in wanted if item.applicable]
 
-    def item(self, name: str) -> Item:
+    def item(self, name: str) -> ScoredItem:
         """What the provenance says of an item."""
         return next(item for item in self.provenance.items if item.name == name)
 

@@ -5,7 +5,7 @@ import { cellOf, sizeOf, spotOf, wholeOf } from "./geometry.mjs";
 /** @typedef {import("./geometry.mjs").Grid} Grid */
 /** @typedef {import("./geometry.mjs").Sight} Sight */
 /** @typedef {import("./heads.mjs").Cell} Cell */
-/** @typedef {{layers: [from: number, to: number], heads: [from: number, to: number]}} Zoom places, both ends included */
+/** @typedef {{layers: [from: number, to: number], heads: [from: number, to: number]}} Zoom indices, both ends included */
 
 /** @type {{zoom: Zoom | null, listeners: ((zoom: Zoom | null) => void)[]}} */
 const kept = { zoom: null, listeners: [] };
@@ -144,7 +144,8 @@ export function readZoom(text, { layers, heads }) {
   const match = /^L(\d{1,4})-(\d{1,4})\.H(\d{1,4})-(\d{1,4})$/.exec(text);
   if (!match) return null;
   const [from, to, first, last] = match.slice(1).map(Number);
-  const places = [layers.indexOf(from), layers.indexOf(to)];
-  if (places[0] < 0 || places[1] < places[0] || last < first || last >= heads) return null;
-  return { layers: [places[0], places[1]], heads: [first, last] };
+  const firstRow = layers.indexOf(from);
+  const lastRow = layers.indexOf(to);
+  if (firstRow < 0 || lastRow < firstRow || last < first || last >= heads) return null;
+  return { layers: [firstRow, lastRow], heads: [first, last] };
 }

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from analysis.results.scores import Codes
 from dashboard.arrange import Arrangement, Box
 from dashboard.figures.numbers import FONT, Figure, Properties, heading, packed, plain
 from dashboard.maps.look import HALF, HOLLOW, PALE, Look
 from dashboard.maps.map import Orientation
-from dashboard.maps.panel import Codes, Panel
+from dashboard.maps.panel import Panel
 from dashboard.palette import Colours, blend
 
 INSIDE = "inside"  # the group of the maps that are drawn over others

@@ -80,7 +80,7 @@ def _cropped(figure: go.Figure, caption: Caption) -> float:
 
 
 @dataclass(frozen=True)
-class _Entry:
+class _PlacedSwatch:
     """A colour of the legend and where it stands, in pixels from the left and in rows from the top."""
 
     swatch: Swatch
@@ -89,15 +89,15 @@ class _Entry:
     share: float  # of the paper's width that a pixel is
 
 
-def _legend(swatches: Sequence[Swatch], width: float) -> list[_Entry]:
+def _legend(swatches: Sequence[Swatch], width: float) -> list[_PlacedSwatch]:
     """All entries, in as many rows as they need."""
-    entries: list[_Entry] = []
+    entries: list[_PlacedSwatch] = []
     left, row = 0.0, 0
     for swatch in swatches:
         wide = _SQUARE + 6 + _width(swatch.words, 11) + 16
         if left and left + wide > width:
             left, row = 0.0, row + 1
-        entries.append(_Entry(swatch, left, row, 1 / width))
+        entries.append(_PlacedSwatch(swatch, left, row, 1 / width))
         left += wide
     return entries
 
@@ -107,7 +107,7 @@ def _width(text: str, size: int) -> float:
     return len(re.sub(r"<[^>]*>|&[a-z]+;", "", text)) * size * _LETTER
 
 
-def _add_entry(figure: go.Figure, entry: _Entry, y: float) -> None:
+def _add_entry(figure: go.Figure, entry: _PlacedSwatch, y: float) -> None:
     """A square in its colour, or half of one, and its words beside it; `y` is above the maps."""
     swatch, height = entry.swatch, figure.layout.height
     left, right = entry.left * entry.share, (entry.left + _SQUARE) * entry.share

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Counts:
+class PanelCounts:
     """A row for each panel: its title, its heads, its colour, all heads."""
 
     caption: str

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["swatch", "framed", "outlined", "half", "ramp", "square", "words"]
+EntryKind = Literal["swatch", "framed", "outlined", "half", "ramp", "square", "words"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class LegendEntry:
     """What a colour means; `inside` is another colour within its frame, or the other half."""
 
     words: str
     colour: str = ""
-    kind: Kind = "swatch"
+    kind: EntryKind = "swatch"
     inside: str = ""
     shades: tuple[str, ...] = ()  # of a colour bar; of a square row by row from the top
     ends: tuple[str, ...] = ()  # what stands at both ends of a bar, or along both sides of a square

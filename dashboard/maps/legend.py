@@ -7,17 +7,17 @@ from dash import html
 
 from analysis.models.card import ModelCard
 from dashboard.addresses import search_address
-from dashboard.maps.entry import Entry
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.map import MapView, missing_words
 from dashboard.maps.panel import reasons
 
 
-def entries(shown: MapView[Any], dark: bool) -> list[Entry]:
+def entries(shown: MapView[Any], dark: bool) -> list[LegendEntry]:
     """The colours that the maps on the page use, most telling first, then why there is no score."""
     palette = shown.palette(dark)
     entries = [] if all(panel.is_empty for panel in shown.panels) else shown.map.legend(shown, palette)
     for reason in reasons(shown.panels):
-        entries.append(Entry(missing_words(shown, reason), palette.missing[reason], "outlined"))
+        entries.append(LegendEntry(missing_words(shown, reason), palette.missing[reason], "outlined"))
     return entries
 
 
@@ -27,38 +27,38 @@ def legend(shown: MapView[Any], dark: bool) -> list[Any]:
     return [_drawn(entry, shown.card if entry.words in titles else None) for entry in entries(shown, dark)]
 
 
-def _drawn(entry: Entry, about: ModelCard | None) -> html.Span | html.A:
+def _drawn(entry: LegendEntry, about: ModelCard | None) -> html.Span | html.A:
     content = [*_DRAWN[entry.kind](entry), entry.words]
     if about is None:
         return html.Span(content, className="legend-entry")
     return html.A(content, className="legend-entry", href=search_address(about, entry.words))
 
 
-def _swatch(entry: Entry) -> list[Any]:
+def _swatch(entry: LegendEntry) -> list[Any]:
     return [html.I(className="swatch", style={"background": entry.colour})]
 
 
-def _outlined(entry: Entry) -> list[Any]:
+def _outlined(entry: LegendEntry) -> list[Any]:
     return [html.I(className="swatch outlined", style={"background": entry.colour})]
 
 
-def _framed(entry: Entry) -> list[Any]:
+def _framed(entry: LegendEntry) -> list[Any]:
     return [html.I(className="swatch framed", style={"background": entry.inside, "borderColor": entry.colour})]
 
 
-def _half(entry: Entry) -> list[Any]:
+def _half(entry: LegendEntry) -> list[Any]:
     """The lower left half of a square, as on the maps."""
     halves = f"linear-gradient(to top right, {entry.colour} 50%, {entry.inside} 50%)"
     return [html.I(className="swatch", style={"background": halves})]
 
 
-def _ramp(entry: Entry) -> list[Any]:
+def _ramp(entry: LegendEntry) -> list[Any]:
     """A colour bar, with the numbers at its ends if there are any."""
     bar = html.I(className="ramp", style={"background": f"linear-gradient(90deg, {', '.join(entry.shades)})"})
     return [html.Span(entry.ends[0]), bar, html.Span(entry.ends[1])] if entry.ends else [bar]
 
 
-def _square(entry: Entry) -> list[Any]:
+def _square(entry: LegendEntry) -> list[Any]:
     """Every mixture of two colours, one to the right and one upwards."""
     cells = [html.I(style={"background": shade}) for shade in entry.shades]
     square = html.Span(cells, className="channels", role="img", **{"aria-label": f"Colours: {entry.ends[2]}"})
@@ -67,7 +67,7 @@ def _square(entry: Entry) -> list[Any]:
 
 
 _SIDES = ("channel-up", "channel-right")
-_DRAWN: Mapping[str, Callable[[Entry], list[Any]]] = {
+_DRAWN: Mapping[str, Callable[[LegendEntry], list[Any]]] = {
     "swatch": _swatch,
     "outlined": _outlined,
     "framed": _framed,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.results.scores import Floats
-from dashboard.maps.panel import Codes, Panel
+from analysis.results.scores import Codes, Floats
+from dashboard.maps.panel import Panel
 from dashboard.palette import Colours, blend
 
 HOLLOW, PALE, HALF = 1, 2, 4  # flags of a cell's mark (assets/atlas/squares.mjs)

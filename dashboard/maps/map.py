@@ -23,14 +23,14 @@ from dashboard.cache import cached
 from dashboard.maps import plain
 from dashboard.maps.columns import Cells, Column
 from dashboard.maps.control import Control
-from dashboard.maps.counts import Counts, ShareTable
-from dashboard.maps.entry import Entry
+from dashboard.maps.counts import PanelCounts, ShareTable
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadRows, row_of_numbers
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
-from dashboard.maps.plain import Plain
+from dashboard.maps.plain import PlainPanels
 from dashboard.maps.profile import Profile
 from dashboard.maps.said import Said, components
 from dashboard.maps.script import Constant, script
@@ -38,10 +38,10 @@ from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
-from dashboard.setting import Part, Values, settings_of
+from dashboard.setting import Part, SettingValues, settings_of
 from dashboard.state import ViewState
 
-State = TypeVar("State", bound=Part)
+MapState = TypeVar("MapState", bound=Part)
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Orientation:
 
 
 @dataclass(frozen=True)
-class MapView(Generic[State]):
+class MapView(Generic[MapState]):
     """One map of a view that has a result: what all that it says and draws is made of."""
 
-    map: "Map[State]"
+    map: "Map[MapState]"
     whole: Scores  # the result that is shown
     result: Scores  # the part of it that the state asks for
-    state: State  # the map's own part
+    state: MapState  # the map's own part
     common: ViewState  # without pins, on which nothing here depends
     failure: str = ""  # why the scores that a job could not compute are missing
     by_method: tuple[tuple[str, Scores], ...] = ()  # all results that the map reads, by the name of their method
@@ -86,7 +86,7 @@ class MapView(Generic[State]):
         return _panels(cast("MapView[Any]", self))
 
     @property
-    def plain(self) -> Plain:
+    def plain(self) -> PlainPanels:
         """What a plain map says of itself, made once, too."""
         return _plain(cast("MapView[Any]", self))
 
@@ -122,12 +122,12 @@ def _panels(shown: MapView[Any]) -> tuple[Panel, ...]:
 
 
 @cached(64)
-def _plain(shown: MapView[Any]) -> Plain:
+def _plain(shown: MapView[Any]) -> PlainPanels:
     """Panels, looks, legend and numbers are made of it."""
     return shown.map.plain(shown)
 
 
-class Map(Generic[State]):
+class Map(Generic[MapState]):
     """A map with its defaults: a plain one needs a name, a title and a number for every head.
 
     One with rules of its own has panels, looks, legend and numbers instead, and a module in assets/atlas/maps.
@@ -136,7 +136,7 @@ class Map(Generic[State]):
     name: str = ""  # of its method, and of its view in the address
     title: str = ""  # in the picker of views
     own_view: bool = True  # it has panels; else it is only a part of a head's card
-    part: type[State] = cast("type[State]", Part)  # what it adds to the state of a view
+    part: type[MapState] = cast("type[MapState]", Part)  # what it adds to the state of a view
     layers_upward: bool = False  # layer 0 is at the bottom when heads go across
     help: str = ""  # how to read it, in the page's help
     paper: Paper | None = None  # where its method was published
@@ -151,42 +151,42 @@ class Map(Generic[State]):
         """The methods whose results it is made of: its own, or those of other maps as they are shown there."""
         return self.methods()
 
-    def method(self, state: State, results: Mapping[str, Scores]) -> str:
+    def method(self, state: MapState, results: Mapping[str, Scores]) -> str:
         """The one of them that the state asks for, given those results that the model has."""
         return self.name
 
-    def choice(self, state: State) -> str:
+    def choice(self, state: MapState) -> str:
         """Which of several results the state asks for; none goes first when empty."""
         return ""
 
     def with_own_set(
-        self, state: State, sets: Sequence[OwnSet], first: OwnSet | None, card: ModelCard
-    ) -> tuple[State, list[str]]:
+        self, state: MapState, sets: Sequence[OwnSet], first: OwnSet | None, card: ModelCard
+    ) -> tuple[MapState, list[str]]:
         """The state with the set of people's own relations that it asks for, if the model has it, and notices.
 
         `first` stands for a model that has scores for nothing else.
         """
         return state, []
 
-    def own_set(self, state: State) -> str:
+    def own_set(self, state: MapState) -> str:
         """The id of the set of people's own relations that the state asks for; empty for none."""
         return ""
 
     def repaired(
-        self, state: State, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
-    ) -> tuple[State, list[str]]:
+        self, state: MapState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
+    ) -> tuple[MapState, list[str]]:
         """The state without what the model does not have, and a notice for each thing that is left out."""
         return state, []
 
-    def narrowed(self, result: Scores, state: State, results: Mapping[str, Scores]) -> Scores:
+    def narrowed(self, result: Scores, state: MapState, results: Mapping[str, Scores]) -> Scores:
         """The part of a result that the state asks for; `results` are all that the map reads."""
         return result
 
-    def state_of_result(self, provenance: Provenance) -> State:
+    def state_of_result(self, provenance: Provenance) -> MapState:
         """The state that shows one result of several."""
         return self.part()
 
-    def state_of_job(self, asked: Mapping[str, Asked]) -> State:
+    def state_of_job(self, asked: Mapping[str, Asked]) -> MapState:
         """The state that shows what a job was asked for, by the names of the map's methods."""
         return self.part()
 
@@ -196,29 +196,29 @@ class Map(Generic[State]):
         """The controls that set its part of the state."""
         return ()
 
-    def offered(self, shown: "MapView[State] | None", choices: Mapping[str, str]) -> dict[str, list[Any]]:
+    def offered(self, shown: "MapView[MapState] | None", choices: Mapping[str, str]) -> dict[str, list[Any]]:
         """What the pickers among its controls offer for the model on the page, by their keys."""
         return {}
 
-    def control_values(self, shown: "MapView[State] | None", state: State) -> Values:
+    def control_values(self, shown: "MapView[MapState] | None", state: MapState) -> SettingValues:
         """What its controls say, by their keys."""
         return {key: getattr(state, one.name) for key, one in settings_of(type(state)).items()}
 
-    def needless(self, shown: "MapView[State] | None", state: State) -> set[str]:
+    def needless(self, shown: "MapView[MapState] | None", state: MapState) -> set[str]:
         """The keys of those controls that would change nothing on the page; they are hidden."""
         return set()
 
-    def idle(self, shown: "MapView[State]") -> dict[str, str]:
+    def idle(self, shown: "MapView[MapState]") -> dict[str, str]:
         """The keys of those controls that do nothing in this state, each with the reason; they are disabled."""
         return {}
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
-    def plain(self, shown: MapView[State]) -> Plain:
+    def plain(self, shown: MapView[MapState]) -> PlainPanels:
         """Of a plain map: the numbers and words of all panels, the same under all local settings."""
         raise NotImplementedError(self.name)
 
-    def panels(self, shown: MapView[State]) -> tuple[Panel, ...]:
+    def panels(self, shown: MapView[MapState]) -> tuple[Panel, ...]:
         """What each of its panels shows."""
         return plain.panels(shown.plain, shown.state)
 
@@ -234,7 +234,7 @@ class Map(Generic[State]):
         """Of a map that puts heads into classes: the words and the tone of each, by its code."""
         return ()
 
-    def looks(self, shown: MapView[State], palette: Colours) -> Sequence[Look]:
+    def looks(self, shown: MapView[MapState], palette: Colours) -> Sequence[Look]:
         """The colours of every panel: between empty and the panel's own."""
         return plain.looks(shown.plain, shown.panels, palette)
 
@@ -242,7 +242,7 @@ class Map(Generic[State]):
         """The share of each layer's heads that belong, to stand beside or below a panel of a grid."""
         return None
 
-    def numbers(self, shown: MapView[State]) -> bytes:
+    def numbers(self, shown: MapView[MapState]) -> bytes:
         """All that the page's scripts need to follow local settings, whatever these are."""
         facts = {
             "map": self.name,
@@ -252,49 +252,49 @@ class Map(Generic[State]):
         }
         return plain.packed(shown.plain, shown.card, facts)
 
-    def counts(self, shown: MapView[State], palette: Colours) -> Counts | None:
+    def counts(self, shown: MapView[MapState], palette: Colours) -> PanelCounts | None:
         """How many heads each panel has, where the page has a section for it."""
         return None
 
-    def shares(self, shown: MapView[State], palette: Colours) -> Sequence[ShareTable]:
+    def shares(self, shown: MapView[MapState], palette: Colours) -> Sequence[ShareTable]:
         """How many heads are something, task by task, where the page has places for it."""
         return ()
 
-    def layers(self, shown: MapView[State], palette: Colours) -> Profile | None:
+    def layers(self, shown: MapView[MapState], palette: Colours) -> Profile | None:
         """All panels together, layer by layer, where the page has a section for it."""
         return None
 
-    def compared(self, shown: MapView[State]) -> Sequence[ViewState]:
+    def compared(self, shown: MapView[MapState]) -> Sequence[ViewState]:
         """The views of two results whose heads a figure below the maps compares, if there is one."""
         return ()
 
-    def best(self, shown: MapView[State]) -> Best | None:
+    def best(self, shown: MapView[MapState]) -> Best | None:
         """What every head does best, for the tooltips of all maps."""
         return None
 
     # ---- Words --------------------------------------------------------------------------------------------------
 
-    def subject(self, shown: MapView[State]) -> str:
+    def subject(self, shown: MapView[MapState]) -> str:
         """What the page's title says after the map's, if there is more to say."""
         return ""
 
-    def topic(self, shown: MapView[State]) -> str:
+    def topic(self, shown: MapView[MapState]) -> str:
         """What it says last, of all that follows the controls in the browser."""
         return ""
 
-    def said(self, shown: MapView[State]) -> list[Said]:
+    def said(self, shown: MapView[MapState]) -> list[Said]:
         """How to read what is on the page, in a sentence or two that follow the controls."""
         return [f"Each square is one attention head of {shown.card.id}."]
 
-    def sentence(self, shown: MapView[State]) -> list[Any]:
+    def sentence(self, shown: MapView[MapState]) -> list[Any]:
         """The same on the page."""
         return components(self.said(shown))
 
-    def warning(self, shown: MapView[State]) -> list[Any]:
+    def warning(self, shown: MapView[MapState]) -> list[Any]:
         """What one must know before believing the map; it stands above all else."""
         return []
 
-    def legend(self, shown: MapView[State], palette: Colours) -> list[Entry]:
+    def legend(self, shown: MapView[MapState], palette: Colours) -> list[LegendEntry]:
         """What the colours mean; reasons for missing scores are added by the page."""
         return plain.legend(shown.plain, palette)
 
@@ -302,7 +302,7 @@ class Map(Generic[State]):
         """Up to three pieces of the page below the maps."""
         return ()
 
-    def contents(self, shown: MapView[State], width: int, dark: bool) -> Mapping[str, Content]:
+    def contents(self, shown: MapView[MapState], width: int, dark: bool) -> Mapping[str, Content]:
         """What is shown in its sections, by their keys; one without content is hidden."""
         return {}
 
@@ -310,7 +310,7 @@ class Map(Generic[State]):
         """What computes it on the command line."""
         return methods.method(self.name).command_line(model)
 
-    def absent(self, card: ModelCard, state: State) -> list[Any]:
+    def absent(self, card: ModelCard, state: MapState) -> list[Any]:
         """What the page says when the model has no result of what the state asks for."""
         return [
             html.H2(f"No {self.title.lower().removesuffix(' map')} map of {card.id} yet"),
@@ -320,17 +320,17 @@ class Map(Generic[State]):
 
     # ---- A head -------------------------------------------------------------------------------------------------
 
-    def head_title(self, shown: MapView[State], head: HeadId) -> str:
+    def head_title(self, shown: MapView[MapState], head: HeadId) -> str:
         """What the map on the page says of a head in one line."""
         cell = (shown.card.layers.index(head.layer), head.head)
         words = [panel.label.at(cell) for panel in shown.panels if panel.label is not None]
         return " · ".join(dict.fromkeys(words))
 
-    def head_part(self, asked: AskedHead, shown: "MapView[State] | None") -> HeadPart | None:
+    def head_part(self, asked: AskedHead, shown: "MapView[MapState] | None") -> HeadPart | None:
         """Its part of a head's card, also when the model has no result of it."""
         return None
 
-    def head_rows(self, heads: Sequence[HeadId], shown: MapView[State]) -> HeadRows | None:
+    def head_rows(self, heads: Sequence[HeadId], shown: MapView[MapState]) -> HeadRows | None:
         """Several heads side by side: a row for each panel, unless the map has something better."""
         if not self.own_view:
             return None
@@ -342,21 +342,21 @@ class Map(Generic[State]):
 
     # ---- The table ----------------------------------------------------------------------------------------------
 
-    def columns(self, shown: MapView[State]) -> list[Column]:
+    def columns(self, shown: MapView[MapState]) -> list[Column]:
         """Its columns of the table, as AG Grid takes them; no two maps may have the same field."""
         return []
 
-    def cells(self, shown: MapView[State]) -> dict[str, Cells]:
+    def cells(self, shown: MapView[MapState]) -> dict[str, Cells]:
         """The values of its columns by field, for each head in the order of layers and heads."""
         return {}
 
     # ---- What is taken away -------------------------------------------------------------------------------------
 
-    def swatches(self, shown: MapView[State], palette: Colours) -> list[Swatch]:
+    def swatches(self, shown: MapView[MapState], palette: Colours) -> list[Swatch]:
         """Colours and words of a picture's legend; reasons for missing scores are added by the picture."""
         return [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown.panels]
 
-    def heading(self, shown: MapView[State]) -> str:
+    def heading(self, shown: MapView[MapState]) -> str:
         """What a picture says of itself after the model's name."""
         return self.title.lower()
 
@@ -368,7 +368,7 @@ class Map(Generic[State]):
         """How its scores were computed, for the last line of a picture."""
         return []
 
-    def frame(self, shown: MapView[State]) -> pd.DataFrame:
+    def frame(self, shown: MapView[MapState]) -> pd.DataFrame:
         """What is shown in long format, a row for each head and panel."""
         frames = []
         for panel in shown.panels:
@@ -382,7 +382,7 @@ class Map(Generic[State]):
             frames.append(pd.DataFrame(rows))
         return with_source(with_model(pd.concat(frames, ignore_index=True), shown.result), shown.result)
 
-    def everything(self, shown: MapView[State]) -> Scores:
+    def everything(self, shown: MapView[MapState]) -> Scores:
         """What is taken away as *all scores*."""
         return shown.result
 
@@ -390,7 +390,7 @@ class Map(Generic[State]):
         """All scores of a result in long format."""
         return with_source(result.to_frame(), result)
 
-    def reproduce(self, shown: MapView[State], title: str, address: str) -> str:
+    def reproduce(self, shown: MapView[MapState], title: str, address: str) -> str:
         """A Python script that computes what is shown again."""
         command = [self.command("").split()[-1], shown.card.id]
         purpose = f"Compute a {self.title.lower()} again. Run it where Head Atlas is installed: python reproduce.py"

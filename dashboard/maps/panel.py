@@ -7,22 +7,20 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.models.card import ModelCard
-from analysis.results.scores import Floats, Missing, ranks
+from analysis.results.scores import Bools, Floats, Missing, ranks
 
-Bools = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.uint8]
 Words = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True, eq=False)
-class Label:
+class PanelLabel:
     """What every head of a panel is called beside its name: a code for each head, words for each code."""
 
     words: tuple[str, ...]
     codes: Words
 
     @classmethod
-    def of(cls, words: Sequence[str], shape: tuple[int, ...]) -> "Label":
+    def of(cls, words: Sequence[str], shape: tuple[int, ...]) -> "PanelLabel":
         """From the words of every head, layer by layer."""
         distinct = tuple(dict.fromkeys(words))
         at = {text: code for code, text in enumerate(distinct)}
@@ -35,7 +33,7 @@ class Label:
 
 
 @dataclass(frozen=True, eq=False)
-class Measure:
+class PanelMeasure:
     """A number of every head, as the tooltip tells it."""
 
     name: str  # before the number; empty when the panel's title says it
@@ -58,8 +56,8 @@ class Panel:
     categories: tuple[str, ...] = ()  # what `belongs` stands for
     belongs: Bools | None = None  # [category, layer, head], of a panel of several categories
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
-    measures: tuple[Measure, ...] = ()
-    label: Label | None = None
+    measures: tuple[PanelMeasure, ...] = ()
+    label: PanelLabel | None = None
     hollow: Bools | None = None  # members that are drawn as an outline
     filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter

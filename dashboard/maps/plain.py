@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.models.card import ModelCard
-from analysis.results.scores import Floats, Missing
-from dashboard.maps.entry import Entry
+from analysis.results.scores import Bools, Floats, Missing
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.look import LEVELS, Look, level, scale, slopes
 from dashboard.maps.packing import pack
-from dashboard.maps.panel import Bools, Label, Measure, Panel
+from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure
 from dashboard.maps.steps import SLOPES, STEPS, score_steps, slope_steps
 from dashboard.palette import Colours
 from dashboard.setting import Part, settings_of
@@ -48,7 +48,7 @@ class PlainPanel:
 
 
 @dataclass(frozen=True, eq=False)
-class Plain:
+class PlainPanels:
     """All panels under all local settings."""
 
     panels: Sequence[PlainPanel]
@@ -69,7 +69,7 @@ def _value(state: Part, key: str) -> Any:
     return getattr(state, settings_of(type(state))[key].name)
 
 
-def panels(plain: Plain, state: Part) -> tuple[Panel, ...]:
+def panels(plain: PlainPanels, state: Part) -> tuple[Panel, ...]:
     """What each panel shows under a state; all of them call a head the same."""
     shown = plain.shown(state)
     least = _value(state, plain.threshold) if plain.threshold else np.inf
@@ -77,7 +77,7 @@ def panels(plain: Plain, state: Part) -> tuple[Panel, ...]:
     label = _label(plain, shown, members)
     made = []
     for panel, member in zip(shown, members, strict=True):
-        measure = Measure(panel.number, panel.value, panel.digits, panel.ranked)
+        measure = PanelMeasure(panel.number, panel.value, panel.digits, panel.ranked)
         made.append(
             Panel(
                 key=panel.key,
@@ -106,7 +106,7 @@ def _reason(panel: PlainPanel) -> npt.NDArray[np.int8]:
     return np.where(np.isnan(panel.value), panel.reason, Missing.PRESENT).astype(np.int8)
 
 
-def _label(plain: Plain, shown: Sequence[PlainPanel], members: Sequence[Bools]) -> Label | None:
+def _label(plain: PlainPanels, shown: Sequence[PlainPanel], members: Sequence[Bools]) -> PanelLabel | None:
     """What every head is called by all panels to which it belongs; None where panels have no such words."""
     called = [(panel.called, member.ravel()) for panel, member in zip(shown, members, strict=True) if panel.called]
     if not called:
@@ -115,10 +115,10 @@ def _label(plain: Plain, shown: Sequence[PlainPanel], members: Sequence[Bools]) 
     for head in range(called[0][1].size):
         mine = [name for name, member in called if member[head]]
         words.append(" · ".join(mine) or plain.otherwise)
-    return Label.of(words, members[0].shape)
+    return PanelLabel.of(words, members[0].shape)
 
 
-def looks(plain: Plain, drawn: Sequence[Panel], palette: Colours) -> list[Look]:
+def looks(plain: PlainPanels, drawn: Sequence[Panel], palette: Colours) -> list[Look]:
     """From empty to the panel's own colour, or both ways from empty."""
     made = []
     for panel in drawn:
@@ -132,19 +132,19 @@ def looks(plain: Plain, drawn: Sequence[Panel], palette: Colours) -> list[Look]:
     return made
 
 
-def _shades(plain: Plain, tone: str, palette: Colours, levels: int) -> list[str]:
+def _shades(plain: PlainPanels, tone: str, palette: Colours, levels: int) -> list[str]:
     return slopes(palette, levels) if plain.signed else scale(palette.empty, palette.of(tone), levels)
 
 
-def legend(plain: Plain, palette: Colours) -> list[Entry]:
+def legend(plain: PlainPanels, palette: Colours) -> list[LegendEntry]:
     """A colour bar."""
     if not plain.scale:
         return []
     shades = _shades(plain, plain.panels[0].tone, palette, _BAR)
-    return [Entry(plain.scale, kind="ramp", shades=tuple(shades), ends=plain.ends)]
+    return [LegendEntry(plain.scale, kind="ramp", shades=tuple(shades), ends=plain.ends)]
 
 
-def packed(plain: Plain, card: ModelCard, facts: Mapping[str, Any]) -> bytes:
+def packed(plain: PlainPanels, card: ModelCard, facts: Mapping[str, Any]) -> bytes:
     """All that the scripts need to draw it under every local setting: arrays run over panels, layers and heads."""
     about_panels, steps, reasons = [], [], []
     members: list[npt.NDArray[np.uint8]] = []

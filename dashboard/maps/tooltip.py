@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from analysis.results.scores import Floats
-from dashboard.maps.panel import Codes
+from analysis.results.scores import Codes, Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,10 +36,10 @@ _HIDDEN = (
     ids.ATLAS,
 )  # parts that some views do not show
 
-Values = dict[str, Any]  # of a callback's inputs or outputs, by their names
+CallbackValues = dict[str, Any]  # of a callback's inputs or outputs, by their names
 
 
-def painting() -> Values:
+def painting() -> CallbackValues:
     """What the maps on the screen need, and what it depends on."""
     props, local = control_props(), local_keys()
     return {
@@ -65,7 +65,7 @@ def painting() -> Values:
     }
 
 
-def describing() -> Values:
+def describing() -> CallbackValues:
     """Everything around the maps."""
     folded = [section.key for section in all_sections() if section.folded]
     return {
@@ -89,7 +89,7 @@ def describing() -> Values:
     }
 
 
-def inspecting() -> Values:
+def inspecting() -> CallbackValues:
     """The cards of the pinned heads."""
     return {
         "output": Output(ids.CARDS, "data"),
@@ -101,7 +101,7 @@ def inspecting() -> Values:
     }
 
 
-def listing() -> Values:
+def listing() -> CallbackValues:
     """The lists of the view of models and jobs."""
     return {
         "output": {
@@ -116,7 +116,7 @@ def listing() -> Values:
 def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool) -> None:
     """Connect the page's parts."""
     later = {"prevent_initial_call": True}  # the page comes with what they would give (`dashboard.page.start`)
-    made: list[tuple[Values, Callable[..., Any]]] = [
+    made: list[tuple[CallbackValues, Callable[..., Any]]] = [
         (painting(), lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values)),
         (describing(), lambda **values: describe(catalogue, **values)),
         (inspecting(), lambda **values: inspect(catalogue, **values)),
@@ -141,8 +141,8 @@ def _in_a_thread(answer: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any
 
 def paint(
     catalogue: Catalogue, changed: set[str], *,
-    address: Any, screen: Any, fresh: Any, controls: Values, page: Any, pins: Any,
-) -> Values:  # fmt: skip
+    address: Any, screen: Any, fresh: Any, controls: CallbackValues, page: Any, pins: Any,
+) -> CallbackValues:  # fmt: skip
     """The maps alone, so that a change is on the screen as soon as it can be; the scripts draw them."""
     if address is None or screen is None:
         raise PreventUpdate
@@ -193,7 +193,7 @@ def _deciding_choices() -> set[str]:
     return {f"{ids.FRESH}.data", *deciding}
 
 
-def control_values(view: View) -> Values:
+def control_values(view: View) -> CallbackValues:
     """What the controls say for a view."""
     state = view.named
     values = {
@@ -207,7 +207,7 @@ def control_values(view: View) -> Values:
     return values
 
 
-def _controls(view: View, from_address: bool, another_model: bool) -> Values:
+def _controls(view: View, from_address: bool, another_model: bool) -> CallbackValues:
     """The controls that are to say something else: all for an address, those of the model for another model."""
     values = control_values(view) if another_model else {}
     written = set(values) if from_address else _keys(lambda setting: setting.of_model)
@@ -222,7 +222,7 @@ def local_keys() -> set[str]:
     return {key for key, setting in all_settings().items() if setting.local}
 
 
-def _local(controls: Values) -> Values:
+def _local(controls: CallbackValues) -> CallbackValues:
     """What the local controls said, as they were sent."""
     return {key: value for key, value in controls.items() if key in local_keys()}
 
@@ -235,9 +235,9 @@ def _keys(wanted: Callable[[Setting], bool]) -> set[str]:
     return keys
 
 
-def choices(catalogue: Catalogue, view: View) -> Values:
+def choices(catalogue: Catalogue, view: View) -> CallbackValues:
     """What the pickers offer."""
-    offered: Values = {ids.MODEL: model_choices(catalogue.models())}
+    offered: CallbackValues = {ids.MODEL: model_choices(catalogue.models())}
     for each in MAPS:
         offered |= each.offered(view.of(each), choices_of(catalogue, each, view.card))
     return offered
@@ -248,7 +248,7 @@ def choices(catalogue: Catalogue, view: View) -> Values:
 
 def describe(
     catalogue: Catalogue, query: Any, screen: Any, fresh: Any, sent: Any = None, followed: Any = None
-) -> Values:
+) -> CallbackValues:
     """Everything around the maps, of the view that the page has come to from the server's by itself, if it has."""
     if query is None or screen is None:
         raise PreventUpdate
@@ -257,7 +257,7 @@ def describe(
     return described(open_view(catalogue, str(query)), *read_screen(screen), sent)
 
 
-def described(view: View, width: int, dark: bool, sent: Any = None) -> Values:
+def described(view: View, width: int, dark: bool, sent: Any = None) -> CallbackValues:
     """Sections, downloads, table, and which parts of the page are hidden."""
     shown, in_table = view.shown, view.state.view == TABLE
     warning = view.map.warning(shown) if shown is not None else []
@@ -295,7 +295,9 @@ def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[An
     return [as_data(piece) for piece in inspector(view, read_screen(screen)[1])]
 
 
-def list_jobs(catalogue: Catalogue, models: Path | None, read_only: bool, sent: Any, finished: Any = None) -> Values:
+def list_jobs(
+    catalogue: Catalogue, models: Path | None, read_only: bool, sent: Any, finished: Any = None
+) -> CallbackValues:
     """The jobs as the page was told of them; the models are looked up again when another job has finished."""
     if sent is None:
         raise PreventUpdate

@@ -12,7 +12,7 @@ from analysis.methods.method import Method
 from analysis.settings import hints_of
 from dashboard.page import ids
 
-Kind = Literal["text", "lines", "number", "numbers", "flag", "choice", "choices", "files", "file"]  # of a field's value
+FieldKind = Literal["text", "lines", "number", "numbers", "flag", "choice", "choices", "files", "file"]  # of its value
 Schema = Mapping[str, Any]  # a field of the settings as JSON schema describes it
 
 
@@ -40,7 +40,7 @@ def form() -> html.Div:
     )
 
 
-def wrapped(name: str, kind: Kind, component: Any, missing: str = "") -> html.Div:
+def wrapped(name: str, kind: FieldKind, component: Any, missing: str = "") -> html.Div:
     """A control with the name and kind of its value for the scripts; `missing` is said when a needed one is empty."""
     attributes = {"data-field": name, "data-type": kind}
     if missing:

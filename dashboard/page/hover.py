@@ -15,7 +15,7 @@ from dashboard.drawn import drawn_maps
 from dashboard.maps import MAPS
 from dashboard.maps.legend import entries
 from dashboard.maps.look import Look
-from dashboard.maps.panel import Label, Panel
+from dashboard.maps.panel import Panel, PanelLabel
 from dashboard.maps.profile import Profile
 from dashboard.maps.tooltip import Best
 from dashboard.numbers import address_of, compared_addresses
@@ -23,16 +23,16 @@ from dashboard.palette import Colours
 from dashboard.state import TABLE
 from dashboard.view import View
 
-Packed = dict[str, Any]  # plain data for the browser's scripts
+PackedView = dict[str, Any]  # plain data for the browser's scripts
 
 
 _LARGEST_BESIDE_TABLE = 14  # pixels of a cell
 
 
-def packed(view: View, dark: bool) -> Packed:
+def packed(view: View, dark: bool) -> PackedView:
     """Every panel's looks and words, and what every head does best. Arrays run over layers, then heads."""
     drawn = drawn_maps(view, dark)
-    labels: list[Label] = []
+    labels: list[PanelLabel] = []
     for panel in view.panels:
         if panel.label is not None and panel.label not in labels:
             labels.append(panel.label)
@@ -65,7 +65,7 @@ def packed(view: View, dark: bool) -> Packed:
     }
 
 
-def _around(view: View, palette: Colours, dark: bool) -> Packed:
+def _around(view: View, palette: Colours, dark: bool) -> PackedView:
     """What stands around the maps and follows the controls; the scripts' rules make the same."""
     shown = view.shown
     if shown is None:
@@ -82,7 +82,7 @@ def _around(view: View, palette: Colours, dark: bool) -> Packed:
     }
 
 
-def _panel(panel: Panel, labels: list[Label]) -> Packed:
+def _panel(panel: Panel, labels: list[PanelLabel]) -> PackedView:
     return {
         "key": panel.key,
         "title": panel.title,
@@ -94,7 +94,7 @@ def _panel(panel: Panel, labels: list[Label]) -> Packed:
     }
 
 
-def _look(look: Look) -> Packed:
+def _look(look: Look) -> PackedView:
     return {
         "shades": list(look.shades),
         "codes": _bytes(look.codes),
@@ -104,7 +104,7 @@ def _look(look: Look) -> Packed:
     }
 
 
-def _profile(profile: Profile | None) -> Packed | None:
+def _profile(profile: Profile | None) -> PackedView | None:
     if profile is None:
         return None
     return {
@@ -115,7 +115,7 @@ def _profile(profile: Profile | None) -> Packed | None:
     }
 
 
-def _best(view: View) -> Packed | None:
+def _best(view: View) -> PackedView | None:
     """From the first map that knows what heads do best; None where that is the map on the page, whose rules tell it."""
     for each in MAPS:
         shown = view.of(each)
@@ -125,7 +125,7 @@ def _best(view: View) -> Packed | None:
     return None
 
 
-def _packed_best(best: Best) -> Packed:
+def _packed_best(best: Best) -> PackedView:
     return {
         "count": len(best.item),
         "titles": list(best.titles),

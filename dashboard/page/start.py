@@ -12,7 +12,7 @@ from dashboard.maps.legend import legend
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import all_controls, unfolded
 from dashboard.page.layout import THEMES, page
-from dashboard.setting import Values
+from dashboard.setting import SettingValues
 from dashboard.state import MODELS, ViewState
 from dashboard.view import View, open_view
 
@@ -22,7 +22,7 @@ def started(
     models: Path | None,
     read_only: bool,
     address: str,
-    screen: Values,
+    screen: SettingValues,
     jobs: list[Any],
     theme: str = "",
 ) -> Component:
@@ -45,8 +45,8 @@ def started(
 
 
 def _calls(
-    catalogue: Catalogue, models: Path | None, read_only: bool, address: str, screen: Values, jobs: list[Any]
-) -> Iterator[tuple[Values, Any]]:
+    catalogue: Catalogue, models: Path | None, read_only: bool, address: str, screen: SettingValues, jobs: list[Any]
+) -> Iterator[tuple[SettingValues, Any]]:
     """What the callbacks declare and what they give, as if the address had just been opened."""
     drawing = callbacks.painting()
     asked = _blank(drawing["inputs"]) | {"address": address, "screen": screen}
@@ -69,7 +69,7 @@ def _fill_texts(parts: Mapping[str, Component], view: View, dark: bool) -> None:
         parts[ids.LEGEND].children = legend(view.shown, dark)
 
 
-def _blank(inputs: Mapping[str, Any]) -> Values:
+def _blank(inputs: Mapping[str, Any]) -> SettingValues:
     """The inputs of a callback before anybody has chosen anything."""
     return {name: {} if isinstance(each, dict) else None for name, each in inputs.items()}
 

@@ -17,7 +17,7 @@ from dashboard.web import exports, numbers, pages, scripts, start
 from dashboard.web.api import create_api
 from dashboard.web.dash_requests import DashRequests
 from dashboard.web.guard import Guard, policy
-from dashboard.web.live import Watch, tell
+from dashboard.web.live import JobWatch, tell
 from dashboard.web.nowhere import add_nowhere
 
 ASSETS = Path(__file__).parent.parent.parent / "assets"
@@ -49,7 +49,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     server.include_router(numbers.routes(catalogue))
     server.mount("/api", create_api(catalogue, engine, access, models))
 
-    watch = Watch(engine)
+    watch = JobWatch(engine)
 
     async def live(socket: WebSocket) -> None:
         await tell(socket, watch)

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from dashboard.access import Access, Role
+from dashboard.access import Access, AccessRole
 from dashboard.state import ViewState
 from dashboard.web.logins import Logins, TooManyLogins
 
@@ -65,7 +65,7 @@ class Guard:
         except (TooLarge, TooSlow) as error:
             await refusal(error)(scope, receive, self._with_headers(scope, send))
 
-    async def _admitted(self, scope: Scope) -> tuple[Role | None, Response | None]:
+    async def _admitted(self, scope: Scope) -> tuple[AccessRole | None, Response | None]:
         """What the sender may do, and the answer if the request is refused."""
         headers = Headers(scope=scope)
         if not self._access.answers_to(_host(headers.get("host", ""))):
@@ -78,7 +78,7 @@ class Guard:
             return None, PlainTextResponse("Too many wrong logins. Please wait.", 429, wait)
         return role, self._refusal(scope, headers, role)
 
-    def _refusal(self, scope: Scope, headers: Headers, role: Role | None) -> Response | None:
+    def _refusal(self, scope: Scope, headers: Headers, role: AccessRole | None) -> Response | None:
         if role is None:
             challenge = {"WWW-Authenticate": 'Basic realm="Head Atlas", charset="UTF-8"'}
             return PlainTextResponse("Please log in.", 401, challenge)

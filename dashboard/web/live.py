@@ -20,7 +20,7 @@ QUIET = 2.0  # the same while nothing runs
 MAX_FRAME = 4096  # bytes of what a page may send; it has nothing to say
 
 
-class Watch:
+class JobWatch:
     """The jobs as all open pages are told them: looked at and written once for all."""
 
     def __init__(self, engine: Engine) -> None:
@@ -45,7 +45,7 @@ class SentJobs:
     busy: bool
 
 
-async def tell(socket: WebSocket, watch: Watch) -> None:
+async def tell(socket: WebSocket, watch: JobWatch) -> None:
     """Send the jobs whenever something has changed, until the page is closed."""
     await socket.accept()
     last = ""

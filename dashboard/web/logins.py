@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from dashboard.access import Access, Role, login_name
+from dashboard.access import Access, AccessRole, login_name
 
 FREE = 5  # wrong logins of an address that cost nothing
 LONGEST = 60.0  # seconds that an address waits at most after one more
@@ -42,7 +42,7 @@ class Logins:
         self._guesses: dict[str, _Guesses] = {}
         self._waiting = 0
 
-    async def role(self, authorization: str | None, address: str) -> Role | None:
+    async def role(self, authorization: str | None, address: str) -> AccessRole | None:
         """What the sender may do; None: a login is needed. Raises TooManyLogins."""
         role = self._access.role_of(authorization)
         if role is not None or not authorization:

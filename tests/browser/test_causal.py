@@ -6,7 +6,7 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
-from analysis.methods.causal.plan import ROLES
+from analysis.methods.causal.plan import HEAD_ROLES
 from analysis.results.shipped import shipped_scores
 from dashboard.maps.causal.gates import reduced
 from tests.browser.harness import MAPS, cell, drawn, maps
@@ -69,7 +69,9 @@ def test_from_a_yellow_cell_of_the_shipped_map_to_its_gates(visit):
     gates = page.locator(".head-card .dots").first
     assert gates.locator(".dot-row").count() == 5
     for seed in range(5):
-        f, n = (float(scores.score.sel(item="math", sample=f"seed {seed}", kind=kind)[row, head]) for kind in ROLES[:2])
+        f, n = (
+            float(scores.score.sel(item="math", sample=f"seed {seed}", kind=kind)[row, head]) for kind in HEAD_ROLES[:2]
+        )
         label = re.compile(re.escape(f"seed {seed}: G⁻ {f:.2f}, G⁺ {1 - n:.2f}"))
         expect(gates).to_have_attribute("aria-label", label)
 

@@ -10,13 +10,13 @@ import xarray as xr
 from analysis.methods.ablation.result import ERROR, part_name
 from analysis.methods.ablation.result import KINDS as OFF
 from analysis.methods.behaviour.measures import SCORE
-from analysis.methods.causal.fits import Gates
+from analysis.methods.causal.fits import FittedGates
 from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
 from analysis.methods.relation_layer import scores_of_hits
 from analysis.methods.relation_scores import KINDS
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Item, Provenance
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Missing, Scores, part_array
 
 FOLDER = Path(__file__).parent
@@ -47,7 +47,7 @@ def function_result(described: dict) -> Scores:
     for each in relations:
         enough = each["kept"] >= 30
         told = {"pairs": 60, "kept": each["kept"], "applicable": enough, "k": 10, "hash": each["name"]}
-        items.append(Item(each["name"], each["title"], each["category"], each.get("sentence", ""), **told))
+        items.append(ScoredItem(each["name"], each["title"], each["category"], each.get("sentence", ""), **told))
     card = card_of(described["layers"], described["heads"])
     settings = {"k_standard": 10, "k_copying": 1}
     provenance = Provenance(card, "function", "1", settings, tuple(items), "cpu", {}, "2026-01-01T00:00:00Z", "0")
@@ -85,7 +85,7 @@ def causal_result(described: dict) -> Scores:
     results = []
     for each in described["tasks"]:
         variant = CONTRAST if each.get("contrast") else TASK
-        item = Item(each["name"], each["title"], variant.name)
+        item = ScoredItem(each["name"], each["title"], variant.name)
         gradient = {name: np.array(values) for name, values in each.get("gradient", {}).items()}
         results.append(TaskResult(item, _roles(each), TaskRecord(), None, gradient))
     settings = {**asdict(GateSettings()), "seeds": described["seeds"]}
@@ -103,7 +103,7 @@ def _roles(task: dict) -> dict[int, np.ndarray]:
             gate = np.array(shut)
             roles[seed] = np.stack([1 - gate, np.full(gate.shape, np.nan), gate])
         else:
-            roles[seed] = Gates(np.array(task["open"][seed]), np.array(shut), {}).roles()
+            roles[seed] = FittedGates(np.array(task["open"][seed]), np.array(shut), {}).roles()
     return roles
 
 
@@ -127,7 +127,7 @@ def ablation_result(described: dict) -> Scores:
 def plain_result(described: dict, method: str, kinds: tuple[str, ...]) -> Scores:
     """Values [layer][head] of each item and kind; null was not computed."""
     items = described["items"]
-    told = tuple(Item(each["name"], each["title"], method) for each in items)
+    told = tuple(ScoredItem(each["name"], each["title"], method) for each in items)
     card = card_of(described["layers"], described["heads"])
     provenance = Provenance(card, method, "1", {}, told, "cpu", {}, "2026-01-01T00:00:00Z", "0")
     values = np.array([[[each["values"][kind]] for kind in kinds] for each in items], float)

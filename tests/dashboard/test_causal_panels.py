@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from analysis.data.tasks import builtin
-from analysis.methods.causal.fits import Gates
+from analysis.methods.causal.fits import FittedGates
 from analysis.methods.causal.plan import curves_of
 from analysis.methods.causal.report import causal_text
 from analysis.methods.causal.report import head_gates as report_gates
 from analysis.methods.causal.result import CONTRAST, STAGES, TASK, Curves, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import HeadId
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import first_seeds, reduced, shares
@@ -36,12 +36,12 @@ EFFECT = np.array([[-1.0, 0.5], [0.0, -0.2]])
 
 def item_of(task, category=TASK.name):
     """A task as provenance has it."""
-    return Item(task.name, task.title, category, task.sentence, task.hash, len(task.train), len(task.train))
+    return ScoredItem(task.name, task.title, category, task.sentence, task.hash, len(task.train), len(task.train))
 
 
 def small(seeds=2, effect=None, gradient=None, untouched=None):
     """Two layers of two heads, two seeds of Math; Syntax is still to come."""
-    fitted = {seed: Gates(np.array(OPEN[seed]), np.array(SHUT[seed]), CURVES) for seed in range(seeds)}
+    fitted = {seed: FittedGates(np.array(OPEN[seed]), np.array(SHUT[seed]), CURVES) for seed in range(seeds)}
     roles = {seed: gates.roles() for seed, gates in fitted.items()}
     record = TaskRecord(untouched=untouched, prompts=8, curves=curves_of(fitted, ()))
     math = TaskResult(item_of(builtin()["math"]), roles, record, effect, gradient or {})
@@ -163,7 +163,7 @@ def test_contrasted_pairs_have_one_gate_and_no_interference():
     gate = np.array([[0.1, 1.0], [1.0, 0.6]])
     roles = {0: np.stack([1 - gate, np.full((2, 2), np.nan), gate])}
     record = TaskRecord(curves=Curves(seeds=(0,), free=((1.0,),)))
-    pairs = TaskResult(Item("pairs", "Pairs", CONTRAST.name), roles, record)
+    pairs = TaskResult(ScoredItem("pairs", "Pairs", CONTRAST.name), roles, record)
     settings = {name: value for name, value in asdict(GateSettings()).items() if not name.startswith("push_")}
     scores = causal_scores(CARD, [pairs], {**settings, "seeds": 1}, "cpu")
     panel = panels_of(state(view="causal", columns="any"), scores)["pairs seed 0"]

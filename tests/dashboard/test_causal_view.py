@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.methods.causal.method import CausalMethod
-from analysis.methods.causal.result import CONTRAST, ROLES, Untouched
+from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, Untouched
 from analysis.methods.causal.settings import GateSettings
 from analysis.models import builtin as default_model
 from analysis.results import catalogue as catalogue_module
@@ -216,7 +216,7 @@ def test_downloads_of_the_causal_map(server, catalogue):
     client = TestClient(server, base_url="http://localhost")
     frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{causal(ODD)}").content))
     assert set(frame["sample"]) == {"always", "any"}
-    assert set(frame["kind"]) == set(ROLES)
+    assert set(frame["kind"]) == set(HEAD_ROLES)
     scores = catalogue.result(odd_scores().provenance.model, "causal")
     mine = frame[(frame["item"] == "math") & (frame["sample"] == "any") & (frame["kind"] == "interference")]
     assert mine["score"].to_numpy() == pytest.approx(reduced(scores, "math", "any")[1].ravel())

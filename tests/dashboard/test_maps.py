@@ -14,12 +14,12 @@ from starlette.testclient import TestClient
 from analysis import methods
 from analysis.jobs.engine import Engine
 from analysis.methods.method import Command
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
 from dashboard.access import Access
 from dashboard.maps import MAPS, register
 from dashboard.maps.map import Map
-from dashboard.maps.plain import Plain, PlainPanel
+from dashboard.maps.plain import PlainPanel, PlainPanels
 from dashboard.page import callbacks, ids
 from dashboard.setting import Part
 from dashboard.state import ViewState
@@ -47,13 +47,13 @@ class PlainMap(Map[Part]):
     def plain(self, shown):
         """One panel, with the scores as they are."""
         value = shown.result.score.sel(item="even", kind="even", sample=ONLY_SAMPLE).values
-        return Plain([PlainPanel("even", "Even", value, np.zeros(value.shape, np.int8), member=value > 0.5)])
+        return PlainPanels([PlainPanel("even", "Even", value, np.zeros(value.shape, np.int8), member=value > 0.5)])
 
 
 def scores_of(method):
     """Heads 0 and 2 are even, in every layer of a small model."""
     card = odd_scores().provenance.model
-    item = Item("even", "Even", "toy", pairs=1, kept=1)
+    item = ScoredItem("even", "Even", "toy", pairs=1, kept=1)
     labels = (["even"], ["even"], [ONLY_SAMPLE], list(card.layers), list(range(card.heads)))
     values = np.broadcast_to((np.arange(card.heads) % 2 == 0) * 0.9, (1, 1, 1, len(card.layers), card.heads))
     coords = dict(zip(DIMS, labels, strict=True))

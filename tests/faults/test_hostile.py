@@ -40,7 +40,7 @@ from dashboard.state import ViewState
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.web.application import create_app
 from dashboard.web.guard import MAX_BODY, MAX_VALUES, Guard
-from dashboard.web.live import Watch
+from dashboard.web.live import JobWatch
 from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 
@@ -814,7 +814,7 @@ def test_many_pages_look_at_the_jobs_once(store, monkeypatch):
     """However many pages listen, the jobs are read from the store once and not once per page."""
     engine, looks = Engine(store), []
     monkeypatch.setattr(engine, "jobs", lambda: looks.append(1) or [])
-    watch = Watch(engine)
+    watch = JobWatch(engine)
     assert {watch.jobs().text for _ in range(50)} == {"[]"}
     assert len(looks) <= 2
 

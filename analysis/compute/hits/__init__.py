@@ -28,7 +28,7 @@ come from `Heads`, X from `Sources`, U from an `Unembedding`, so that another me
 """
 
 from analysis.compute.hits.counter import HitCounter
-from analysis.compute.hits.counts import Counts
+from analysis.compute.hits.counts import HitCounts
 from analysis.compute.hits.inputs import Heads, Inputs, Sources
 from analysis.compute.hits.query import Query
 from analysis.compute.hits.rows import HeadRelation, Ranks, ranks_of_heads
@@ -36,10 +36,10 @@ from analysis.compute.hits.token_sources import TokenSources, weights_inputs
 from analysis.compute.hits.unembedding import Unembedding
 
 __all__ = [
-    "Counts",
     "HeadRelation",
     "Heads",
     "HitCounter",
+    "HitCounts",
     "Inputs",
     "Query",
     "Ranks",

@@ -11,7 +11,7 @@ from analysis.compute.hits.query import Query
 
 DRAWS = 5  # times that the targets are shuffled
 
-_Pair = tuple[int, int, int]  # a source as its index, a target as its token, k
+_TokenPair = tuple[int, int, int]  # a source as its index, a target as its token, k
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ControlQuery:
     def of(cls, query: Query) -> Self:
         """A relation's draws depend on its own pairs alone, not on what else is asked."""
         own = query.sources.tolist()  # of a source of several tokens the last one, at which it is read
-        index: dict[_Pair, int] = {}
+        index: dict[_TokenPair, int] = {}
         itself, shuffled, members, copying = [], [], [], []
         for true in _pairs_by_relation(query):
             with_itself = [(source, own[source], k) for source, _, k in true]
@@ -53,7 +53,7 @@ class ControlQuery:
         return cls(control, own_of, tuple(itself), tuple(shuffled), torch.tensor(copying))
 
 
-def _pairs_by_relation(query: Query) -> Iterator[list[_Pair]]:
+def _pairs_by_relation(query: Query) -> Iterator[list[_TokenPair]]:
     """The pairs of each relation."""
     source, k = query.source_of.tolist(), query.k.tolist()
     target = query.targets[query.target_of.cpu()].tolist()
@@ -61,7 +61,7 @@ def _pairs_by_relation(query: Query) -> Iterator[list[_Pair]]:
         yield [(source[pair], target[pair], k[pair]) for pair in members.tolist()]
 
 
-def _draws(true: Sequence[_Pair]) -> Iterator[list[_Pair]]:
+def _draws(true: Sequence[_TokenPair]) -> Iterator[list[_TokenPair]]:
     """The pairs with their targets shuffled, several times; those that are true ones all the same are left out."""
     true_pairs = set(true)
     for seed in range(DRAWS):
@@ -74,6 +74,6 @@ def _draws(true: Sequence[_Pair]) -> Iterator[list[_Pair]]:
         yield draw
 
 
-def _indices(pairs: Sequence[_Pair], index: dict[_Pair, int]) -> Tensor:
+def _indices(pairs: Sequence[_TokenPair], index: dict[_TokenPair, int]) -> Tensor:
     """Where pairs stand among all, new ones at the end."""
     return torch.tensor([index.setdefault(pair, len(index)) for pair in pairs], dtype=torch.long)

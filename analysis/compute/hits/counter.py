@@ -7,7 +7,7 @@ from torch import Tensor
 
 from analysis.compute.hits.comparison import Compare
 from analysis.compute.hits.controls import Controls
-from analysis.compute.hits.counts import Counts
+from analysis.compute.hits.counts import HitCounts
 from analysis.compute.hits.deciding import true_claims
 from analysis.compute.hits.elimination import Elimination
 from analysis.compute.hits.inputs import Inputs
@@ -29,7 +29,7 @@ class HitCounter:
         self._elimination = Elimination.of(self._inputs, self._compare)
         self._controls = Controls.of(self._elimination) if controls else None  # without, hits are all that is counted
 
-    def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, Counts]]:
+    def count(self, layers: Sequence[int], progress: Progress = silent) -> Iterator[tuple[int, HitCounts]]:
         """Each layer with its numbers: some are looked through, their survivors counted, and so on with the next."""
         group_layers: list[int] = []
         group: list[Survivors] = []
@@ -42,7 +42,9 @@ class HitCounter:
                 yield from self._counted(Survivors.join(group), group_layers, progress)
                 group_layers, group = [], []
 
-    def _counted(self, survivors: Survivors, layers: Sequence[int], progress: Progress) -> Iterator[tuple[int, Counts]]:
+    def _counted(
+        self, survivors: Survivors, layers: Sequence[int], progress: Progress
+    ) -> Iterator[tuple[int, HitCounts]]:
         """The numbers of a group of layers."""
         true = true_claims(self._inputs, self._compare, survivors, layers, progress)
         query = self._inputs.query
@@ -51,7 +53,7 @@ class HitCounter:
         heads = self._inputs.heads.card.heads
         for position, layer in enumerate(layers):
             own = slice(position * heads, (position + 1) * heads)
-            yield layer, Counts(hits[..., own], beyond[..., own], copied[..., own], control[..., own])
+            yield layer, HitCounts(hits[..., own], beyond[..., own], copied[..., own], control[..., own])
 
     def _compared(self, true: Survivors, hits: Tensor, layers: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
         """What the hits [R, 2, L · H] are worth, in the same shape."""

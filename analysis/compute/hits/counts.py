@@ -6,7 +6,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Counts:
+class HitCounts:
     """Numbers [relation, promoted | suppressed, head]; NaN where something was not measured.
 
     Hits divided by the relation's kept pairs are the relation score φ and the suppression score φ⁻, each from 0 (no

@@ -47,7 +47,7 @@ class Elimination:
     def survivors(self, layer: int, position: int) -> Survivors:
         """Of all claims about a layer, at this position of the run, those that are not refuted."""
         model, query = self.inputs.heads, self.inputs.query
-        heads = _Heads(self.inputs.sources.x(layer), scaled(model.values(layer)), scaled(model.outputs(layer)))
+        heads = _LayerHeads(self.inputs.sources.x(layer), scaled(model.values(layer)), scaled(model.outputs(layer)))
         products = _Products.of(heads, self, self.inputs.targets, int(query.k.max()))
         claims = _first_look(products, query, self.compare)
         claims = claims.unrefuted(products.moved.flatten(0, 1), self.compare)
@@ -65,7 +65,7 @@ class Elimination:
         query = self.inputs.query
         sources, source = query.source_of[pair].unique(return_inverse=True)
         targets, target = query.target_of[pair].unique(return_inverse=True)
-        heads = _Heads(x.index_select(0, sources), scaled(head.w_v[None]), scaled(head.w_o[None]))
+        heads = _LayerHeads(x.index_select(0, sources), scaled(head.w_v[None]), scaled(head.w_o[None]))
         k = query.k[pair]
         products = _Products.of(heads, self, self.inputs.targets.index_select(0, targets), int(k.max()))
         rows = products.a[0].index_select(0, source).mul_(signs(way))
@@ -74,7 +74,7 @@ class Elimination:
         claims = claims.unrefuted(products.moved.flatten(0, 1), self.compare)
         return self._survivors(heads, products, claims, owner)
 
-    def _survivors(self, heads: "_Heads", products: "_Products", claims: "_Claims", first_owner: int) -> Survivors:
+    def _survivors(self, heads: "_LayerHeads", products: "_Products", claims: "_Claims", first_owner: int) -> Survivors:
         """Those that the targets do not refute either."""
         claims = claims.unrefuted(products.b[:, : _SECOND_TARGETS * products.k], self.compare)
         claims = claims.unrefuted(products.b, self.compare)
@@ -95,7 +95,7 @@ def _largest_norm(sample: Tensor, targets: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class _Heads:
+class _LayerHeads:
     """Some heads of a layer and what enters them."""
 
     x: Tensor  # [S, d]
@@ -119,7 +119,7 @@ class _Products:
     k: int  # the query's largest
 
     @classmethod
-    def of(cls, heads: _Heads, first_pass: Elimination, targets: Tensor, k: int) -> Self:  # targets [T, d]
+    def of(cls, heads: _LayerHeads, first_pass: Elimination, targets: Tensor, k: int) -> Self:  # targets [T, d]
         """All products that the looks share."""
         count, d_head, d = heads.w_o.shape
         a = torch.einsum("sd,gde->gse", heads.x, heads.w_v)
@@ -136,7 +136,7 @@ class _Products:
         return cls(a, b, moved_b.unflatten(1, (2, -1)), slack, k)
 
 
-def _slack(heads: _Heads, a: Tensor, b_norm: Tensor, u_norm: Tensor) -> Tensor:  # [H, S]
+def _slack(heads: _LayerHeads, a: Tensor, b_norm: Tensor, u_norm: Tensor) -> Tensor:  # [H, S]
     """A bound on the rounding error of the difference of two entries a · b of a row.
 
     a has an error relative to ‖x‖ ‖W_V‖, which the product multiplies by ‖b‖; b has one relative to ‖W_O‖ ‖u‖, which it
@@ -229,7 +229,7 @@ def _first_look(products: _Products, query: Query, compare: Compare) -> _Claims:
     return _Claims(heads, bucket, pair, source, query.k.index_select(0, pair), claim_rows, claim_high)
 
 
-def _survivors(heads: _Heads, inputs: Inputs, claims: _Claims, first_owner: int) -> Survivors:
+def _survivors(heads: _LayerHeads, inputs: Inputs, claims: _Claims, first_owner: int) -> Survivors:
     """The remaining claims, sorted by the row that they are about, with the rows from float64 products."""
     rows, index = (claims.bucket * len(heads.x) + claims.source).unique(return_inverse=True)
     order = index.argsort(stable=True)
@@ -262,7 +262,7 @@ def _survivors(heads: _Heads, inputs: Inputs, claims: _Claims, first_owner: int)
     return survivors.take(not_zero.nonzero().squeeze(1))
 
 
-def _row_vectors(heads: _Heads, rows: Tensor) -> tuple[Tensor, Tensor]:  # [r] → [r, d_head], [r, d] float64
+def _row_vectors(heads: _LayerHeads, rows: Tensor) -> tuple[Tensor, Tensor]:  # [r] → [r, d_head], [r, d] float64
     """X W_V and x W_V W_O of rows, each given as bucket · S + source and ascending."""
     _, d_head, d = heads.w_o.shape
     bucket, source = rows // len(heads.x), rows % len(heads.x)

@@ -7,7 +7,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-Source = int | Sequence[int]  # a token, or several
+TokenSource = int | Sequence[int]  # a token, or several
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Query:
     members: tuple[Tensor, ...]  # a relation's pairs, as indices into P
 
     @classmethod
-    def of(cls, relations: Sequence[tuple[Sequence[tuple[Source, int]], int]]) -> Self:
+    def of(cls, relations: Sequence[tuple[Sequence[tuple[TokenSource, int]], int]]) -> Self:
         """From each relation's kept token pairs and its k."""
         pairs: dict[tuple[tuple[int, ...], int, int], int] = {}  # (source, target, k) → its index
         members = []

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from analysis.compute.memory import give_back
-from analysis.compute.watching import See, Watch
+from analysis.compute.watching import LayerWatch, See
 from analysis.compute.weights import Weights
 from analysis.errors import UnknownFamily
 
@@ -22,7 +22,7 @@ Seen = Callable[[int, Tensor], None]  # a layer, and what was seen there
 _LARGE = 64 << 20  # bytes of a layer's weights, from which on it pays to give memory back between layers
 
 
-class Prompts(Protocol):
+class PromptBatch(Protocol):
     """B sequences of T tokens."""
 
     @property
@@ -68,7 +68,7 @@ class LayeredModel:
         self._is_large = any(_size(module) >= _LARGE for module in self._layers.values())
         self._fill_around_layers()
 
-    def run(self, prompts: Prompts, watch: Watch, seen: Seen, last: int) -> None:
+    def run(self, prompts: PromptBatch, watch: LayerWatch, seen: Seen, last: int) -> None:
         """Run some prompts as far as the last layer that is needed; `watch` says where to look."""
         device = self._weights.device
         mask = prompts.mask()

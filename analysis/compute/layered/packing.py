@@ -16,7 +16,7 @@ LENGTH = 64  # tokens of sources in a sequence: attention stays cheap, and local
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedSources:
     """B sequences of T tokens."""
 
     ids: Tensor  # [B, T]
@@ -35,20 +35,20 @@ class Packed:
         nothing = torch.finfo(torch.float32).min
         return torch.where(allowed, 0.0, nothing)[:, None]
 
-    def split(self, at_once: int) -> "list[tuple[Packed, Tensor]]":
+    def split(self, at_once: int) -> "list[tuple[PackedSources, Tensor]]":
         """In parts of at most so many sequences, each with the sources [n] that are in it."""
         parts = []
         for start in range(0, len(self.ids), at_once):
             rows = slice(start, start + at_once)
             inside = ((self.row >= start) & (self.row < start + at_once)).nonzero().squeeze(1)
-            part = Packed(
+            part = PackedSources(
                 self.ids[rows], self.positions[rows], self.group[rows], self.row[inside] - start, self.column[inside]
             )
             parts.append((part, inside))
         return parts
 
 
-def packed(prefix: Sequence[int], sources: Sequence[Sequence[int]]) -> Packed:
+def packed(prefix: Sequence[int], sources: Sequence[Sequence[int]]) -> PackedSources:
     """Sources one after the other, in a new sequence whenever one is full."""
     sequences: list[_Sequence] = []
     rows, columns = [], []
@@ -61,7 +61,7 @@ def packed(prefix: Sequence[int], sources: Sequence[Sequence[int]]) -> Packed:
     for sequence in sequences:
         while len(sequence.ids) < length:
             sequence.add([sequence.ids[-1]])
-    return Packed(
+    return PackedSources(
         ids=torch.tensor([sequence.ids for sequence in sequences]),
         positions=torch.tensor([sequence.positions for sequence in sequences]),
         group=torch.tensor([sequence.group for sequence in sequences]),

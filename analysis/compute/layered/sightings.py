@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from analysis.compute.layered.model import LayeredModel
-from analysis.compute.layered.packing import Packed
-from analysis.compute.watching import Watch
+from analysis.compute.layered.packing import PackedSources
+from analysis.compute.watching import LayerWatch
 from analysis.compute.weights import Weights
 from analysis.errors import StoreError
 from analysis.progress import Progress
@@ -53,7 +53,7 @@ class Sightings:
 
 
 def run(
-    weights: Weights, prompts: Packed, watch: Watch, width: int, layers: Sequence[int], progress: Progress
+    weights: Weights, prompts: PackedSources, watch: LayerWatch, width: int, layers: Sequence[int], progress: Progress
 ) -> Sightings:
     """Run the prompts up to the last of some layers, one layer's weights in memory at a time.
 
@@ -74,7 +74,7 @@ class _Keeping:
     """Keeps what is seen of some prompts, and tells how far they are."""
 
     sightings: Sightings
-    prompts: Packed
+    prompts: PackedSources
     sources: Tensor  # [n] which of the sources they hold
     layers: Sequence[int]  # those that are needed
     progress: Progress

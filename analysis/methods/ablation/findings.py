@@ -14,8 +14,8 @@ from analysis.methods.ablation.result import (
     sure_changes,
 )
 from analysis.models.card import HeadId
-from analysis.results.findings import Finding, Question
-from analysis.results.provenance import Item
+from analysis.results.findings import Finding, SearchQuestion
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
 _LISTED = 12  # heads of an item
@@ -34,7 +34,7 @@ def ablation_findings(scores: Scores, head: HeadId) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def ablation_answers(scores: Scores, question: Question) -> list[Finding]:
+def ablation_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The heads without which the items change most that a question names."""
     sure = sure_changes(scores)
     findings = []
@@ -48,11 +48,11 @@ def ablation_answers(scores: Scores, question: Question) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def _changes(scores: Scores, item: Item) -> Floats:  # [layer, head]
+def _changes(scores: Scores, item: ScoredItem) -> Floats:  # [layer, head]
     return np.asarray(scores.score.sel(item=item.name, kind=_KIND, sample=ONLY_SAMPLE).values, dtype=np.float64)
 
 
-def _finding(scores: Scores, item: Item, cell: tuple[int, int]) -> Finding:
+def _finding(scores: Scores, item: ScoredItem, cell: tuple[int, int]) -> Finding:
     changes = _changes(scores, item)
     change = float(changes[cell])
     rank, _, by_gain = place_words(changes, cell).partition(" ")
@@ -66,13 +66,13 @@ def _finding(scores: Scores, item: Item, cell: tuple[int, int]) -> Finding:
     return Finding(head, text, float(1 - np.exp(-abs(change))), NAME, item.name, _KIND)
 
 
-def _error(scores: Scores, item: Item, cell: tuple[int, int]) -> str:
+def _error(scores: Scores, item: ScoredItem, cell: tuple[int, int]) -> str:
     """The 95 % interval, where there is one."""
     half = margin(scores, item.name, _KIND, cell)
     return "" if half is None else f" ± {half:.2f}"
 
 
-def _accuracy(scores: Scores, item: Item, cell: tuple[int, int]) -> str:
+def _accuracy(scores: Scores, item: ScoredItem, cell: tuple[int, int]) -> str:
     """How many answers are right without it, of how many prompts."""
     change = scores.part(part_name(ACCURACY, _KIND), item.name)
     record = record_of(scores, item.name)

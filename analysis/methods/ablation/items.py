@@ -7,11 +7,10 @@ from typing import ClassVar
 from analysis.data.prompts import Encoded, encode
 from analysis.data.relation_prompts import relation_prompts
 from analysis.data.relations import Relation
-from analysis.data.tasks import Item as TaskPrompt
-from analysis.data.tasks import Task
+from analysis.data.tasks import Task, TaskPrompt
 from analysis.errors import TaskError
 from analysis.models.vocabulary import Vocabulary
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 
 PROMPT = "prompt"
 MOST_TOKENS = 1_024  # of a prompt
@@ -19,7 +18,7 @@ _UNUSABLE = "Prompt and target must not share a token: begin the target with a s
 
 
 @dataclass(frozen=True)
-class Prompts:
+class EncodedPrompts:
     """Of an item, as a model reads them."""
 
     encoded: tuple[Encoded, ...]
@@ -43,17 +42,19 @@ class TaskItem:
         """What a score depends on."""
         return self.task.hash
 
-    def described(self, kept: int) -> Item:
+    def described(self, kept: int) -> ScoredItem:
         """As provenance has it."""
         task = self.task
-        return Item(task.name, task.title, "task", task.sentence, task.hash, pairs=len(task.validation), kept=kept)
+        return ScoredItem(
+            task.name, task.title, "task", task.sentence, task.hash, pairs=len(task.validation), kept=kept
+        )
 
-    def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> Prompts:
+    def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """The first so many; kinds of questions take turns in them."""
         usable = _usable(encode(self.task.validation, vocabulary, size))
         if not usable:
             raise TaskError(f"no prompt of {self.name} can be used with this model", _UNUSABLE)
-        return Prompts(tuple(usable[:most]), len(usable))
+        return EncodedPrompts(tuple(usable[:most]), len(usable))
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,12 @@ class RelationItem:
         """What a score depends on."""
         return f"{self.relation.hash}{'-templates' if self.templates else ''}"
 
-    def described(self, kept: int) -> Item:
+    def described(self, kept: int) -> ScoredItem:
         """As provenance has it."""
         one = self.relation
-        return Item(one.name, one.title, one.category, one.sentence, one.hash, pairs=len(one.pairs), kept=kept)
+        return ScoredItem(one.name, one.title, one.category, one.sentence, one.hash, pairs=len(one.pairs), kept=kept)
 
-    def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> Prompts:
+    def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """From the first pairs on."""
         encoded, kept = relation_prompts(self.relation, vocabulary, size, self.templates, most)
         if not encoded:
@@ -86,7 +87,7 @@ class RelationItem:
                 f"no pair of {self.relation.title} is made of single tokens of this model",
                 "`python -m analysis relations MODEL` says which relations have any.",
             )
-        return Prompts(tuple(encoded), kept)
+        return EncodedPrompts(tuple(encoded), kept)
 
 
 @dataclass(frozen=True)
@@ -103,16 +104,18 @@ class PromptItem:
         """What a score depends on."""
         return hashlib.sha256(f"{self.prompt}\0{self.target}".encode()).hexdigest()[:16]
 
-    def described(self, kept: int) -> Item:
+    def described(self, kept: int) -> ScoredItem:
         """As provenance has it; the text itself is part of it."""
-        return Item(PROMPT, "Your prompt", PROMPT, f"{self.prompt} → {self.target}", self.hash, pairs=1, kept=kept)
+        return ScoredItem(
+            PROMPT, "Your prompt", PROMPT, f"{self.prompt} → {self.target}", self.hash, pairs=1, kept=kept
+        )
 
-    def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> Prompts:
+    def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """The one."""
         usable = _usable(encode([TaskPrompt(PROMPT, self.prompt, self.target)], vocabulary, size))
         if not usable:
             raise TaskError("this prompt cannot be used with this model", _UNUSABLE)
-        return Prompts(tuple(usable), 1)
+        return EncodedPrompts(tuple(usable), 1)
 
 
 AblationItem = TaskItem | RelationItem | PromptItem

@@ -12,7 +12,7 @@ from analysis.methods.ablation.result import LEAST_CHANGE, NAME, POSITION_WORDS,
 from analysis.methods.ablation.settings import AblationSettings
 from analysis.methods.method import Asked, Command, Method
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import Data, Provenance
 from analysis.results.scores import Scores
@@ -102,6 +102,6 @@ class AblationMethod(Method):
         """What changes clearly without the head."""
         return ablation_findings(scores, head)
 
-    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+    def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The heads without which a task or relation changes most."""
         return ablation_answers(scores, question)

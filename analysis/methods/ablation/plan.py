@@ -8,7 +8,15 @@ from typing import Any, cast
 import numpy as np
 
 from analysis.methods.ablation.items import AblationItem, PromptItem, RelationItem, TaskItem
-from analysis.methods.ablation.result import KINDS, NAME, VERSION, Answers, ItemResult, Order, ablation_scores
+from analysis.methods.ablation.result import (
+    KINDS,
+    NAME,
+    VERSION,
+    AblationOrder,
+    ItemResult,
+    VariantAnswers,
+    ablation_scores,
+)
 from analysis.methods.method import Step, digest
 from analysis.methods.relation_plan import RelationPlan
 from analysis.models.card import HeadId, ModelCard
@@ -274,21 +282,21 @@ class AblationPlan:
             names = [self._heads_name(item, kind, start) for start in range(0, count["prompts"], CHUNK)]
             contents = [content for content in map(store.get, names) if content is not None]
             if names and len(contents) == len(names):
-                answers[kind] = Answers.from_bytes(*contents)
+                answers[kind] = VariantAnswers.from_bytes(*contents)
         curve = tuple(self._curve(item, store)) if self._has_curve(item) else ()
         return ItemResult(item.described(count["kept"]), answers, curve)
 
-    def _curve(self, item: AblationItem, store: Store) -> Iterator[Order]:
+    def _curve(self, item: AblationItem, store: Store) -> Iterator[AblationOrder]:
         """Those that are there; nothing before the scores that give their order are complete."""
         if any(plan.left(store) for _, plan in self._ordering(item)):
             return
         for name, title, heads in self._rankings(item, store):
             content = store.get(self._curve_name(item, heads))
             if content is not None:
-                answers = Answers.from_bytes(content)
+                answers = VariantAnswers.from_bytes(content)
                 accuracy = [answers.own_right.mean(), *answers.right.mean(0)]
                 log_prob = [answers.own_log_probs.mean(), *answers.log_probs.mean(0)]
-                yield Order(
+                yield AblationOrder(
                     name=name,
                     title=title,
                     prompts=len(answers.own_right),

@@ -9,14 +9,14 @@ from analysis.methods.ablation.result import (
     ERROR,
     KINDS,
     POSITION_WORDS,
-    Order,
+    AblationOrder,
     part_name,
     place_words,
     record_of,
 )
 from analysis.models.card import HeadId
 from analysis.results.intervals import Z
-from analysis.results.provenance import Data, Item
+from analysis.results.provenance import Data, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
 SHOWN = 5  # heads of an item
@@ -58,7 +58,7 @@ def ablation_text(scores: Scores) -> str:
     return "\n".join(lines)
 
 
-def mean_of_draws(curve: Sequence[Order]) -> tuple[Floats, Floats, Floats] | None:
+def mean_of_draws(curve: Sequence[AblationOrder]) -> tuple[Floats, Floats, Floats] | None:
     """Accuracy with random heads off: mean, least and most over the draws, [heads off]."""
     draws = [order.accuracy for order in curve if order.name.startswith(_RANDOM)]
     if not draws:
@@ -67,7 +67,7 @@ def mean_of_draws(curve: Sequence[Order]) -> tuple[Floats, Floats, Floats] | Non
     return values.mean(0), values.min(0), values.max(0)
 
 
-def curve_lines(curve: Sequence[Order]) -> list[str]:
+def curve_lines(curve: Sequence[AblationOrder]) -> list[str]:
     """Accuracy by heads off, one column per order; a table in Markdown too."""
     named = [order for order in curve if not order.name.startswith(_RANDOM)]
     random = mean_of_draws(curve)
@@ -111,12 +111,12 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     return lines
 
 
-def _values(scores: Scores, item: Item, kind: str) -> Floats:  # [layer, head]
+def _values(scores: Scores, item: ScoredItem, kind: str) -> Floats:  # [layer, head]
     values: Floats = scores.score.sel(item=item.name, kind=kind, sample=ONLY_SAMPLE).values
     return values
 
 
-def _largest(scores: Scores, item: Item, kind: str) -> list[HeadId]:
+def _largest(scores: Scores, item: ScoredItem, kind: str) -> list[HeadId]:
     """The heads without which the target loses most."""
     values, card = _values(scores, item, kind), scores.provenance.model
     if np.isnan(values).all():
@@ -125,7 +125,7 @@ def _largest(scores: Scores, item: Item, kind: str) -> list[HeadId]:
     return [HeadId(card.layers[at // card.heads], int(at % card.heads)) for at in best]
 
 
-def _loss(scores: Scores, item: Item, kind: str, head: HeadId) -> Data:
+def _loss(scores: Scores, item: ScoredItem, kind: str, head: HeadId) -> Data:
     values, layer = _values(scores, item, kind), scores.provenance.model.layers.index(head.layer)
     own = values[layer, head.head]
     parts = {}

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from pydantic import BaseModel, ConfigDict
 
 from analysis.models.card import ModelCard
 from analysis.results.intervals import Z
-from analysis.results.provenance import Item, Plain, Provenance
+from analysis.results.provenance import PlainValues, Provenance, ScoredItem
+from analysis.results.record import Record
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array, ranks
 
 NAME = "ablation"
@@ -23,13 +23,7 @@ LEAST_CHANGE = 0.1  # nats: a change of the probability by a tenth, from which a
 ACCURACY, ERROR = "accuracy", "error"  # parts, one for each kind: "accuracy zero" …
 
 
-class Record(BaseModel):
-    """A part of a result that has not one value per head."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class Order(Record):
+class AblationOrder(Record):
     """Heads that go off one after another, and what is left of the model's answers."""
 
     name: str  # of the method whose scores give the order, or "random 1" …
@@ -46,7 +40,7 @@ class ItemRecord(Record):
     prompts: int = 0
     accuracy: float | None = None  # of the untouched model
     log_prob: float | None = None
-    curve: tuple[Order, ...] = ()
+    curve: tuple[AblationOrder, ...] = ()
 
 
 def record_of(scores: Scores, item: str) -> ItemRecord:
@@ -60,7 +54,7 @@ def part_name(part: str, kind: str) -> str:
 
 
 @dataclass(frozen=True)
-class Answers:
+class VariantAnswers:
     """How well P prompts are answered, with each of V variants and untouched."""
 
     log_probs: Floats  # [P, V] of the whole target
@@ -81,7 +75,7 @@ class Answers:
         return sink.getvalue()
 
     @classmethod
-    def from_bytes(cls, *contents: bytes) -> "Answers":
+    def from_bytes(cls, *contents: bytes) -> "VariantAnswers":
         """The inverse of `to_bytes`, of several groups of prompts."""
         groups: dict[str, list[Any]] = {name: [] for name in cls.__dataclass_fields__}
         for content in contents:
@@ -114,9 +108,9 @@ class Answers:
 class ItemResult:
     """All that is known of one item."""
 
-    item: Item
-    answers: Mapping[str, Answers]  # by kind; V = all heads, layer by layer
-    curve: tuple[Order, ...] = ()
+    item: ScoredItem
+    answers: Mapping[str, VariantAnswers]  # by kind; V = all heads, layer by layer
+    curve: tuple[AblationOrder, ...] = ()
 
     def record(self) -> ItemRecord:
         """What has not one value per head."""
@@ -131,7 +125,7 @@ class ItemResult:
         )
 
 
-def ablation_scores(card: ModelCard, results: Sequence[ItemResult], settings: Plain, device: str) -> Scores:
+def ablation_scores(card: ModelCard, results: Sequence[ItemResult], settings: PlainValues, device: str) -> Scores:
     """The result of some items."""
     provenance = Provenance.now(card, NAME, VERSION, settings, tuple(result.item for result in results), device)
     grid = (len(card.layers), card.heads)

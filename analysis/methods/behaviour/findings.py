@@ -2,9 +2,9 @@
 
 import xarray as xr
 
-from analysis.methods.behaviour.measures import MEASURES, NAME, RANDOM, SCORE, Measure
+from analysis.methods.behaviour.measures import MEASURES, NAME, RANDOM, SCORE, BehaviourMeasure
 from analysis.models.card import HeadId
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.scores import ONLY_SAMPLE, Scores
 
 _LISTED = 12  # heads of a measure
@@ -26,7 +26,7 @@ def behaviour_findings(scores: Scores, head: HeadId) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def behaviour_answers(scores: Scores, question: Question) -> list[Finding]:
+def behaviour_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The strongest heads of the measures that a question names."""
     findings = []
     for measure in _measured(scores):
@@ -51,13 +51,13 @@ def behaviour_strengths(scores: Scores) -> xr.DataArray:  # [item, layer, head]
     return xr.concat(strengths, "item") if strengths else shares.isel(item=[])
 
 
-def _measured(scores: Scores) -> list[Measure]:
+def _measured(scores: Scores) -> list[BehaviourMeasure]:
     """The measures that say what a head does and that the result has."""
     there = {item.name for item in scores.provenance.items}
     return [measure for measure in MEASURES if measure.threshold is not None and measure.name in there]
 
 
-def _finding(scores: Scores, measure: Measure, head: HeadId, value: float) -> Finding:
+def _finding(scores: Scores, measure: BehaviourMeasure, head: HeadId, value: float) -> Finding:
     card = scores.provenance.model
     rank, heads = scores.rank(measure.name, head, SCORE), len(card.layers) * card.heads
     text = f"{_DOES[measure.name]}: {value:.2f} of its attention, rank {rank} of {heads}."

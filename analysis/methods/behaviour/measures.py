@@ -11,7 +11,7 @@ RANDOM, TEXT = "random", "text"  # what the model reads
 
 
 @dataclass(frozen=True)
-class Measure:
+class BehaviourMeasure:
     """One score. `sentence` says exactly what is averaged; S is the length of the block, positions count from 0."""
 
     name: str
@@ -25,7 +25,7 @@ class Measure:
 SHARE = "share of attention"
 
 MEASURES = (
-    Measure(
+    BehaviourMeasure(
         "previous_token",
         "previous token",
         RANDOM,
@@ -33,7 +33,7 @@ MEASURES = (
         SHARE,
         0.3,
     ),
-    Measure(
+    BehaviourMeasure(
         "duplicate_token",
         "duplicate token",
         RANDOM,
@@ -41,7 +41,7 @@ MEASURES = (
         SHARE,
         0.3,
     ),
-    Measure(
+    BehaviourMeasure(
         "induction",
         "induction",
         RANDOM,
@@ -49,7 +49,7 @@ MEASURES = (
         SHARE,
         0.3,
     ),
-    Measure(
+    BehaviourMeasure(
         "first_token",
         "first-token sink",
         TEXT,
@@ -57,7 +57,7 @@ MEASURES = (
         SHARE,
         0.3,
     ),
-    Measure(
+    BehaviourMeasure(
         "entropy",
         "entropy",
         TEXT,
@@ -65,7 +65,7 @@ MEASURES = (
         "nats",
         None,
     ),
-    Measure(
+    BehaviourMeasure(
         "distance",
         "distance",
         TEXT,
@@ -76,6 +76,6 @@ MEASURES = (
 )
 
 
-def measures(on: str) -> tuple[Measure, ...]:
+def measures(on: str) -> tuple[BehaviourMeasure, ...]:
     """Those on random tokens, or on text."""
     return tuple(measure for measure in MEASURES if measure.on == on)

@@ -8,7 +8,7 @@ from analysis.methods.behaviour.plan import BehaviourPlan
 from analysis.methods.behaviour.settings import BehaviourSettings
 from analysis.methods.method import Command, Method
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import Data, Provenance
 from analysis.results.scores import Scores
 
@@ -90,7 +90,7 @@ class BehaviourMethod(Method):
         """Where the head looks most of the time."""
         return behaviour_findings(scores, head)
 
-    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+    def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The strongest heads of the measures that are named."""
         return behaviour_answers(scores, question)
 

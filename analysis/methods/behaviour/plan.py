@@ -15,7 +15,7 @@ from analysis.methods.behaviour.measures import (
     SCORE,
     TEXT,
     VERSION,
-    Measure,
+    BehaviourMeasure,
     measures,
 )
 from analysis.methods.behaviour.paragraphs import PARAGRAPHS
@@ -25,7 +25,7 @@ from analysis.models.card import ModelCard
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
-from analysis.results.provenance import Data, Item, Provenance
+from analysis.results.provenance import Data, Provenance, ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array
 from analysis.results.store import Store
 
@@ -134,9 +134,9 @@ class BehaviourPlan:
         return digest(content)
 
 
-def _item(measure: Measure) -> Item:
-    return Item(measure.name, measure.title, NAME, measure.sentence)
+def _item(measure: BehaviourMeasure) -> ScoredItem:
+    return ScoredItem(measure.name, measure.title, NAME, measure.sentence)
 
 
-def _record(measure: Measure) -> Data:
+def _record(measure: BehaviourMeasure) -> Data:
     return {"unit": measure.unit, "threshold": measure.threshold, "on": measure.on}

@@ -19,7 +19,7 @@ from analysis.methods.causal.plan import CHUNK, GateStep, pieces, readable
 from analysis.methods.causal.result import CONTRAST, NAME, VERSION, Curves, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Data, Item
+from analysis.results.provenance import Data, ScoredItem
 from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
@@ -93,7 +93,7 @@ class ContrastPlan:
             losses = np.round(fit.free_nll.astype(float), 4).T.tolist()
             curves = Curves(seeds=fit.seeds, free=tuple(tuple(row) for row in losses))
         contrast = self.contrast
-        item = Item(
+        item = ScoredItem(
             name=contrast.name,
             title=contrast.title,
             category=CONTRAST.name,

@@ -6,15 +6,15 @@ import numpy as np
 
 from analysis.methods.causal.result import EFFECT, NAME, ROLE_THRESHOLD, variant_of
 from analysis.models.card import HeadId
-from analysis.results.findings import Finding, Question
-from analysis.results.provenance import Item
+from analysis.results.findings import Finding, SearchQuestion
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Floats, Scores
 
 _LISTED = 12  # heads of a task and role
 
 
 @dataclass(frozen=True)
-class _Role:
+class _SpokenRole:
     """A role as a person speaks of it."""
 
     kind: str
@@ -23,11 +23,11 @@ class _Role:
     words: tuple[str, ...]  # in a question
 
 
-_ROLES = (
-    _Role(
+_SPOKEN_ROLES = (
+    _SpokenRole(
         "facilitation", "Needed for", -1, ("need", "needs", "needed", "helps", "help", "facilitation", "facilitating")
     ),
-    _Role("interference", "Hurts", 1, ("hurt", "hurts", "harms", "interference", "interfering")),
+    _SpokenRole("interference", "Hurts", 1, ("hurt", "hurts", "harms", "interference", "interfering")),
 )
 _FILLERS = ("for", "by", "the", "it", "causal", "heads", "head", "that", "which")
 
@@ -44,23 +44,23 @@ def causal_findings(scores: Scores, head: HeadId) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def causal_answers(scores: Scores, question: Question) -> list[Finding]:
+def causal_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The heads that a task needs, or that hurt it; of all tasks when none is named."""
-    roles = [role for role in _ROLES if any(word in role.words for word in question.words)]
-    role_words = [word for role in _ROLES for word in role.words]
+    roles = [role for role in _SPOKEN_ROLES if any(word in role.words for word in question.words)]
+    role_words = [word for role in _SPOKEN_ROLES for word in role.words]
     asked = question.without([*role_words, *_FILLERS])
     findings = []
     for item in scores.provenance.items:
         is_named = asked.is_about(f"{item.title} {item.name}")
         if not is_named and (asked.words or not roles):
             continue
-        for role in roles or _ROLES:
+        for role in roles or _SPOKEN_ROLES:
             if role in _measured(item):
                 findings += _surest(scores, item, role)
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def _surest(scores: Scores, item: Item, role: _Role) -> list[Finding]:
+def _surest(scores: Scores, item: ScoredItem, role: _SpokenRole) -> list[Finding]:
     """The heads that have a role most surely, by the measured effect where that is equal."""
     gates = _gates(scores, item, role)
     if not gates.size:
@@ -76,17 +76,17 @@ def _surest(scores: Scores, item: Item, role: _Role) -> list[Finding]:
     return findings
 
 
-def _measured(item: Item) -> list[_Role]:
-    return [role for role in _ROLES if role.kind in variant_of(item).roles]
+def _measured(item: ScoredItem) -> list[_SpokenRole]:
+    return [role for role in _SPOKEN_ROLES if role.kind in variant_of(item).roles]
 
 
-def _gates(scores: Scores, item: Item, role: _Role) -> Floats:  # [seed, layer, head]
+def _gates(scores: Scores, item: ScoredItem, role: _SpokenRole) -> Floats:  # [seed, layer, head]
     """The role's score in every seed that was fitted."""
     values = scores.score.sel(item=item.name, kind=role.kind).dropna("sample", how="all").values
     return np.asarray(values, dtype=np.float64)
 
 
-def _finding(scores: Scores, item: Item, role: _Role, gates: Floats, cell: tuple[int, int]) -> Finding:
+def _finding(scores: Scores, item: ScoredItem, role: _SpokenRole, gates: Floats, cell: tuple[int, int]) -> Finding:
     mine = gates[:, cell[0], cell[1]]
     seeds, total = int((mine >= ROLE_THRESHOLD).sum()), len(mine)
     effect = scores.part(EFFECT, item.name)

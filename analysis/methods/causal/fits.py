@@ -15,8 +15,8 @@ import numpy as np
 
 from analysis.errors import StoreError
 
-Floats = np.ndarray[Any, np.dtype[Any]]
-Stage = Literal["free", "pushed"]
+GateArray = np.ndarray[Any, np.dtype[Any]]
+FitStage = Literal["free", "pushed"]
 
 LIMIT = 4.0  # the push ends where a gate's logit is beyond it
 
@@ -25,14 +25,14 @@ _GATE_MARGIN = 0.001  # initial gates stay this far from 0 and 1, so that their 
 
 
 @dataclass(frozen=True)
-class Gates:
+class FittedGates:
     """One seed's fitted gates of one task."""
 
-    open: Floats  # [L, H] G⁺
-    shut: Floats  # [L, H] G⁻
+    open: GateArray  # [L, H] G⁺
+    shut: GateArray  # [L, H] G⁻
     curves: dict[str, list[float]]  # NLL at every update: free, open, shut
 
-    def roles(self) -> Floats:  # [role, L, H]
+    def roles(self) -> GateArray:  # [role, L, H]
         """F, N and R of every head."""
         facilitation = self.shut
         interference = 1 - self.open
@@ -49,13 +49,13 @@ class Fit:
     """
 
     seeds: tuple[int, ...]  # S of them
-    stage: Stage
+    stage: FitStage
     update: int  # updates done so far, over both stages
-    logits: Floats  # [V, L, H]
-    mean: Floats  # [V, L, H] Adam's running mean of the gradient
-    square: Floats  # [V, L, H] Adam's running mean of the squared gradient
-    free_nll: Floats  # [updates of the free stage, S]
-    push_nll: Floats  # [updates of the pushed stage, 2 S]
+    logits: GateArray  # [V, L, H]
+    mean: GateArray  # [V, L, H] Adam's running mean of the gradient
+    square: GateArray  # [V, L, H] Adam's running mean of the squared gradient
+    free_nll: GateArray  # [updates of the free stage, S]
+    push_nll: GateArray  # [updates of the pushed stage, 2 S]
 
     @classmethod
     def begin(cls, seeds: Sequence[int], layers: int, heads: int) -> Self:
@@ -96,7 +96,7 @@ class Fit:
             push_nll=self.push_nll[:, pushes],
         )
 
-    def gates(self) -> Iterator[tuple[int, Gates]]:
+    def gates(self) -> Iterator[tuple[int, FittedGates]]:
         """Each seed with its gates as they are now; none in the free stage, which has neither G⁺ nor G⁻."""
         if self.stage == "free":
             return
@@ -108,7 +108,7 @@ class Fit:
                 "open": _curve(self.push_nll[:, pushed_open]),
                 "shut": _curve(self.push_nll[:, pushed_shut]),
             }
-            yield seed, Gates(values[pushed_open], values[pushed_shut], curves)
+            yield seed, FittedGates(values[pushed_open], values[pushed_shut], curves)
 
     def to_bytes(self) -> bytes:
         """A compressed file of plain arrays, one per field."""
@@ -147,7 +147,7 @@ class Fit:
             raise StoreError("a stored fit cannot be read", "It will be fitted again from the start.") from error
 
 
-def _stored_stage(arrays: Any, seeds: int, variants: int) -> Stage:
+def _stored_stage(arrays: Any, seeds: int, variants: int) -> FitStage:
     """The stage of a stored fit; older files do not name it, but only the pushed stage has more variants than seeds."""
     if "stage" not in arrays:
         return "pushed" if variants > seeds else "free"
@@ -160,7 +160,7 @@ def _stored_stage(arrays: Any, seeds: int, variants: int) -> Stage:
             raise ValueError(f"a fit has no stage {other}")
 
 
-def _curve(nll: Floats) -> list[float]:
+def _curve(nll: GateArray) -> list[float]:
     """A loss curve in the precision that is shown and stored."""
     rounded: list[float] = np.round(nll.astype(np.float64), 4).tolist()
     return rounded

@@ -13,15 +13,15 @@ from analysis.methods.causal.contrast import ContrastPlan, without_pushes
 from analysis.methods.causal.findings import causal_answers, causal_findings
 from analysis.methods.causal.older import older_settings
 from analysis.methods.causal.plan import TaskPlan
-from analysis.methods.causal.result import CONTRAST, NAME, ROLE_THRESHOLD, ROLES, VERSION, upgraded
+from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, NAME, ROLE_THRESHOLD, VERSION, upgraded
 from analysis.methods.causal.settings import CausalSettings, GateSettings
 from analysis.methods.causal.tools import TOOLS
 from analysis.methods.method import Asked, Command, Method, Tool, digest
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.merging import merge, only
-from analysis.results.provenance import Data, Plain, Provenance
+from analysis.results.provenance import Data, PlainValues, Provenance
 from analysis.results.scores import Missing, Scores, over_present
 
 PREVIEW = "preview"  # the variant without fits
@@ -73,7 +73,7 @@ class CausalMethod(Method):
         """The tasks or pairs, under the name that their fit will have."""
         contrast, seeds = settings.chosen_contrast(), settings.chosen_seeds()
         chosen = [contrast] if contrast is not None else list(settings.chosen_tasks())
-        fit: Plain = {**asdict(settings.gates()), "seeds": seeds}
+        fit: PlainValues = {**asdict(settings.gates()), "seeds": seeds}
         if contrast is not None:
             fit = without_pushes(dict(fit))
         choice = fit_name(fit, [(task.name, task.hash) for task in chosen])
@@ -94,7 +94,7 @@ class CausalMethod(Method):
             content = sorted([task.name, task.hash] for task in settings.chosen_tasks())
         return [content, settings.chosen_seeds(), asdict(settings.gates())]
 
-    def older_settings(self, values: Plain) -> Data:
+    def older_settings(self, values: PlainValues) -> Data:
         """Everything stood there in a part of its own, tasks and pairs parsed."""
         return older_settings(values[NAME]) if NAME in values else {}
 
@@ -171,25 +171,25 @@ class CausalMethod(Method):
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """Facilitation or interference, whichever is larger, over the seeds that were fitted."""
-        roles = scores.score.sel(kind=list(ROLES[:2]))
+        roles = scores.score.sel(kind=list(HEAD_ROLES[:2]))
         return over_present(roles, how).max("kind")
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The tasks that need the head, or that it hurts."""
         return causal_findings(scores, head)
 
-    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+    def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The heads that a task needs, or that hurt it."""
         return causal_answers(scores, question)
 
 
-def fit_name(settings: Plain, tasks: Sequence[tuple[str, str]]) -> str:
+def fit_name(settings: PlainValues, tasks: Sequence[tuple[str, str]]) -> str:
     """A short name for fits of some tasks (name and hash) with some settings, as addresses have it."""
     chosen = {name: settings[name] for name in _FIT_SETTINGS if name in settings}
     return digest(["fit", chosen, sorted(tasks)])[:8]
 
 
-def fit_words(settings: Plain) -> str:
+def fit_words(settings: PlainValues) -> str:
     """How gates were fitted: updates, batch, seeds."""
     seeds = settings.get("seeds", 0)
     if not seeds:
@@ -199,7 +199,7 @@ def fit_words(settings: Plain) -> str:
     return f"{updates} updates with batch size {batch}, {seeds} {'seed' if seeds == 1 else 'seeds'}"
 
 
-def _updates(settings: Plain) -> int:
+def _updates(settings: PlainValues) -> int:
     return int(settings.get("free_updates", 0)) + int(settings.get("push_updates", 0))
 
 

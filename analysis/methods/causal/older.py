@@ -2,10 +2,10 @@
 
 import json
 
-from analysis.results.provenance import Data, Plain
+from analysis.results.provenance import Data, PlainValues
 
 
-def older_settings(values: Plain) -> Data:
+def older_settings(values: PlainValues) -> Data:
     """The settings of such a request."""
     gates = values["settings"]
     settings = {name: gates[name] for name in ("batch", "push", "clip")}
@@ -22,13 +22,13 @@ def older_settings(values: Plain) -> Data:
     return settings
 
 
-def _task_file(task: Plain) -> dict[str, str]:
+def _task_file(task: PlainValues) -> dict[str, str]:
     """The file from which a task of one's own was read, but for the order of its lines."""
     lines = [json.dumps(item) for item in (*task["train"], *task["validation"])]
     return {"name": f"{task['name']}.jsonl", "content": "\n".join(lines)}
 
 
-def _pairs_file(contrast: Plain) -> dict[str, str]:
+def _pairs_file(contrast: PlainValues) -> dict[str, str]:
     lines = []
     for forget, retain in zip(contrast["forget"], contrast["retain"], strict=True):
         lines.append(json.dumps({"forget": forget, "retain": retain}))

@@ -13,10 +13,10 @@ import numpy as np
 
 from analysis.data.tasks import Contrast, Task
 from analysis.errors import StoreError
-from analysis.methods.causal.fits import Fit, Gates
+from analysis.methods.causal.fits import Fit, FittedGates
 from analysis.methods.causal.result import (
+    HEAD_ROLES,
     NAME,
-    ROLES,
     STATISTICS,
     TASK,
     VERSION,
@@ -33,7 +33,7 @@ from analysis.methods.method import digest
 from analysis.models.card import ModelCard
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
@@ -297,7 +297,7 @@ class TaskPlan:
             },
             curves=curves_of(gates, self._running(task, store)),
         )
-        item = Item(
+        item = ScoredItem(
             name=task.name,
             title=task.title,
             category=TASK.name,
@@ -309,9 +309,9 @@ class TaskPlan:
         roles = {seed: of_seed.roles() for seed, of_seed in gates.items()}
         return TaskResult(item, roles, record, self._effect(task, store), gradient)
 
-    def _gates(self, task: Task, store: Store) -> dict[int, Gates]:
+    def _gates(self, task: Task, store: Store) -> dict[int, FittedGates]:
         """The gates of every finished seed."""
-        gates: dict[int, Gates] = {}
+        gates: dict[int, FittedGates] = {}
         for seed in range(self.seeds):
             content = store.get(self.seed_name(task, seed))
             if content is not None:
@@ -354,17 +354,17 @@ def _json(content: bytes | None) -> Any:
     return None if content is None else json.loads(content)
 
 
-def _agreement(gradient: Floats, gates: Sequence[Gates]) -> dict[str, float]:
+def _agreement(gradient: Floats, gates: Sequence[FittedGates]) -> dict[str, float]:
     """Rank correlations of the preview with the fitted scores' mean over seeds: a first guess against the truth."""
     facilitation, interference, _ = np.mean([of_seed.roles() for of_seed in gates], axis=0)
     correlations = {
-        ROLES[0]: rank_correlation(-gradient, facilitation),
-        ROLES[1]: rank_correlation(gradient, interference),
+        HEAD_ROLES[0]: rank_correlation(-gradient, facilitation),
+        HEAD_ROLES[1]: rank_correlation(gradient, interference),
     }
     return {role: round(value, 4) for role, value in correlations.items() if value == value}
 
 
-def curves_of(gates: Mapping[int, Gates], running: Sequence[Fit]) -> Curves:
+def curves_of(gates: Mapping[int, FittedGates], running: Sequence[Fit]) -> Curves:
     """The losses of the finished seeds, then those of the seeds that are under way."""
     seeds: list[int] = []
     curves: dict[str, list[tuple[float, ...]]] = {"free": [], "open": [], "shut": []}

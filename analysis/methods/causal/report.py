@@ -10,15 +10,15 @@ from analysis.methods.causal.result import (
     EFFECT,
     FEW_UPDATES,
     GRADIENT,
+    HEAD_ROLES,
     ROLE_THRESHOLD,
-    ROLES,
     STAGES,
     TaskRecord,
     record_of,
     variant_of,
 )
 from analysis.models.card import HeadId
-from analysis.results.provenance import Data, Item, Plain
+from analysis.results.provenance import Data, PlainValues, ScoredItem
 from analysis.results.scores import Floats, Scores, always_of, any_of
 
 _TOP = 5
@@ -46,7 +46,7 @@ def shares(scores: Scores, task: str, role: str, threshold: float = ROLE_THRESHO
     return {how: round(float((values >= threshold).mean()), 6) for how, values in both.items()}
 
 
-def _task(scores: Scores, item: Item) -> Data:
+def _task(scores: Scores, item: ScoredItem) -> Data:
     record = record_of(scores, item.name)
     data: Data = {"name": item.name, "title": item.title, "category": item.category}
     if record.untouched is not None:
@@ -65,12 +65,12 @@ def _task(scores: Scores, item: Item) -> Data:
     return data
 
 
-def _counted_roles(item: Item) -> list[str]:
+def _counted_roles(item: ScoredItem) -> list[str]:
     """Facilitation and interference, as far as they were measured."""
-    return [role for role in ROLES[:2] if role in variant_of(item).roles]
+    return [role for role in HEAD_ROLES[:2] if role in variant_of(item).roles]
 
 
-def _evidence(scores: Scores, item: Item, record: TaskRecord) -> Data:
+def _evidence(scores: Scores, item: ScoredItem, record: TaskRecord) -> Data:
     """Whether the fits have come to rest, and whether switching heads off bears them out."""
     evidence: Data = {"last_nll": {}, "still_falling": {}}
     for stage in STAGES:
@@ -90,7 +90,7 @@ def _evidence(scores: Scores, item: Item, record: TaskRecord) -> Data:
     return evidence | _effect_of_highest_tenth(scores, item)
 
 
-def _effect_of_highest_tenth(scores: Scores, item: Item) -> dict[str, float]:
+def _effect_of_highest_tenth(scores: Scores, item: ScoredItem) -> dict[str, float]:
     """The mean effect of switching off the tenth of the heads with the highest score of each role."""
     effect = scores.part(EFFECT, item.name)
     if effect is None:
@@ -99,7 +99,7 @@ def _effect_of_highest_tenth(scores: Scores, item: Item) -> dict[str, float]:
     tenth = max(1, len(flat) // 10)
     mean = scores.score.sel(item=item.name).mean("sample")
     effects = {}
-    for role in ROLES:
+    for role in HEAD_ROLES:
         best = np.argsort(-mean.sel(kind=role).values, axis=None, kind="stable")[:tenth]
         effects[f"effect_{role}"] = round(float(flat[best].mean()), 3)
     return effects
@@ -133,7 +133,7 @@ def head_gates(scores: Scores, head: HeadId) -> list[Data]:
             {
                 "task": item.name,
                 "seeds": roles.sample.values.tolist(),
-                **{role: _rounded(roles.sel(kind=role).values) for role in ROLES},
+                **{role: _rounded(roles.sel(kind=role).values) for role in HEAD_ROLES},
                 "preview": None if gradient is None else float(gradient[cell]),
                 "effect": None if effect is None else float(effect[cell]),
             }
@@ -151,7 +151,7 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     lines = ["task                  F     N     R  (mean over the seeds)"]
     for task in head_gates(scores, head):
         means = []
-        for role in ROLES:
+        for role in HEAD_ROLES:
             means.append("    –" if task[role] is None else f"{np.mean(task[role]):5.2f}")
         lines.append(f"{scores.item(task['task']).title:18} {' '.join(means)}")
     return lines
@@ -171,7 +171,7 @@ def causal_text(scores: Scores) -> str:
     return "\n".join(lines)
 
 
-def _fitted(seeds: int, settings: Plain) -> str:
+def _fitted(seeds: int, settings: PlainValues) -> str:
     if not seeds:
         return "preview, nothing fitted yet"
     updates = " + ".join(str(settings[name]) for name in ("free_updates", "push_updates") if name in settings)
@@ -186,9 +186,9 @@ def _task_lines(task: Data) -> list[str]:
         lines.append(f"  untouched model: right {task['accuracy']:.0%}{count}, NLL {task['nll']:.2f}{flag}")
         for kind in task["kinds"]:
             lines.append(f"    {kind['kind']:16} right {kind['accuracy']:4.0%}, NLL {kind['nll']:.2f}")
-    for role in ROLES[:2]:
+    for role in HEAD_ROLES[:2]:
         if role in task:
-            words = role if ROLES[1] in task else "gate closed"
+            words = role if HEAD_ROLES[1] in task else "gate closed"
             heads = ", ".join(f"{head['head']} {head['value']:.2f}" for head in task[role]["heads"])
             always, some = f"{task[role]['always']:6.1%}", f"{task[role]['any']:6.1%}"
             lines.append(f"  {words:13} Always {always}  Any {some}   highest mean: {heads}")
@@ -224,6 +224,6 @@ def _evidence_lines(evidence: Data) -> list[str]:
     if "settled_open" in evidence:
         lines.append(f"  gates near 0 or 1: G⁺ {evidence['settled_open']:.0%}, G⁻ {evidence['settled_shut']:.0%}")
     if "effect_facilitation" in evidence:
-        effects = ", ".join(f"{role} {evidence[f'effect_{role}']:+.3f}" for role in ROLES)
+        effects = ", ".join(f"{role} {evidence[f'effect_{role}']:+.3f}" for role in HEAD_ROLES)
         lines.append(f"  change of log P when switched off, highest tenth by {effects}")
     return lines

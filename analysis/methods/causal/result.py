@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Item, Plain, Provenance
+from analysis.results.provenance import PlainValues, Provenance, ScoredItem
+from analysis.results.record import Record
 from analysis.results.scores import DIMS, OLDER, ONLY_SAMPLE, Floats, Missing, Scores, part_array
 
 NAME = "causal"
 VERSION = "1"  # raise whenever a fit may come out differently, rounding apart
-ROLES = ("facilitation", "interference", "irrelevance")
+HEAD_ROLES = ("facilitation", "interference", "irrelevance")
 ROLE_THRESHOLD = 0.5  # a head has a role when its score reaches this
 STAGES = ("free", "open", "shut")  # of a fit: gates without a push, then pushed open and pushed shut
 FEW_UPDATES = 100  # fits of fewer in all are shown with a warning
@@ -41,10 +42,10 @@ class Variant:
     about: str = ""  # what a head helps or hurts, where it is not the task itself
 
 
-TASK = Variant("task", ROLES, "NLL of the target", ("gates", "--tasks"))
+TASK = Variant("task", HEAD_ROLES, "NLL of the target", ("gates", "--tasks"))
 CONTRAST = Variant(
     name="contrast",
-    roles=(ROLES[0], ROLES[2]),
+    roles=(HEAD_ROLES[0], HEAD_ROLES[2]),
     loss="log P(forget) − log P(retain)",
     command=("contrast",),
     is_task=False,
@@ -53,15 +54,9 @@ CONTRAST = Variant(
 VARIANTS = {variant.name: variant for variant in (TASK, CONTRAST)}
 
 
-def variant_of(item: Item) -> Variant:
+def variant_of(item: ScoredItem) -> Variant:
     """The variant that an item of a causal map was fitted in."""
     return VARIANTS.get(item.category, TASK)
-
-
-class Record(BaseModel):
-    """A part of a result that has not one value per head."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class KindAccuracy(Record):
@@ -108,8 +103,9 @@ class TaskRecord(Record):
 
     untouched: Untouched | None = None
     prompts: int = 0  # of the gradient preview
-    agreement: dict[str, float] = {}  # rank correlation of the preview with the fitted scores, by role
-    settled: dict[str, tuple[float, ...]] = {}  # share of gates near 0 or 1: G⁺ ("open") and G⁻ ("shut") of each seed
+    agreement: dict[str, float] = Field(default_factory=dict)  # by role: the rank correlation of preview and fit
+    # share of gates near 0 or 1: G⁺ ("open") and G⁻ ("shut") of each seed
+    settled: dict[str, tuple[float, ...]] = Field(default_factory=dict)
     curves: Curves = Curves()
 
 
@@ -122,16 +118,16 @@ def record_of(scores: Scores, task: str) -> TaskRecord:
 class TaskResult:
     """All that is known of one task: what its part of a causal map is made of."""
 
-    item: Item
+    item: ScoredItem
     roles: Mapping[int, Floats]  # by seed: F, N and R as [role, layer, head]; NaN for a role that was not measured
     record: TaskRecord = field(default_factory=TaskRecord)
     effect: Floats | None = None  # [layer, head]: change of the target's log-probability when the head is switched off
     gradient: Mapping[str, Floats] = field(default_factory=dict)  # by statistic over the prompts: [layer, head]
 
 
-def causal_scores(card: ModelCard, tasks: Sequence[TaskResult], settings: Plain, device: str) -> Scores:
+def causal_scores(card: ModelCard, tasks: Sequence[TaskResult], settings: PlainValues, device: str) -> Scores:
     """Scores of all tasks and of every seed that any task has."""
-    plain: Plain = json.loads(json.dumps(dict(settings)))
+    plain: PlainValues = json.loads(json.dumps(dict(settings)))
     items = tuple(
         replace(task.item, settings=plain) for task in tasks
     )  # each keeps its own in a map of several results
@@ -151,7 +147,7 @@ def causal_scores(card: ModelCard, tasks: Sequence[TaskResult], settings: Plain,
 def _arrays(card: ModelCard, tasks: Sequence[TaskResult], provenance: Provenance) -> tuple[xr.DataArray, xr.DataArray]:
     """The scores and why there are none, [task, role, seed, layer, head]."""
     seeds = sorted({seed for task in tasks for seed in task.roles}) or [0]
-    shape = (len(tasks), len(ROLES), len(seeds), len(card.layers), card.heads)
+    shape = (len(tasks), len(HEAD_ROLES), len(seeds), len(card.layers), card.heads)
     score, missing = np.full(shape, np.nan), np.full(shape, Missing.NOT_COMPUTED, np.int8)
     for at, task in enumerate(tasks):
         for seed, roles in task.roles.items():
@@ -159,7 +155,7 @@ def _arrays(card: ModelCard, tasks: Sequence[TaskResult], provenance: Provenance
             unmeasured = np.where(np.isnan(roles), Missing.NOT_APPLICABLE, Missing.PRESENT)
             missing[at, :, seeds.index(seed)] = unmeasured
     names = [item.name for item in provenance.items]
-    labels = (names, list(ROLES), [seed_name(seed) for seed in seeds], list(card.layers), list(range(card.heads)))
+    labels = (names, list(HEAD_ROLES), [seed_name(seed) for seed in seeds], list(card.layers), list(range(card.heads)))
     coords = dict(zip(DIMS, labels, strict=True))
     return xr.DataArray(score, coords, DIMS), xr.DataArray(missing, coords, DIMS)
 

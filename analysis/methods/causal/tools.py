@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from analysis.data import tasks
 from analysis.methods.method import Tool
 from analysis.progress import ShownProgress
-from analysis.results.provenance import Plain
+from analysis.results.provenance import PlainValues
 
 
 def _tasks(options: argparse.Namespace, progress: ShownProgress) -> str:
@@ -28,7 +28,7 @@ def _tasks(options: argparse.Namespace, progress: ShownProgress) -> str:
     return json.dumps(data) if options.json else _tasks_text(data)
 
 
-def _tasks_text(tasks: Sequence[Plain]) -> str:
+def _tasks_text(tasks: Sequence[PlainValues]) -> str:
     """One task per paragraph."""
     paragraphs = []
     for task in tasks:

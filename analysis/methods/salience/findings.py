@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from analysis.data.printable import printable
 from analysis.methods.salience.tokens import NAME, salient_tokens
 from analysis.models.card import HeadId
-from analysis.results.findings import Finding, Question
+from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.scores import Scores
 
 _SHOWN = 3  # tokens in a sentence
@@ -29,7 +29,7 @@ def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
     return [Finding(head, text, _WEAKEST, NAME)]
 
 
-def salience_answers(scores: Scores, question: Question) -> list[Finding]:
+def salience_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The heads that promote or suppress a token for one of the tokens on which they act most."""
     word = " ".join(question.words)
     if not word:
@@ -50,7 +50,7 @@ def _index(scores: Scores) -> Index:
     for name, verb in (("promoted", "Promotes"), ("suppressed", "Suppresses")):
         for row, source, text in _entries(scores, name):
             if text not in words:
-                words[text] = " ".join(Question.of(text).words)
+                words[text] = " ".join(SearchQuestion.of(text).words)
             rank, head = _place(scores, row)
             index.setdefault(words[text], []).append((head, verb, source, rank))
     return index

@@ -13,7 +13,7 @@ from analysis.methods.salience.tokens import (
     NAME,
     TITLE,
     VERSION,
-    Entry,
+    OutputToken,
     computed_layers,
     joined_layers,
     layer_table,
@@ -23,8 +23,8 @@ from analysis.methods.salience.tokens import (
 )
 from analysis.methods.weights_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.findings import Finding, Question
-from analysis.results.provenance import Data, Item, Provenance
+from analysis.results.findings import Finding, SearchQuestion
+from analysis.results.provenance import Data, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.store import Store
 
@@ -107,7 +107,7 @@ class SalienceMethod(Method):
         """What the head acts on."""
         return salience_findings(scores, head)
 
-    def answers(self, scores: Scores, question: Question) -> list[Finding]:
+    def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The heads that promote or suppress a token."""
         return salience_answers(scores, question)
 
@@ -130,7 +130,7 @@ class SalienceMethod(Method):
         values = json.loads(gzip.decompress(content))
         card = ModelCard.from_dict(values["model"])
         layers = {int(layer): layer_table(heads) for layer, heads in values["layers"].items()}
-        item = Item(NAME, TITLE, NAME)
+        item = ScoredItem(NAME, TITLE, NAME)
         made = Provenance(card, NAME, VERSION, {"first_mlp": True}, (item,), "", {}, "", "")
         return salience_scores(card, layers, True, "", made)
 
@@ -139,7 +139,7 @@ class SalienceMethod(Method):
         return super().upgraded(upgraded(scores))
 
 
-def _texts(entries: Sequence[Entry]) -> str:
+def _texts(entries: Sequence[OutputToken]) -> str:
     return " ".join(printable(entry.text) for entry in entries)
 
 

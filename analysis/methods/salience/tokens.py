@@ -15,7 +15,7 @@ import xarray as xr
 from pydantic import BaseModel, ConfigDict
 
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.provenance import Data, Item, Provenance
+from analysis.results.provenance import Data, Provenance, ScoredItem
 from analysis.results.scores import DIMS, Missing, Scores
 
 NAME = "salience"
@@ -37,7 +37,7 @@ _COLUMNS = [
 _LAYER = pa.schema([_SIGMA, *_COLUMNS])  # rows run over ranks, then heads; null where a head has fewer tokens
 
 
-class Entry(BaseModel):
+class OutputToken(BaseModel):
     """A token that a head promotes or suppresses, and by how much; files that ship have the text alone."""
 
     model_config = ConfigDict(frozen=True)
@@ -53,8 +53,8 @@ class SalientToken(BaseModel):
     text: str
     sigma: float
     token: int | None = None
-    promoted: tuple[Entry, ...]
-    suppressed: tuple[Entry, ...]
+    promoted: tuple[OutputToken, ...]
+    suppressed: tuple[OutputToken, ...]
 
 
 def layer_table(heads: Sequence[Sequence[Data]]) -> pa.Table:
@@ -88,7 +88,7 @@ def salience_scores(
     card: ModelCard, layers: Mapping[int, pa.Table], first_mlp: bool, device: str, provenance: Provenance | None = None
 ) -> Scores:
     """The result from each layer's table; other layers are *not computed*."""
-    item = Item(NAME, TITLE, NAME, SENTENCE)
+    item = ScoredItem(NAME, TITLE, NAME, SENTENCE)
     made = provenance or Provenance.now(card, NAME, VERSION, {"first_mlp": first_mlp}, (item,), device)
     shape = (1, 1, TOKENS, len(card.layers), card.heads)
     table = _in_order(card, layers)

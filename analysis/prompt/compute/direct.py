@@ -37,7 +37,7 @@ class DirectEffects:
 
 def direct_effects(model: PromptModel, run: Run, token: int) -> DirectEffects:
     """Of every part on a token's logit after the prompt."""
-    read = _Readout.of(model, run, token)
+    read = _LinearReadout.of(model, run, token)
     heads, mlps, attention_biases = [], [], []
     for index in range(len(model.layers)):
         written, bias = _attention(model, run, index)
@@ -55,14 +55,14 @@ def direct_effects(model: PromptModel, run: Run, token: int) -> DirectEffects:
 
 
 @dataclass(frozen=True)
-class _Readout:
+class _LinearReadout:
     """The linear map from a part of the residual stream to the logit."""
 
     direction: Tensor  # [d]
     constant: float
 
     @classmethod
-    def of(cls, model: PromptModel, run: Run, token: int) -> "_Readout":
+    def of(cls, model: PromptModel, run: Run, token: int) -> "_LinearReadout":
         unembedding = model.module.get_output_embeddings()
         u = unembedding.weight[token].double() - unembedding.weight.mean(0, dtype=torch.float64)
         direction = u * model.weights.final_gain().double()

@@ -2,7 +2,7 @@
 // The rules of the causal map: from its numbers and the state to all that follows the controls.
 export { decorate } from "./causal_card.mjs";
 import { glow, light, mixtures } from "./causal_colours.mjs";
-import { panelsOf, PREVIEW, ROLES, sharesOfRoles } from "./causal_panels.mjs";
+import { panelsOf, PREVIEW, HEAD_ROLES, sharesOfRoles } from "./causal_panels.mjs";
 import { slopes } from "./palette.mjs";
 import { missingEntries } from "./panels.mjs";
 import { number } from "./text.mjs";
@@ -112,7 +112,7 @@ function legendOf(facts, state, palette) {
     return [{ words, kind: "ramp", shades: slopes(palette, 9), ends: ["−", "+"] }];
   }
   const fainter = `fainter below θ = ${number(state.role)}`;
-  const alone = ROLES.indexOf(state.gates);
+  const alone = HEAD_ROLES.indexOf(state.gates);
   if (alone >= 0) {
     const shades = [0, 0.5, 1].map((score) => glow(palette, state.gates, score));
     return [{ words: `${ALONE[alone]}; ${fainter}`, kind: "ramp", shades, ends: ["0", "1"] }];

@@ -24,7 +24,7 @@ import { number, percent } from "./text.mjs";
 /** @typedef {{task: number, column: string, key: string, title: string}} Place of a panel */
 
 export const PREVIEW = "preview";
-export const ROLES = ["facilitation", "interference", "irrelevance"];
+export const HEAD_ROLES = ["facilitation", "interference", "irrelevance"];
 const LETTERS = ["F", "N", "R"];
 const SHORT_WORDS = ["needs it", "hurts it", "does not matter"];
 const ROLE_WORDS = [
@@ -91,9 +91,9 @@ function fittedPanel(facts, arrays, place, state, palette) {
   const at = place.task * facts.columns.length + facts.columns.indexOf(place.column);
   const why = arrays.why.subarray(at * size, (at + 1) * size);
   /** @type {Uint16Array[]} */
-  const roles = ROLES.map((_, role) => arrays.roles.subarray((3 * at + role) * size, (3 * at + role + 1) * size));
+  const roles = HEAD_ROLES.map((_, role) => arrays.roles.subarray((3 * at + role) * size, (3 * at + role + 1) * size));
   const isFitted = roles.map((steps) => steps.some((step) => step !== NO_STEP));
-  const wanted = ROLES.includes(state.gates) ? [ROLES.indexOf(state.gates)] : [0, 1];
+  const wanted = HEAD_ROLES.includes(state.gates) ? [HEAD_ROLES.indexOf(state.gates)] : [0, 1];
   const shown = wanted.filter((role) => isFitted[role]);
   if (!shown.length) {
     const empty = missingPanel(facts, namedOf(facts, place), why, palette);
@@ -113,7 +113,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
     get label() {
       return label();
     },
-    measures: ROLES.map((_, role) => measureOf(LETTERS[role], roles[role])).filter((_, role) => isFitted[role]),
+    measures: HEAD_ROLES.map((_, role) => measureOf(LETTERS[role], roles[role])).filter((_, role) => isFitted[role]),
     look: fittedLook(strengths, shown, threshold, reason, palette),
     get profile() {
       return profile();
@@ -169,7 +169,7 @@ function fittedLook(strengths, shown, threshold, reason, palette) {
   const first = palette.missing.length;
   const levels = shown.length > 1 ? LEVELS : FINE;
   const coded = strengths.map((steps) => levelsOf(steps, threshold, levels));
-  const alone = ROLES[shown[0]];
+  const alone = HEAD_ROLES[shown[0]];
   const shades =
     shown.length > 1
       ? mixtures(palette, LEVELS)
@@ -213,7 +213,7 @@ function lightOf(step, threshold) {
 function profileOf(shown, flags, reason, facts, palette) {
   return {
     names: shown.map((role) => SHORT_WORDS[role]),
-    colours: shown.map((role) => toneOf(palette, ROLES[role])),
+    colours: shown.map((role) => toneOf(palette, HEAD_ROLES[role])),
     shares: shown.map((role) => sharesOf(flags[role], reason, facts)),
     signed: shown.length === 2,
   };
@@ -274,7 +274,7 @@ export function sharesOfRoles({ facts, arrays }, state, palette) {
         const at = (3 * (task * facts.columns.length + column) + role) * size;
         return reaching(arrays.roles.subarray(at, at + size), threshold);
       });
-      const colour = toneOf(palette, ROLES[role]);
+      const colour = toneOf(palette, HEAD_ROLES[role]);
       if (counts.some((/** @type {number} */ count) => count >= 0)) rows.push([`${words} (${LETTERS[role]})`, colour, counts]);
     }
     return { task: name, caption, columns: facts.columns.map(calledColumn), rows, total: size };

@@ -42,7 +42,7 @@
  */
 
 /** @typedef {{item: Uint8Array, verb: Uint8Array, score: Float64Array}} Ranked what heads do best, one place after the other */
-/** @typedef {{items: number[], kinds: number[]}} Chosen relations and kinds by their places */
+/** @typedef {{items: number[], kinds: number[]}} Chosen relations and kinds by their indices */
 
 /**
  * The numbers of an answer, ready for the rules.
@@ -79,9 +79,9 @@ export function labelsOf({ facts, arrays }) {
  * @param {ArrayLike<number>} lengths
  */
 function starts(lengths) {
-  const places = [0];
-  for (let i = 0; i < lengths.length; i++) places.push(places[i] + lengths[i]);
-  return places;
+  const offsets = [0];
+  for (let i = 0; i < lengths.length; i++) offsets.push(offsets[i] + lengths[i]);
+  return offsets;
 }
 
 /**
@@ -90,8 +90,8 @@ function starts(lengths) {
  * @param {FunctionState} state
  */
 export function kindsOf({ kinds }, { kind }) {
-  const places = kinds.map((_, i) => i);
-  return kind === "both" ? places : places.filter((i) => kinds[i] === kind);
+  const indices = kinds.map((_, i) => i);
+  return kind === "both" ? indices : indices.filter((i) => kinds[i] === kind);
 }
 
 /**
@@ -201,8 +201,8 @@ function decidingAt(labels, { items, kinds }, head, how, filled) {
  */
 export function decisionOf(labels, chosen, how) {
   const key = `${chosen.items} ${chosen.kinds} ${how}`;
-  const known = labels.decided.get(key);
-  if (known) return known;
+  const earlierDecision = labels.decided.get(key);
+  if (earlierDecision) return earlierDecision;
   const made = {
     label: new Int32Array(labels.size).fill(-1),
     strength: new Float64Array(labels.size),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.methods.ablation.result import Order, record_of
-from analysis.results.provenance import Item
+from analysis.methods.ablation.result import AblationOrder, record_of
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import FONT, Figure, Properties, plain
 from dashboard.palette import ABOVE, BELOW, OTHER, Colours
@@ -15,7 +15,7 @@ _RANDOM = "random"  # how the names of random orders begin
 _TONES = (BELOW, ABOVE, OTHER)  # of the lines, whose colours are then seen on a dark page too
 
 
-def curves(scores: Scores, items: Sequence[Item], palette: Colours) -> Figure:
+def curves(scores: Scores, items: Sequence[ScoredItem], palette: Colours) -> Figure:
     """A small figure per relation, side by side."""
     traces: list[Properties] = []
     layout: Properties = _layout(palette)
@@ -34,7 +34,7 @@ def curves(scores: Scores, items: Sequence[Item], palette: Colours) -> Figure:
     return {"data": traces, "layout": layout}
 
 
-def _lines(orders: Sequence[Order], mark: str, palette: Colours) -> list[Properties]:
+def _lines(orders: Sequence[AblationOrder], mark: str, palette: Colours) -> list[Properties]:
     """Each order by a map's scores; of the random ones their mean and all of them faintly."""
     random = [order for order in orders if order.name.startswith(_RANDOM)]
     lines = []

@@ -10,7 +10,7 @@ from dash import html
 from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, margin, part_name, place_words, record_of
 from analysis.models.card import HeadId
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
@@ -18,7 +18,7 @@ from dashboard.maps.control import Control, segments
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
-from dashboard.maps.plain import Plain, PlainPanel
+from dashboard.maps.plain import PlainPanel, PlainPanels
 from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.palette import ABOVE, BELOW, tone_name
@@ -35,7 +35,7 @@ class AblationState(Part):
     off: Off = setting("zero", Off, local=True)
 
 
-Shown = MapView[AblationState]
+AblationView = MapView[AblationState]
 
 
 class AblationMap(Map[AblationState]):
@@ -54,15 +54,15 @@ class AblationMap(Map[AblationState]):
         words = "What replaces a head's output: zero, or its mean over the prompts."
         return [Control("off", "Replaced by", words, segments("off", "zero", zero="Zero", mean="Mean"))]
 
-    def plain(self, shown: Shown) -> Plain:
+    def plain(self, shown: AblationView) -> PlainPanels:
         """A panel per item; heads belong whose change counts as one."""
         panels = []
         for item in shown.result.provenance.items:
             panels += [_panel(shown.result, item, off) for off in get_args(Off)]
         words = "change in log P without the head; full colour: the panel's largest change"
-        return Plain(panels, chooses="off", signed=True, scale=words, ends=("loses", "gains"))
+        return PlainPanels(panels, chooses="off", signed=True, scale=words, ends=("loses", "gains"))
 
-    def said(self, shown: Shown) -> list[Said]:
+    def said(self, shown: AblationView) -> list[Said]:
         """How to read it."""
         return [
             f"Each square is one attention head of {shown.card.id}; its colour shows how the log-probability of the "
@@ -77,7 +77,7 @@ class AblationMap(Map[AblationState]):
         )
         return (Section(_CURVES, "Switching heads off one by one", hint, height=HEIGHT, is_figure=True),)
 
-    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+    def contents(self, shown: AblationView, width: int, dark: bool) -> Mapping[str, Content]:
         """Where there are any."""
         there = [item for item in shown.result.provenance.items if record_of(shown.result, item.name).curve]
         if not there:
@@ -85,7 +85,7 @@ class AblationMap(Map[AblationState]):
         depends = f"{shown.card.fingerprint} {[item.name for item in there]} {shown.common.palette} {dark}"
         return {_CURVES: Content(depends, lambda: curves(shown.result, there, shown.palette(dark)))}
 
-    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+    def head_part(self, asked: AskedHead, shown: AblationView | None) -> HeadPart | None:
         """What every item loses without the head."""
         if shown is None:
             return None
@@ -104,7 +104,7 @@ class AblationMap(Map[AblationState]):
         table = html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)])
         return HeadPart([html.Div([html.H3(self.title), table])])
 
-    def head_rows(self, heads: Sequence[HeadId], shown: Shown) -> HeadRows:
+    def head_rows(self, heads: Sequence[HeadId], shown: AblationView) -> HeadRows:
         """What every item loses without each head, full colour at the largest change of any head."""
         rows = []
         for item in shown.result.provenance.items:
@@ -114,14 +114,14 @@ class AblationMap(Map[AblationState]):
             rows.append(HeadRow(item.title, tuple(_head_cell(float(values[place]), steepest) for place in places)))
         return HeadRows(f"{self.title}, change in log P", tuple(rows))
 
-    def columns(self, shown: Shown) -> list[Column]:
+    def columns(self, shown: AblationView) -> list[Column]:
         """One per item."""
         columns: list[Column] = []
         for item in shown.result.provenance.items:
             columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **SIGNED, "width": 150})
         return [group("Log P without the head", columns)]
 
-    def cells(self, shown: Shown) -> dict[str, Cells]:
+    def cells(self, shown: AblationView) -> dict[str, Cells]:
         """The changes of log-probability."""
         cells: dict[str, Cells] = {}
         for item, panel in zip(shown.result.provenance.items, shown.panels, strict=True):
@@ -129,16 +129,16 @@ class AblationMap(Map[AblationState]):
         return cells
 
 
-def _field(item: Item) -> str:
+def _field(item: ScoredItem) -> str:
     return f"ablation.{item.name}"
 
 
-def _values(scores: Scores, item: Item, off: str) -> Floats:  # [layer, head]
+def _values(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, head]
     chosen = scores.score.sel(item=item.name, kind=off, sample=ONLY_SAMPLE)
     return np.asarray(chosen.values, dtype=np.float64)
 
 
-def _panel(scores: Scores, item: Item, off: str) -> PlainPanel:
+def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
     value = _values(scores, item, off)
     error = scores.part(part_name(ERROR, off), item.name)
     with np.errstate(invalid="ignore"):
@@ -164,7 +164,7 @@ def _head_cell(value: float, steepest: float) -> HeadCell:
     return HeadCell(f"{value:+.3f}".replace("-", "−"), min(abs(value) / steepest, 1.0), tone_name(tone))
 
 
-def _row(shown: Shown, item: Item, asked: AskedHead, off: str) -> html.Tr:
+def _row(shown: AblationView, item: ScoredItem, asked: AskedHead, off: str) -> html.Tr:
     """Of one way of switching the head off; only the row of the chosen way is seen."""
     cell = (shown.card.layers.index(asked.head.layer), asked.head.head)
     value = _values(shown.result, item, off)

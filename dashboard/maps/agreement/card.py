@@ -8,12 +8,12 @@ from analysis.models.card import HeadId
 from analysis.results.agreement import WORDS, Confronted, rule_of, whether_methods
 from analysis.results.scores import Missing
 from dashboard.maps.agreement.panels import reasons_of
-from dashboard.maps.agreement.sides import Shown, against, sides
+from dashboard.maps.agreement.sides import AgreementView, against, sides
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.said import number
 
 
-def head_part(asked: AskedHead, shown: Shown, title: str) -> HeadPart | None:
+def head_part(asked: AskedHead, shown: AgreementView, title: str) -> HeadPart | None:
     """A table for each method that says whether heads matter: tasks and relations, one row each."""
     tables = []
     for whether in whether_methods(dict(shown.by_method)):
@@ -30,7 +30,7 @@ def head_part(asked: AskedHead, shown: Shown, title: str) -> HeadPart | None:
     return HeadPart([html.Div([html.H3(title), html.P(hint, className="hint"), *tables])])
 
 
-def _table(shown: Shown, whether: Method, confronted: list[Confronted], head: HeadId) -> html.Table:
+def _table(shown: AgreementView, whether: Method, confronted: list[Confronted], head: HeadId) -> html.Table:
     rule = rule_of(whether.name)
     least = number(shown.state.least_cause(rule.unit))
     names = {
@@ -46,7 +46,7 @@ def _table(shown: Shown, whether: Method, confronted: list[Confronted], head: He
     return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)])
 
 
-def _row(shown: Shown, each: Confronted, head: HeadId) -> html.Tr:
+def _row(shown: AgreementView, each: Confronted, head: HeadId) -> html.Tr:
     cell = (shown.card.layers.index(head.layer), head.head)
     reason = Missing(int(reasons_of(shown, each)[cell]))
     codes = each.codes(shown.state.label, shown.state.least_cause(rule_of(each.whether).unit))
@@ -63,7 +63,7 @@ def _two(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.2f}"
 
 
-def _best_relation(shown: Shown, what: str, cell: tuple[int, int]) -> str:
+def _best_relation(shown: AgreementView, what: str, cell: tuple[int, int]) -> str:
     """The relation whose score counts where that of any does."""
     scores = dict(shown.by_method)[what]
     strengths = sides(shown).what.strengths(scores)

@@ -16,12 +16,12 @@ from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import words
 from dashboard.maps.agreement.numbers import numbers
 from dashboard.maps.agreement.panels import ORDER, TONES, colour, look, panels, tones
-from dashboard.maps.agreement.sides import Shown, confronted_of, default_what, has_samples, sides, sides_of
+from dashboard.maps.agreement.sides import AgreementView, confronted_of, default_what, has_samples, sides, sides_of
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.columns import TEXT, Cells, Column, group
 from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.counts import ShareTable
-from dashboard.maps.entry import Entry
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, head_columns, with_model, with_source
@@ -30,7 +30,7 @@ from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
-from dashboard.setting import Values
+from dashboard.setting import SettingValues
 
 _COUNTS = "agreement-counts"
 
@@ -84,19 +84,19 @@ class AgreementMap(Map[AgreementState]):
         """Both sides, each with its threshold."""
         return [*_label_controls(), *_cause_controls()]
 
-    def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
+    def offered(self, shown: AgreementView | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
         """The methods that the model has results of."""
         results = dict(shown.by_method) if shown is not None else {}
         return {"what": _choices(what_methods(results)), "whether": _choices(whether_methods(results))}
 
-    def control_values(self, shown: Shown | None, state: AgreementState) -> Values:
+    def control_values(self, shown: AgreementView | None, state: AgreementState) -> SettingValues:
         """The two sides that are shown, chosen or not."""
         values = super().control_values(shown, state)
         if shown is None:
             return values
         return {**values, "what": sides(shown).what.name, "whether": sides(shown).whether.name}
 
-    def needless(self, shown: Shown | None, state: AgreementState) -> set[str]:
+    def needless(self, shown: AgreementView | None, state: AgreementState) -> set[str]:
         """The threshold of the other unit; samples, where there are none."""
         if shown is None:
             return {"change"}
@@ -105,7 +105,7 @@ class AgreementMap(Map[AgreementState]):
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
-    def panels(self, shown: Shown) -> tuple[Panel, ...]:
+    def panels(self, shown: AgreementView) -> tuple[Panel, ...]:
         """One per task or relation."""
         return panels(shown)
 
@@ -117,23 +117,23 @@ class AgreementMap(Map[AgreementState]):
         """Whether a head is labelled, and whether it is causal."""
         return [(words, TONES.get(code, "")) for code, words in enumerate(WORDS)]
 
-    def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
+    def looks(self, shown: AgreementView, palette: Colours) -> Sequence[Look]:
         """A colour for each class."""
         return [look(panel, palette) for panel in shown.panels]
 
-    def numbers(self, shown: Shown) -> bytes:
+    def numbers(self, shown: AgreementView) -> bytes:
         """Both strengths of every head."""
         return numbers(shown)
 
-    def said(self, shown: Shown) -> list[Said]:
+    def said(self, shown: AgreementView) -> list[Said]:
         """When a head is labelled and when it is causal."""
         return words.said(shown)
 
-    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
+    def legend(self, shown: AgreementView, palette: Colours) -> list[LegendEntry]:
         """The four classes, counted."""
         return words.legend(shown, palette)
 
-    def shares(self, shown: Shown, palette: Colours) -> Sequence[ShareTable]:
+    def shares(self, shown: AgreementView, palette: Colours) -> Sequence[ShareTable]:
         """The same as a table."""
         return words.shares(shown, palette)
 
@@ -142,7 +142,7 @@ class AgreementMap(Map[AgreementState]):
         hint = "By chance: the number expected if labels and causes were unrelated."
         return (Section(_COUNTS, "Heads of each class", hint),)
 
-    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+    def contents(self, shown: AgreementView, width: int, dark: bool) -> Mapping[str, Content]:
         """A place for each panel, in which the scripts write: counts follow the thresholds."""
         titles = {panel.key: panel.title for panel in shown.panels if panel.label is not None}
         return {} if not titles else {_COUNTS: Content(str(titles), lambda: _task_sections(titles))}
@@ -166,41 +166,41 @@ class AgreementMap(Map[AgreementState]):
 
     # ---- A head -------------------------------------------------------------------------------------------------
 
-    def head_title(self, shown: Shown, head: HeadId) -> str:
+    def head_title(self, shown: AgreementView, head: HeadId) -> str:
         """Its class in every panel."""
         return " · ".join(f"{panel.title}: {_class_at(shown, panel, head)}" for panel in shown.panels)
 
-    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+    def head_part(self, asked: AskedHead, shown: AgreementView | None) -> HeadPart | None:
         """Its class for every task or relation of every cause, and the two numbers that decide."""
         return None if shown is None else card_part.head_part(asked, shown, self.title)
 
     # ---- The table and what is taken away -----------------------------------------------------------------------
 
-    def columns(self, shown: Shown) -> list[Column]:
+    def columns(self, shown: AgreementView) -> list[Column]:
         """One per panel."""
         listed: list[Column] = []
         for panel in shown.panels:
             listed.append({"field": f"agreement.{panel.key}", "headerName": panel.title, **TEXT, "width": 200})
         return [group("Label and cause", listed)] if listed else []
 
-    def cells(self, shown: Shown) -> dict[str, Cells]:
+    def cells(self, shown: AgreementView) -> dict[str, Cells]:
         """The class in words."""
         cells: dict[str, Cells] = {}
         for panel in shown.panels:
             cells[f"agreement.{panel.key}"] = _class_words(panel).ravel().tolist()
         return cells
 
-    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
+    def swatches(self, shown: AgreementView, palette: Colours) -> list[Swatch]:
         """The four classes."""
         return [Swatch(colour(code, palette), WORDS[code]) for code in ORDER]
 
-    def heading(self, shown: Shown) -> str:
+    def heading(self, shown: AgreementView) -> str:
         """Which two are held against each other."""
         about = words.facts(shown)
         rule = words.rule_words(shown.state, about)
         return f"labels ({about.what.lower()}) against causes ({about.whether.lower()}) · {rule}"
 
-    def frame(self, shown: Shown) -> pd.DataFrame:
+    def frame(self, shown: AgreementView) -> pd.DataFrame:
         """A row for each head and panel: both strengths and the class."""
         frames = []
         for panel, each in zip(shown.panels, confronted_of(shown, shown.state.over), strict=False):
@@ -238,7 +238,7 @@ def _class_words(panel: Panel) -> Any:  # [layer, head] of texts
     return np.where(panel.reason == Missing.PRESENT, np.array(WORDS, dtype=object)[panel.label.codes], missing)
 
 
-def _class_at(shown: Shown, panel: Panel, head: HeadId) -> str:
+def _class_at(shown: AgreementView, panel: Panel, head: HeadId) -> str:
     return str(_class_words(panel)[shown.card.layers.index(head.layer), head.head])
 
 

@@ -9,14 +9,14 @@ import numpy.typing as npt
 from analysis.results.agreement import WORDS
 from analysis.results.scores import Missing
 from dashboard.maps.agreement.panels import NO_PANEL, ORDER, TONES, reasons_of
-from dashboard.maps.agreement.sides import Shown, confronted_of
+from dashboard.maps.agreement.sides import AgreementView, confronted_of
 from dashboard.maps.agreement.state import Over
 from dashboard.maps.agreement.words import TABLE, facts
 from dashboard.maps.map import missing_words
 from dashboard.maps.packing import pack
 
 
-def numbers(shown: Shown) -> bytes:
+def numbers(shown: AgreementView) -> bytes:
     """Of the two results on the page."""
     confronted = confronted_of(shown, "mean")
     contents = {

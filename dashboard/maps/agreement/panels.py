@@ -5,9 +5,9 @@ import numpy.typing as npt
 
 from analysis.results.agreement import BOTH, IRRELEVANT, NEITHER, UNLABELLED, WORDS, Confronted, expected_counts
 from analysis.results.scores import Missing, Scores
-from dashboard.maps.agreement.sides import Shown, confronted_of, sides
+from dashboard.maps.agreement.sides import AgreementView, confronted_of, sides
 from dashboard.maps.look import Look
-from dashboard.maps.panel import Label, Measure, Panel, without_scores
+from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure, without_scores
 from dashboard.palette import Colours
 
 # The hues that are told apart best, by class; heads that are neither have nothing to show.
@@ -17,7 +17,7 @@ ORDER = (BOTH, IRRELEVANT, UNLABELLED, NEITHER)  # in which they are told
 NO_PANEL = "Label and cause"
 
 
-def panels(shown: Shown) -> tuple[Panel, ...]:
+def panels(shown: AgreementView) -> tuple[Panel, ...]:
     """One for each task or relation for which heads may matter."""
     confronted = confronted_of(shown, shown.state.over)
     if not confronted:
@@ -25,7 +25,7 @@ def panels(shown: Shown) -> tuple[Panel, ...]:
     return tuple(_panel(shown, each) for each in confronted)
 
 
-def _panel(shown: Shown, each: Confronted) -> Panel:
+def _panel(shown: AgreementView, each: Confronted) -> Panel:
     reason = reasons_of(shown, each)
     codes = classes(shown, each)
     label, cause = sides(shown).label, sides(shown).cause
@@ -36,13 +36,13 @@ def _panel(shown: Shown, each: Confronted) -> Panel:
         value=np.where(is_there, each.cause, np.nan),
         member=(codes == BOTH) & is_there,
         reason=reason,
-        measures=(Measure(label.words, each.label), Measure(cause.words, each.cause)),
-        label=Label(WORDS, codes.astype(np.uint16)),
+        measures=(PanelMeasure(label.words, each.label), PanelMeasure(cause.words, each.cause)),
+        label=PanelLabel(WORDS, codes.astype(np.uint16)),
         remark=remark(counts(codes, reason)),
     )
 
 
-def classes(shown: Shown, each: Confronted) -> npt.NDArray[np.uint8]:  # [layer, head]
+def classes(shown: AgreementView, each: Confronted) -> npt.NDArray[np.uint8]:  # [layer, head]
     """The class of every head at the thresholds of the page."""
     return each.codes(shown.state.label, shown.state.least_cause(sides(shown).cause.unit))
 
@@ -63,7 +63,7 @@ def tenths(value: float) -> float:
     return int(10 * value + 0.5) / 10
 
 
-def reasons_of(shown: Shown, each: Confronted) -> npt.NDArray[np.int8]:  # [layer, head]
+def reasons_of(shown: AgreementView, each: Confronted) -> npt.NDArray[np.int8]:  # [layer, head]
     """Why a head has no class: the worst reason of the side that lacks a number."""
     results = dict(shown.by_method)
     of_label = _worst(results[each.what], [each.item] if each.own else results[each.what].items())

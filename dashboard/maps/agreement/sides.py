@@ -11,7 +11,7 @@ from dashboard.cache import cached
 from dashboard.maps.agreement.state import OVER, AgreementState, Over
 from dashboard.maps.map import MapView
 
-Shown = MapView[AgreementState]
+AgreementView = MapView[AgreementState]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def _named(name: str, choices: list[Method]) -> Method | None:
     return None
 
 
-def sides(shown: Shown) -> Sides:
+def sides(shown: AgreementView) -> Sides:
     """The two on the page."""
     chosen = sides_of(shown.state, dict(shown.by_method))
     if chosen is None:
@@ -63,18 +63,18 @@ def sides(shown: Shown) -> Sides:
     return chosen
 
 
-def has_samples(shown: Shown) -> bool:
+def has_samples(shown: AgreementView) -> bool:
     """Whether causes were measured more than once, so that they may hold always or in any sample."""
     two = sides(shown)
     return bool(two.cause.samples) and len(dict(shown.by_method)[two.whether.name].samples) > 1
 
 
-def confronted_of(shown: Shown, over: Over) -> list[Confronted]:
+def confronted_of(shown: AgreementView, over: Over) -> list[Confronted]:
     """The strengths of both sides for every item."""
     return against(shown, sides(shown).whether.name, over)
 
 
-def against(shown: Shown, whether: str, over: Over) -> list[Confronted]:
+def against(shown: AgreementView, whether: str, over: Over) -> list[Confronted]:
     """The labels on the page against the causes of any method."""
     results = dict(shown.by_method)
     return _confronted(results[sides(shown).what.name], results[whether], over)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from analysis.results.agreement import BOTH, WORDS, expected_counts
 from analysis.results.labels import LabelRule
 from dashboard.maps.agreement.panels import ORDER, colour, counts, tenths
-from dashboard.maps.agreement.sides import Shown, has_samples, sides
+from dashboard.maps.agreement.sides import AgreementView, has_samples, sides
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.counts import ShareTable
-from dashboard.maps.entry import Entry
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.panel import Panel
 from dashboard.maps.said import Said, bold, number
 from dashboard.palette import Colours
@@ -19,7 +19,7 @@ TABLE = ShareTable("agreement ", "class", ("heads", "by chance"), (), 1)  # of a
 
 
 @dataclass(frozen=True)
-class Facts:
+class AgreementFacts:
     """All that the sentence is made of, beside the settings that follow the controls."""
 
     model: str
@@ -30,14 +30,14 @@ class Facts:
     samples: str  # what causes hold over; empty when there is one
 
 
-def facts(shown: Shown) -> Facts:
+def facts(shown: AgreementView) -> AgreementFacts:
     """Of what is on the page."""
     two = sides(shown)
     samples = two.cause.samples if has_samples(shown) else ""
-    return Facts(shown.card.id, two.what.title, two.whether.title, two.label, two.cause, samples)
+    return AgreementFacts(shown.card.id, two.what.title, two.whether.title, two.label, two.cause, samples)
 
 
-def said(shown: Shown) -> list[Said]:
+def said(shown: AgreementView) -> list[Said]:
     """What makes a head labelled, and what makes it causal."""
     about, state = facts(shown), shown.state
     label = _above(about.label, state.label)
@@ -56,11 +56,11 @@ def _above(rule: LabelRule, least: float) -> str:
     return f"{rule.words} is {'above' if rule.strict else 'at least'} {rule.letter} = {number(least)}"
 
 
-def legend(shown: Shown, palette: Colours) -> list[Entry]:
+def legend(shown: AgreementView, palette: Colours) -> list[LegendEntry]:
     """A colour for each class, with how many heads of each panel are in it."""
     entries = []
     for code in ORDER:
-        entries.append(Entry(f"{WORDS[code]}: {_counted(shown.panels, code)}", colour(code, palette)))
+        entries.append(LegendEntry(f"{WORDS[code]}: {_counted(shown.panels, code)}", colour(code, palette)))
     return entries
 
 
@@ -80,7 +80,7 @@ def class_counts(panel: Panel) -> list[int]:
     return counts(panel.label.codes, panel.reason)
 
 
-def shares(shown: Shown, palette: Colours) -> list[ShareTable]:
+def shares(shown: AgreementView, palette: Colours) -> list[ShareTable]:
     """Every class of every panel, beside what independence would give."""
     tables = []
     for panel in shown.panels:
@@ -97,7 +97,7 @@ def shares(shown: Shown, palette: Colours) -> list[ShareTable]:
     return tables
 
 
-def rule_words(state: AgreementState, about: Facts) -> str:
+def rule_words(state: AgreementState, about: AgreementFacts) -> str:
     """Both thresholds, for a picture's heading."""
     cause = number(state.least_cause(about.cause.unit))
     return f"{about.label.letter} = {number(state.label)}, {about.cause.letter} = {cause}"

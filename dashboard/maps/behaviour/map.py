@@ -8,13 +8,13 @@ from dash import html
 
 from analysis.methods.behaviour.measures import MEASURED, MEASURES, SCORE, SHARE
 from analysis.methods.behaviour.method import BehaviourMethod
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.maps.columns import NUMBER, TWO_DIGITS, Cells, Column, group, numbers
 from dashboard.maps.control import Control, slider
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.map import Map, MapView
-from dashboard.maps.plain import Plain, PlainPanel
+from dashboard.maps.plain import PlainPanel, PlainPanels
 from dashboard.maps.said import Said
 from dashboard.setting import SHARE as SHARE_CODEC
 from dashboard.setting import Part, setting
@@ -32,7 +32,7 @@ class BehaviourState(Part):
     least: float = setting(_LEAST, SHARE_CODEC, key=_KEY, local=True)
 
 
-Shown = MapView[BehaviourState]
+BehaviourView = MapView[BehaviourState]
 
 
 class BehaviourMap(Map[BehaviourState]):
@@ -51,20 +51,20 @@ class BehaviourMap(Map[BehaviourState]):
         words = "A head counts as doing something if at least this share of its attention goes there."
         return [Control(_KEY, "Attention", words, slider(_KEY, "Attention", _LEAST), has_number=True)]
 
-    def plain(self, shown: Shown) -> Plain:
+    def plain(self, shown: BehaviourView) -> PlainPanels:
         """A panel per measure; all call a head by what it does."""
         panels = [_panel(shown, item) for item in shown.result.provenance.items]
         words = "share of attention, or of the maximum"
-        return Plain(panels, threshold=_KEY, otherwise=_DIFFUSE, scale=words)
+        return PlainPanels(panels, threshold=_KEY, otherwise=_DIFFUSE, scale=words)
 
-    def said(self, shown: Shown) -> list[Said]:
+    def said(self, shown: BehaviourView) -> list[Said]:
         """How to read it."""
         return [
             f"Each square is one attention head of {shown.card.id}; the stronger its colour, the more of its attention "
             "goes where the panel's title says. Entropy and distance are relative to their maximum."
         ]
 
-    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+    def head_part(self, asked: AskedHead, shown: BehaviourView | None) -> HeadPart | None:
         """Every measure of the head."""
         if shown is None:
             return None
@@ -74,14 +74,14 @@ class BehaviourMap(Map[BehaviourState]):
         table = html.Table([html.Thead(header), html.Tbody(rows)], className="counts")
         return HeadPart([html.Div([html.H3(self.title), table])])
 
-    def columns(self, shown: Shown) -> list[Column]:
+    def columns(self, shown: BehaviourView) -> list[Column]:
         """One per measure."""
         columns: list[Column] = []
         for item in shown.result.provenance.items:
             columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **TWO_DIGITS, "width": 150})
         return [group(self.title, columns)]
 
-    def cells(self, shown: Shown) -> dict[str, Cells]:
+    def cells(self, shown: BehaviourView) -> dict[str, Cells]:
         """Their values."""
         cells: dict[str, Cells] = {}
         for item, panel in zip(shown.result.provenance.items, shown.panels, strict=True):
@@ -89,16 +89,16 @@ class BehaviourMap(Map[BehaviourState]):
         return cells
 
 
-def _field(item: Item) -> str:
+def _field(item: ScoredItem) -> str:
     return f"behaviour.{item.name}"
 
 
-def _value(scores: Scores, item: Item) -> Floats:  # [layer, head]
+def _value(scores: Scores, item: ScoredItem) -> Floats:  # [layer, head]
     chosen = scores.score.sel(item=item.name, kind=SCORE, sample=ONLY_SAMPLE)
     return np.asarray(chosen.values, dtype=np.float64)
 
 
-def _panel(shown: Shown, item: Item) -> PlainPanel:
+def _panel(shown: BehaviourView, item: ScoredItem) -> PlainPanel:
     missing = shown.result.missing.sel(item=item.name, kind=SCORE, sample=ONLY_SAMPLE).values
     value, title = _value(shown.result, item), item.title.capitalize()
     if item.name in _DOES:
@@ -107,7 +107,7 @@ def _panel(shown: Shown, item: Item) -> PlainPanel:
     return PlainPanel(item.name, title, value, missing, member=none, remark="relative to the maximum")
 
 
-def _row(shown: Shown, item: Item, asked: AskedHead) -> html.Tr:
+def _row(shown: BehaviourView, item: ScoredItem, asked: AskedHead) -> html.Tr:
     cell = (shown.card.layers.index(asked.head.layer), asked.head.head)
     value = _value(shown.result, item)
     share = 0.0 if np.isnan(value[cell]) else float(value[cell])
@@ -123,7 +123,7 @@ def _row(shown: Shown, item: Item, asked: AskedHead) -> html.Tr:
     )
 
 
-def _unit(shown: Shown, item: Item, cell: tuple[int, int]) -> str:
+def _unit(shown: BehaviourView, item: ScoredItem, cell: tuple[int, int]) -> str:
     """What was measured in its own unit, where that is no share."""
     measure = next((each for each in MEASURES if each.name == item.name), None)
     values = shown.result.part(MEASURED, item.name)

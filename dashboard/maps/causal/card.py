@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.methods.causal.result import CONTRAST, ROLES, TASK
+from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, TASK
 from analysis.models.card import HeadId
 from analysis.results.provenance import Data
 from analysis.results.scores import Scores
@@ -78,11 +78,11 @@ def _gate_words(seed: str, shut: float, opened: float | None) -> str:
 
 
 def _seed(name: str, shut: float, opened: float | None, is_odd: bool) -> html.Div:
-    marks = [html.I(className="dot", style={"left": _at(shut), "background": tone_name(ROLES[0])})]
+    marks = [html.I(className="dot", style={"left": _at(shut), "background": tone_name(HEAD_ROLES[0])})]
     if opened is not None:
         low, high = sorted((shut, opened))
         line = html.I(className="dot-line", style={"left": _at(low), "width": _at(high - low)})
-        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": tone_name(ROLES[1])})
+        ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": tone_name(HEAD_ROLES[1])})
         marks = [line, ring, *marks]
     style = "dot-row odd" if is_odd else "dot-row"
     return html.Div(marks, className=style, title=_gate_words(name, shut, opened))
@@ -100,7 +100,7 @@ def _scores(task: HeadGates, total: int, by: str) -> html.Table:
         [html.Th(name, scope="col", className=style, title=hint * ("rank" in name)) for name, style in names]
     )
     rows = []
-    for role in (role for role in ROLES if role in task.any):
+    for role in (role for role in HEAD_ROLES if role in task.any):
         cells = [html.Td(_two(column.get(role)), className="num") for column in (task.always, task.any)]
         rank = html.Td(str(task.ranks.get(role, "")), className="num")
         rows.append(html.Tr([html.Th(LETTERS[role], scope="row", title=role), *cells, rank]))

@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 
-from analysis.methods.causal.result import ROLES
-from analysis.results.scores import Floats
+from analysis.methods.causal.result import HEAD_ROLES
+from analysis.results.scores import Codes, Floats
 from dashboard.maps.causal.gates import COLUMN_NAMES, PREVIEW
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.look import Look, level, slopes
-from dashboard.maps.panel import Codes, Panel
+from dashboard.maps.panel import Panel
 from dashboard.maps.steps import NO_STEP, SLOPES, STEPS, score_steps, slope_steps
 from dashboard.palette import Colours, blend
 
@@ -35,7 +35,7 @@ def tones(palette: Colours) -> dict[str, str]:
     """A colour for each role as a bar, dot or line, and the colours of the cells; no ground is the page's own."""
     is_light = palette.name == "paper"
     corners = _LIGHTS if is_light else _CORNERS[palette.dark]
-    roles = dict(zip(ROLES, (*palette.ends, palette.faint), strict=True))
+    roles = dict(zip(HEAD_ROLES, (*palette.ends, palette.faint), strict=True))
     idle, ground = (_IDLE_LIGHT, _GROUND) if is_light else (palette.faint, "")
     return roles | dict(zip(_CORNER_TONES, corners, strict=True)) | {_IDLE_TONE: idle, _GROUND_TONE: ground}
 

@@ -12,7 +12,7 @@ from analysis.methods.causal.result import (
     record_of,
     variant_of,
 )
-from analysis.results.provenance import Data, Item
+from analysis.results.provenance import Data, ScoredItem
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 
@@ -116,7 +116,7 @@ def with_first_seeds(causal: Scores, count: int) -> Scores:
     )
 
 
-def _with_seeds(item: Item, count: int) -> Item:
+def _with_seeds(item: ScoredItem, count: int) -> ScoredItem:
     if item.settings is None:
         return item
     return replace(item, settings={**item.settings, "seeds": min(count, item.settings.get("seeds", count))})

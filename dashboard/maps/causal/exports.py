@@ -15,7 +15,7 @@ from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView, head_columns, head_names, with_model
-from dashboard.maps.panel import Measure, Panel
+from dashboard.maps.panel import Panel, PanelMeasure
 from dashboard.maps.script import Constant, script
 
 _KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
@@ -34,7 +34,7 @@ def frame(shown: MapView[CausalState]) -> pd.DataFrame:
     return _with_task_facts(table, shown.result)
 
 
-def _rows(panel: Panel, measure: Measure, shown: MapView[CausalState]) -> pd.DataFrame:
+def _rows(panel: Panel, measure: PanelMeasure, shown: MapView[CausalState]) -> pd.DataFrame:
     values, kind = measure.value, _KINDS[measure.name]
     strength = -values if kind == PREVIEW else values
     member = values < 0 if kind == PREVIEW else values >= shown.state.threshold

@@ -5,14 +5,14 @@ from math import floor
 import numpy as np
 import xarray as xr
 
-from analysis.methods.causal.result import ROLES
+from analysis.methods.causal.result import HEAD_ROLES
 from analysis.results.scores import Floats, Missing, Scores, always_of, any_of
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.state import CausalState
 
-LETTERS = dict(zip(ROLES, "FNR", strict=True))
-CHANNELS = ROLES[:2]  # facilitation and interference: the two colours
+LETTERS = dict(zip(HEAD_ROLES, "FNR", strict=True))
+CHANNELS = HEAD_ROLES[:2]  # facilitation and interference: the two colours
 PREVIEW = "preview"
 FIRST_TASKS = 2  # rows, when none are chosen
 COLUMN_NAMES = {"always": "Always", "any": "Any", "mean": "Mean"}
@@ -59,7 +59,7 @@ def is_running(causal: Scores) -> bool:
 
 def known_roles(roles: Floats | None) -> tuple[str, ...]:
     """The roles that were measured: contrasted pairs have no interference."""
-    return () if roles is None else tuple(role for i, role in enumerate(ROLES) if not np.isnan(roles[i]).all())
+    return () if roles is None else tuple(role for i, role in enumerate(HEAD_ROLES) if not np.isnan(roles[i]).all())
 
 
 @cached(128)
@@ -69,7 +69,7 @@ def reduced(causal: Scores, task: str, column: str) -> Floats | None:  # [role, 
     chosen = [column] if column not in {"always", "any"} else there
     if not set(chosen) <= set(there) or not chosen:
         return None
-    scores = causal.score.sel(item=task, sample=chosen, kind=list(ROLES))
+    scores = causal.score.sel(item=task, sample=chosen, kind=list(HEAD_ROLES))
     folded: xr.DataArray = always_of(scores, "sample") if column == "always" else any_of(scores, "sample")
     return np.asarray(folded.transpose("kind", "layer", "head").values, dtype=np.float64)
 
@@ -80,7 +80,7 @@ def shares(causal: Scores, task: str, column: str, threshold: float) -> dict[str
     if roles is None:
         return {}
     with np.errstate(invalid="ignore"):
-        return {name: float((roles[ROLES.index(name)] >= threshold).mean()) for name in known_roles(roles)}
+        return {name: float((roles[HEAD_ROLES.index(name)] >= threshold).mean()) for name in known_roles(roles)}
 
 
 def percent(share: float) -> str:

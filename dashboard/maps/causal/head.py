@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.methods.causal.result import ROLES, Variant
+from analysis.methods.causal.result import HEAD_ROLES, Variant
 from analysis.models.card import HeadId
 from analysis.results.scores import Floats, Missing, Scores, ranks
 from dashboard.cache import cached
@@ -54,7 +54,7 @@ def head_gates(causal: Scores, head: HeadId, threshold: float, seed: str = "") -
 def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str) -> HeadGates:
     there = fitted_seeds(causal, task)
     scores = causal.score.sel(item=task, sample=there).isel(layer=cell[0], head=cell[1])
-    helps, hurts, idle = (scores.sel(kind=role).values.tolist() for role in ROLES)
+    helps, hurts, idle = (scores.sel(kind=role).values.tolist() for role in HEAD_ROLES)
     variant = evidence.variant(causal, task)
     effect, order = evidence.effect(causal, task), ordering(causal, task, seed)
     preview = evidence.preview(causal, task)
@@ -74,7 +74,9 @@ def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str)
         preview_share=_at(preview.share, cell),
         effect=_at(effect, cell),
         effect_rank=int(ranks(np.abs(effect))[cell]) if effect is not None else None,
-        ranks={role: int(ranks(order[ROLES.index(role)])[cell]) for role in known_roles(order) if order is not None},
+        ranks={
+            role: int(ranks(order[HEAD_ROLES.index(role)])[cell]) for role in known_roles(order) if order is not None
+        },
         missing=why.words,
     )
 
@@ -101,12 +103,12 @@ def _in_seeds(count: int, seeds: int) -> str:
 
 @cached(32)
 def _sampled_roles(causal: Scores, task: str) -> Floats:  # [role, seed, layer, head]
-    scores = causal.score.sel(item=task, sample=fitted_seeds(causal, task), kind=list(ROLES))
+    scores = causal.score.sel(item=task, sample=fitted_seeds(causal, task), kind=list(HEAD_ROLES))
     return np.asarray(scores.transpose("kind", "sample", "layer", "head").values, dtype=np.float64)
 
 
 def _scores_at(roles: Floats | None, cell: Cell) -> dict[str, float]:
-    return {} if roles is None else {role: float(roles[ROLES.index(role)][cell]) for role in known_roles(roles)}
+    return {} if roles is None else {role: float(roles[HEAD_ROLES.index(role)][cell]) for role in known_roles(roles)}
 
 
 def _at(grid: Floats | None, cell: Cell) -> float | None:

@@ -1,51 +1,49 @@
 """What the colours of the causal map mean."""
 
-from analysis.methods.causal.result import ROLES
+from analysis.methods.causal.result import HEAD_ROLES
 from dashboard.maps.causal.colours import glow, light, mixtures, scale_words
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, is_of_one_seed
 from dashboard.maps.causal.panels import NEAR_ZERO
 from dashboard.maps.causal.state import CausalState
-from dashboard.maps.entry import Entry
+from dashboard.maps.causal.words import CausalView
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.look import slopes
-from dashboard.maps.map import MapView
 from dashboard.maps.said import number
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
-
-Shown = MapView[CausalState]
 
 _SWATCH = 7  # squares on a side of the legend's swatch
 _SIDES = ("N ↑", "F →", "facilitation F from left to right, interference N from bottom to top")
 _CORNERS = ("needs it (F)", "hurts it (N)", "both, in different seeds", "neither")
 _ALONE = {
-    ROLES[0]: "how much the task needs it (F, facilitation)",
-    ROLES[1]: "how much it hurts the task (N, interference)",
-    ROLES[2]: "how little it matters (R, irrelevance)",
+    HEAD_ROLES[0]: "how much the task needs it (F, facilitation)",
+    HEAD_ROLES[1]: "how much it hurts the task (N, interference)",
+    HEAD_ROLES[2]: "how little it matters (R, irrelevance)",
 }
 _SLOPE = "gate gradient g = ∂loss/∂gate: below 0 the head seems to help, above 0 to hurt (first-order estimate)"
 
 
-def legend(shown: Shown, palette: Colours) -> list[Entry]:
+def legend(shown: CausalView, palette: Colours) -> list[LegendEntry]:
     """A square of both roles, or a colour bar."""
     state = shown.state
     if state.gates == PREVIEW:
         words = f"{_SLOPE}; full colour at {scale_words(shown.panels)}, not counted below {number(100 * NEAR_ZERO)} %"
-        return [Entry(f"{words} of that", kind="ramp", shades=tuple(slopes(palette, 9)), ends=("−", "+"))]
+        return [LegendEntry(f"{words} of that", kind="ramp", shades=tuple(slopes(palette, 9)), ends=("−", "+"))]
     fainter = f"fainter below θ = {number(state.threshold)}"
-    if state.gates in ROLES:
+    if state.gates in HEAD_ROLES:
         shades = tuple(glow(palette, state.gates, level) for level in (0, 0.5, 1))
-        return [Entry(f"{_ALONE[state.gates]}; {fainter}", kind="ramp", shades=shades, ends=("0", "1"))]
+        return [LegendEntry(f"{_ALONE[state.gates]}; {fainter}", kind="ramp", shades=shades, ends=("0", "1"))]
     helps, hurts, both, neither = corner_words(shown)
     return [
-        Entry(helps, light(palette, 1, 0)),
-        Entry(hurts, light(palette, 0, 1)),
-        Entry(both, light(palette, 1, 1), "outlined"),
-        Entry(neither, light(palette, 0, 0), "outlined"),
-        Entry(fainter, kind="square", shades=_square(palette), ends=_SIDES),
+        LegendEntry(helps, light(palette, 1, 0)),
+        LegendEntry(hurts, light(palette, 0, 1)),
+        LegendEntry(both, light(palette, 1, 1), "outlined"),
+        LegendEntry(neither, light(palette, 0, 0), "outlined"),
+        LegendEntry(fainter, kind="square", shades=_square(palette), ends=_SIDES),
     ]
 
 
-def corner_words(shown: Shown) -> tuple[str, str, str, str]:
+def corner_words(shown: CausalView) -> tuple[str, str, str, str]:
     """What the four corners of the square mean."""
     helps, hurts, both, neither = _CORNERS
     alone = bool(shown.state.one_seed) or is_of_one_seed(shown.result)
@@ -59,7 +57,7 @@ def _square(palette: Colours) -> tuple[str, ...]:
     return tuple(shade for row in rows for shade in row)
 
 
-def swatches(shown: Shown, palette: Colours) -> list[Swatch]:
+def swatches(shown: CausalView, palette: Colours) -> list[Swatch]:
     """The same for a picture."""
     gates = shown.state.gates
     if gates == PREVIEW:
@@ -68,7 +66,7 @@ def swatches(shown: Shown, palette: Colours) -> list[Swatch]:
             Swatch(palette.slope(0), "0"),
             Swatch(palette.slope(1), f"g above 0: hurts; full colour at {scale_words(shown.panels)}"),
         ]
-    if gates in ROLES:
+    if gates in HEAD_ROLES:
         ends = (1, 0)
         return [Swatch(glow(palette, gates, end), f"{LETTERS[gates]} ({gates}) = {end}") for end in ends]
     words = corner_words(shown)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from analysis.methods.causal.result import ROLES, STAGES, Curves
+from analysis.methods.causal.result import HEAD_ROLES, STAGES, Curves
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
@@ -14,7 +14,7 @@ from dashboard.maps.causal.gates import shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
 
-_TONES = {"free": ROLES[2], "open": ROLES[1], "shut": ROLES[0]}  # of the stages, as roles
+_TONES = {"free": HEAD_ROLES[2], "open": HEAD_ROLES[1], "shut": HEAD_ROLES[0]}  # of the stages, as roles
 HEIGHT = 230
 SMOOTH = 10  # updates over which a loss is averaged: batches are small
 _STAGES = {"free": "free", "open": "pushed open (G⁺)", "shut": "pushed shut (G⁻)"}

@@ -32,14 +32,15 @@ from dashboard.maps.causal.profile import layer_shares
 from dashboard.maps.causal.sections import SECTIONS, contents
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.tasks import share_tables
+from dashboard.maps.causal.words import CausalView
 from dashboard.maps.columns import Cells, Column
 from dashboard.maps.control import Control
 from dashboard.maps.counts import ShareTable
-from dashboard.maps.entry import Entry
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadRows
 from dashboard.maps.look import Look
-from dashboard.maps.map import Map, MapView
+from dashboard.maps.map import Map
 from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
 from dashboard.maps.profile import Profile
@@ -47,9 +48,7 @@ from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
-from dashboard.setting import Values
-
-Shown = MapView[CausalState]
+from dashboard.setting import SettingValues
 
 
 class CausalMap(Map[CausalState]):
@@ -109,17 +108,17 @@ class CausalMap(Map[CausalState]):
         """Tasks, columns, scores, seeds, fit, threshold."""
         return controls()
 
-    def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
+    def offered(self, shown: CausalView | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
         """The tasks, seeds and fits of the model."""
         causal = shown.whole if shown is not None else None
         return {"tasks": task_choices(causal), "seed": seed_choices(causal), "fit": fit_choices(choices)}
 
-    def control_values(self, shown: Shown | None, state: CausalState) -> Values:
+    def control_values(self, shown: CausalView | None, state: CausalState) -> SettingValues:
         """The tasks that are on the page, chosen or not."""
         tasks = list(shown_tasks(shown.whole, state)) if shown is not None else []
         return {**super().control_values(shown, state), "tasks": tasks}
 
-    def idle(self, shown: Shown) -> dict[str, str]:
+    def idle(self, shown: CausalView) -> dict[str, str]:
         """Threshold and seeds, of the preview; Always and Any, of one seed."""
         if shown.state.gates == PREVIEW:
             words = "The preview comes from gradients alone."
@@ -128,11 +127,11 @@ class CausalMap(Map[CausalState]):
             return {"columns": "One seed is shown: Always and Any would be the same."}
         return {}
 
-    def panels(self, shown: Shown) -> tuple[Panel, ...]:
+    def panels(self, shown: CausalView) -> tuple[Panel, ...]:
         """Tasks by columns."""
         return panels(shown.result, shown.state)
 
-    def numbers(self, shown: Shown) -> bytes:
+    def numbers(self, shown: CausalView) -> bytes:
         """All scores on the page."""
         return numbers(shown)
 
@@ -140,7 +139,7 @@ class CausalMap(Map[CausalState]):
         """A colour for each role, and those of the cells."""
         return tones(palette)
 
-    def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
+    def looks(self, shown: CausalView, palette: Colours) -> Sequence[Look]:
         """Two roles mixed, one score alone, or gradients around 0."""
         return looks(shown.panels, shown.state, palette)
 
@@ -148,19 +147,19 @@ class CausalMap(Map[CausalState]):
         """The share of a layer's heads that facilitate, and that interfere."""
         return layer_shares(panel, palette)
 
-    def warning(self, shown: Shown) -> list[Any]:
+    def warning(self, shown: CausalView) -> list[Any]:
         """That a fit is a trial."""
         return trial.warning(shown)
 
-    def shares(self, shown: Shown, palette: Colours) -> Sequence[ShareTable]:
+    def shares(self, shown: CausalView, palette: Colours) -> Sequence[ShareTable]:
         """Of each role."""
         return share_tables(shown.result, shown.state, palette)
 
-    def said(self, shown: Shown) -> list[Said]:
+    def said(self, shown: CausalView) -> list[Said]:
         """What colours mean, and over which seeds."""
         return words.said(shown)
 
-    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
+    def legend(self, shown: CausalView, palette: Colours) -> list[LegendEntry]:
         """A square of both roles, or a colour bar."""
         return legend.legend(shown, palette)
 
@@ -168,7 +167,7 @@ class CausalMap(Map[CausalState]):
         """Tasks, validation, loss curves."""
         return SECTIONS
 
-    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+    def contents(self, shown: CausalView, width: int, dark: bool) -> Mapping[str, Content]:
         """Of the tasks on the page."""
         return contents(shown, width, dark)
 
@@ -186,31 +185,31 @@ class CausalMap(Map[CausalState]):
             html.P(html.Code(self.command(card.id))),
         ]
 
-    def head_title(self, shown: Shown, head: HeadId) -> str:
+    def head_title(self, shown: CausalView, head: HeadId) -> str:
         """Its role in every task."""
         return card_part.roles_of_head(shown, head)
 
-    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+    def head_part(self, asked: AskedHead, shown: CausalView | None) -> HeadPart | None:
         """Its gates in every seed; nothing when there are none."""
         return card_part.head_part(asked, shown) if shown is not None else None
 
-    def head_rows(self, heads: Sequence[HeadId], shown: Shown) -> HeadRows:
+    def head_rows(self, heads: Sequence[HeadId], shown: CausalView) -> HeadRows:
         """F and N of every task."""
         return matrix.head_rows(heads, shown)
 
-    def columns(self, shown: Shown) -> list[Column]:
+    def columns(self, shown: CausalView) -> list[Column]:
         """Roles, scores, effect and preview of each task."""
         return table.columns(shown.result)
 
-    def cells(self, shown: Shown) -> dict[str, Cells]:
+    def cells(self, shown: CausalView) -> dict[str, Cells]:
         """Their values."""
         return table.cells(shown.result, shown.state.threshold)
 
-    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
+    def swatches(self, shown: CausalView, palette: Colours) -> list[Swatch]:
         """The corners of the two channels, or the ends of a scale."""
         return legend.swatches(shown, palette)
 
-    def heading(self, shown: Shown) -> str:
+    def heading(self, shown: CausalView) -> str:
         """Which heads light up."""
         return legend.heading(shown.state)
 
@@ -222,7 +221,7 @@ class CausalMap(Map[CausalState]):
         """Seeds and updates."""
         return [f"{provenance.settings.get('seeds', '?')} seeds", f"{_updates(provenance) or '?'} updates"]
 
-    def frame(self, shown: Shown) -> pd.DataFrame:
+    def frame(self, shown: CausalView) -> pd.DataFrame:
         """A row for each head, panel and score."""
         return exports.frame(shown)
 
@@ -230,7 +229,7 @@ class CausalMap(Map[CausalState]):
         """A row for each score that there is."""
         return exports.scores_frame(result)
 
-    def reproduce(self, shown: Shown, title: str, address: str) -> str:
+    def reproduce(self, shown: CausalView, title: str, address: str) -> str:
         """A script that fits each task on the page again."""
         return exports.reproduce(shown, title, address)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.methods.causal.result import ROLES
+from analysis.methods.causal.result import HEAD_ROLES
 from analysis.models.card import HeadId
 from dashboard.maps.causal.head import HeadGates, head_gates
 from dashboard.maps.causal.panels import FACILITATING, INTERFERING, ROLE_WORDS
@@ -37,4 +37,4 @@ def _cell(task: HeadGates, role: int) -> HeadCell:
     mean = float(np.mean([scores[role] for scores in task.scores]))
     if np.isnan(mean):
         return HeadCell("", title=task.missing)
-    return HeadCell(f"{mean:.2f}", mean, tone_name(ROLES[role]), task.role)
+    return HeadCell(f"{mean:.2f}", mean, tone_name(HEAD_ROLES[role]), task.role)

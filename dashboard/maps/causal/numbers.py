@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.causal.result import ROLES
+from analysis.methods.causal.result import HEAD_ROLES
 from analysis.results.provenance import Data
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
@@ -69,7 +69,7 @@ def _fitted(causal: Scores, task: str, columns: tuple[str, ...]) -> list[bool]:
 def _roles(causal: Scores, tasks: tuple[str, ...], columns: tuple[str, ...]) -> dict[str, npt.NDArray[Any]]:
     """The scores of each column of each task, and why some are missing."""
     card = causal.provenance.model
-    nothing = np.full((len(ROLES), len(card.layers), card.heads), np.nan)
+    nothing = np.full((len(HEAD_ROLES), len(card.layers), card.heads), np.nan)
     roles, why = [], []
     for task in tasks:
         for column in columns:

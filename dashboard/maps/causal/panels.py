@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.causal.result import ROLES, seed_name
-from analysis.results.scores import Floats, Missing, Scores
+from analysis.methods.causal.result import HEAD_ROLES, seed_name
+from analysis.results.scores import Bools, Codes, Floats, Missing, Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import (
     CHANNELS,
@@ -21,11 +21,11 @@ from dashboard.maps.causal.gates import (
     shown_tasks,
 )
 from dashboard.maps.causal.state import CausalState
-from dashboard.maps.panel import Bools, Codes, Label, Measure, Panel, Words, without_scores
+from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure, Words, without_scores
 
 NO_ROLE, FACILITATING, INTERFERING, BOTH, IRRELEVANT = range(5)
 ROLE_WORDS = ("no clear role", "needs it (F)", "hurts it (N)", "needs it and hurts it (F and N)", "does not matter (R)")
-SHORT_WORDS = dict(zip(ROLES, ("needs it", "hurts it", "does not matter"), strict=True))
+SHORT_WORDS = dict(zip(HEAD_ROLES, ("needs it", "hurts it", "does not matter"), strict=True))
 NEAR_ZERO = 0.05  # of the steepest gradient: what is flatter has no role
 
 
@@ -65,14 +65,16 @@ def _without(causal: Scores, task: str, column: str, why: Codes) -> Panel:
 def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) -> Panel:
     roles = reduced(causal, task, column)
     measured_roles = known_roles(roles)
-    names = tuple(role for role in ((state.gates,) if state.gates in ROLES else CHANNELS) if role in measured_roles)
+    names = tuple(
+        role for role in ((state.gates,) if state.gates in HEAD_ROLES else CHANNELS) if role in measured_roles
+    )
     why = why_missing(causal, task, column)
     if roles is None or not names:
         return _without(causal, task, column, why)
-    strengths = roles[[ROLES.index(role) for role in names]]
+    strengths = roles[[HEAD_ROLES.index(role) for role in names]]
     with np.errstate(invalid="ignore"):
         flags = strengths >= state.threshold
-        helps, hurts, idle = (roles[i] >= state.threshold for i in range(len(ROLES)))
+        helps, hurts, idle = (roles[i] >= state.threshold for i in range(len(HEAD_ROLES)))
     value = strengths.max(axis=0)
     remarks = [f"{SHORT_WORDS[name]} {percent(flag.mean())}" for name, flag in zip(names, flags, strict=True)]
     return Panel(
@@ -85,8 +87,8 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         categories=names,
         belongs=flags,
         strengths=strengths,
-        measures=tuple(Measure(LETTERS[role], roles[ROLES.index(role)]) for role in measured_roles),
-        label=Label(ROLE_WORDS, role_codes(helps, hurts, idle)),
+        measures=tuple(PanelMeasure(LETTERS[role], roles[HEAD_ROLES.index(role)]) for role in measured_roles),
+        label=PanelLabel(ROLE_WORDS, role_codes(helps, hurts, idle)),
         row=task,
         column=column,
         remark=" · ".join(remarks),
@@ -123,12 +125,12 @@ def _preview_panel(causal: Scores, task: str, column: str, scale: float) -> Pane
         reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.PRESENT).astype(np.int8),
         categories=CHANNELS,
         belongs=belongs,
-        measures=(Measure("g", value, digits=4, ranked=False),),
-        label=Label(ROLE_WORDS, role_codes(helps, hurts, np.zeros_like(helps))),
+        measures=(PanelMeasure("g", value, digits=4, ranked=False),),
+        label=PanelLabel(ROLE_WORDS, role_codes(helps, hurts, np.zeros_like(helps))),
         row=task,
         column=column,
-        remark=f"first-order · {SHORT_WORDS[ROLES[0]]} {percent(helps.mean())} · "
-        f"{SHORT_WORDS[ROLES[1]]} {percent(hurts.mean())}",
+        remark=f"first-order · {SHORT_WORDS[HEAD_ROLES[0]]} {percent(helps.mean())} · "
+        f"{SHORT_WORDS[HEAD_ROLES[1]]} {percent(hurts.mean())}",
         steepest=scale,
     )
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.methods.causal.result import ROLES, seed_name
+from analysis.methods.causal.result import HEAD_ROLES, seed_name
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
@@ -12,7 +12,7 @@ from dashboard.maps.causal.gates import fitted_seeds, reduced
 
 
 @dataclass(frozen=True, eq=False)
-class Order:
+class EffectOrder:
     """Heads in the order of a score, with what happens when each is switched off."""
 
     role: str
@@ -25,7 +25,7 @@ def mean_roles(causal: Scores, task: str) -> Floats | None:  # [role, layer, hea
     there = fitted_seeds(causal, task)
     if not there:
         return None
-    mean = causal.score.sel(item=task, sample=there, kind=list(ROLES)).mean("sample")
+    mean = causal.score.sel(item=task, sample=there, kind=list(HEAD_ROLES)).mean("sample")
     return np.asarray(mean.transpose("kind", "layer", "head").values, dtype=np.float64)
 
 
@@ -40,7 +40,7 @@ def window(heads: int) -> int:
 
 
 @cached(32)
-def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
+def validation(causal: Scores, task: str, seed: str = "") -> tuple[EffectOrder, ...]:
     """The running mean of the effect over the heads in the order of F, of R and of N; empty when not measured.
 
     The order is that of one seed's scores, or of their mean over all seeds.
@@ -51,8 +51,8 @@ def validation(causal: Scores, task: str, seed: str = "") -> tuple[Order, ...]:
     flat = np.nan_to_num(effect.ravel())
     wide = window(flat.size)
     orders = []
-    for role in (ROLES[0], ROLES[2], ROLES[1]):
-        order = np.argsort(-np.nan_to_num(roles[ROLES.index(role)].ravel(), nan=-1.0), kind="stable")
+    for role in (HEAD_ROLES[0], HEAD_ROLES[2], HEAD_ROLES[1]):
+        order = np.argsort(-np.nan_to_num(roles[HEAD_ROLES.index(role)].ravel(), nan=-1.0), kind="stable")
         total = np.concatenate([[0.0], np.cumsum(flat[order])])
-        orders.append(Order(role, (total[wide:] - total[:-wide]) / wide))
+        orders.append(EffectOrder(role, (total[wide:] - total[:-wide]) / wide))
     return tuple(orders)

@@ -8,7 +8,7 @@ from analysis.methods.causal.result import ROLE_THRESHOLD
 from dashboard.setting import NAMES, SHARE, Codec, Part, setting
 
 Columns = Literal["both", "always", "any"]
-Gates = Literal["both", "facilitation", "interference", "irrelevance", "preview"]
+ShownGates = Literal["both", "facilitation", "interference", "irrelevance", "preview"]
 
 FIRST = "first"  # before a number of seeds
 _SEED = re.compile(rf"((?:{FIRST})?[0-9]{{1,6}})?")
@@ -41,7 +41,9 @@ class CausalState(Part):
 
     tasks: tuple[str, ...] = setting((), NAMES, of_model=True)  # rows; none stands for the first two
     columns: Columns = setting("both", Columns, local=True)
-    gates: Gates = setting("both", Gates, local=True)  # the two roles as colour channels, one score, or the preview
+    gates: ShownGates = setting(
+        "both", ShownGates, local=True
+    )  # two roles as colour channels, one score, or the preview
     seed: str = setting("", SEED, of_model=True)  # one seed alone, or "first3": Always and Any over so many; all
     fit: str = setting("", FIT, of_model=True)  # the name of a fit that goes first
     threshold: float = setting(

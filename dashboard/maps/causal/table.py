@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from analysis.methods.causal.result import ROLES
+from analysis.methods.causal.result import HEAD_ROLES
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
@@ -18,7 +18,7 @@ def columns(causal: Scores) -> list[Column]:
     tasks = []
     for task in task_names(causal):
         of_task: list[Column] = [{"field": f"task.role.{task}", "headerName": "Role", **TEXT, "width": 190}]
-        for role in ROLES:
+        for role in HEAD_ROLES:
             for column in ("always", "any"):
                 name = {"field": f"task.{role}.{column}.{task}", "headerName": f"{LETTERS[role]} {column}"}
                 of_task.append({**name, **NUMBER, **TWO_DIGITS, **_NARROW})
@@ -39,7 +39,7 @@ def cells(causal: Scores, role: float) -> dict[str, Cells]:
         values[f"task.role.{task}"] = [head_role(causal, task, cell, role) for cell in np.ndindex(shape)]
         for column in ("always", "any"):
             roles = reduced(causal, task, column)
-            for j, name in enumerate(ROLES):
+            for j, name in enumerate(HEAD_ROLES):
                 scores = np.full(shape, np.nan) if roles is None else roles[j]
                 values[f"task.{name}.{column}.{task}"] = numbers(scores.ravel(), reason)
         values[f"task.effect.{task}"] = _measured(evidence.effect(causal, task), shape)

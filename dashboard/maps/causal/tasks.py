@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from dash import html
 
-from analysis.methods.causal.result import FEW_UPDATES, ROLES, KindAccuracy
+from analysis.methods.causal.result import FEW_UPDATES, HEAD_ROLES, KindAccuracy
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks
@@ -76,7 +76,7 @@ def share_tables(causal: Scores, state: CausalState, palette: Colours) -> tuple[
     tables = []
     for task in shown_tasks(causal, state):
         by_column = [shares(causal, task, column, state.threshold) for column in columns]
-        shown_roles = [role for role in ROLES if any(role in of_column for of_column in by_column)]
+        shown_roles = [role for role in HEAD_ROLES if any(role in of_column for of_column in by_column)]
         rows = []
         for role in shown_roles:
             counts = tuple(round(of_column[role] * heads) if role in of_column else -1 for of_column in by_column)

@@ -8,7 +8,7 @@ from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView
 from dashboard.maps.said import Said, bold
 
-Shown = MapView[CausalState]
+CausalView = MapView[CausalState]
 
 _PROMPTS = {
     "both": "It is the mean over the prompts; Always and Any also refer to prompts here.",
@@ -20,7 +20,7 @@ _COLOURS = {"okabe-ito": ("blue", "orange"), "paper": ("green", "red")}
 
 
 @dataclass(frozen=True)
-class Facts:
+class CausalFacts:
     """What the sentence needs to know beside the state."""
 
     model: str
@@ -28,12 +28,12 @@ class Facts:
     seeds: str  # over which seeds, as a sentence
 
 
-def facts(shown: Shown) -> Facts:
+def facts(shown: CausalView) -> CausalFacts:
     """Of the result on the page."""
-    return Facts(shown.card.id, _example(shown), _seeds(shown))
+    return CausalFacts(shown.card.id, _example(shown), _seeds(shown))
 
 
-def said(shown: Shown) -> list[Said]:
+def said(shown: CausalView) -> list[Said]:
     """What a square is, what its colour means, and over which seeds."""
     shown_facts, state = facts(shown), shown.state
     start = f"Each square is one attention head of {shown_facts.model}{shown_facts.example}; "
@@ -56,7 +56,7 @@ def said(shown: Shown) -> list[Said]:
     return [start, *meanings[state.gates], f". {shown_facts.seeds}"]
 
 
-def _example(shown: Shown) -> str:
+def _example(shown: CausalView) -> str:
     """What the model was doing, by the first prompt of a task that comes with the project."""
     for name in shown_tasks(shown.result, shown.state):
         task = builtin().get(name)
@@ -66,7 +66,7 @@ def _example(shown: Shown) -> str:
     return ""
 
 
-def _seeds(shown: Shown) -> str:
+def _seeds(shown: CausalView) -> str:
     causal, state = shown.result, shown.state
     if state.one_seed:
         return f"Only seed {state.one_seed} is shown."

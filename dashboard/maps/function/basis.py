@@ -13,7 +13,7 @@ from dashboard.cache import cached
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
-Shown = MapView[FunctionState]
+FunctionView = MapView[FunctionState]
 
 
 def bases() -> list[RelationMethod]:
@@ -62,7 +62,7 @@ def has_carriers(scores: Scores | None) -> bool:
     return scores is not None and scores.samples != [ONLY_SAMPLE]
 
 
-def carrier_words(shown: Shown) -> str:
+def carrier_words(shown: FunctionView) -> str:
     """How the carriers are taken together, as the end of a sentence; empty without any."""
     if not has_carriers(shown.whole):
         return ""
@@ -75,14 +75,14 @@ def carrier_words(shown: Shown) -> str:
     return f"{words[shown.state.carriers]} {count} {samples}"
 
 
-def compared(shown: Shown) -> tuple[Scores, Scores] | None:
+def compared(shown: FunctionView) -> tuple[Scores, Scores] | None:
     """The first two results of a model that can be compared, the quicker one first."""
     results = dict(shown.by_method)
     there = [results[method.name] for method in bases() if method.name in results]
     return (there[0], there[1]) if len(there) > 1 else None
 
 
-def better(shown: Shown) -> tuple[RelationMethod, RelationAgreement] | None:
+def better(shown: FunctionView) -> tuple[RelationMethod, RelationAgreement] | None:
     """The method whose map holds where the one that is shown does not."""
     pair = compared(shown)
     if pair is None or shown.whole is not pair[0] or not _can_judge(pair[1], pair[0]):
@@ -91,7 +91,7 @@ def better(shown: Shown) -> tuple[RelationMethod, RelationAgreement] | None:
     return (basis_of(pair[1].provenance), agreement) if agreement.fails else None
 
 
-def address(shown: Shown, **changes: Any) -> str:
+def address(shown: FunctionView, **changes: Any) -> str:
     """A link to another view of the map; the basis that the model is shown by is not named."""
     results = dict(shown.by_method)
     if changes.get("basis") == default_basis(results):

@@ -8,7 +8,7 @@ import xarray as xr
 
 from analysis import methods
 from analysis.methods.method import Method
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.basis import over_carriers
@@ -21,7 +21,7 @@ def offering() -> list[Method]:
     return [method for method in methods.METHODS if method.category]
 
 
-def is_beside(item: Item) -> bool:
+def is_beside(item: ScoredItem) -> bool:
     """Whether an item of a joined result is no relation."""
     return item.category in [method.category for method in offering()]
 

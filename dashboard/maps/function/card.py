@@ -12,15 +12,11 @@ from analysis.methods.relation_scores import TAU
 from analysis.models.card import HeadId
 from analysis.results.provenance import Data
 from analysis.results.scores import Scores
-from dashboard.maps.function.basis import basis_of, carrier_words, has_carriers
+from dashboard.maps.function.basis import FunctionView, basis_of, carrier_words, has_carriers
 from dashboard.maps.function.best import RANKED, VERBS
 from dashboard.maps.function.head import Effect, RelationRow, head_scores
-from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
-from dashboard.maps.map import MapView
 from dashboard.palette import tone_name
-
-Shown = MapView[FunctionState]
 
 _TITLES = {"beyond": "β", "control": "control"}
 _EXPLAINED = {
@@ -31,7 +27,7 @@ _EXPLAINED = {
 _INTERVAL = f"the interval of the larger score; of the other, too, when it is above {TAU:g}"
 
 
-def head_part(asked: AskedHead, shown: Shown | None, command: str) -> HeadPart:
+def head_part(asked: AskedHead, shown: FunctionView | None, command: str) -> HeadPart:
     """The relations of a head; with several heads they stand in the same order in all cards."""
     title = basis_of(shown.whole.provenance).title if shown is not None else "Function map"
     heading = [] if asked.on_page else [html.H3(title)]
@@ -52,7 +48,7 @@ def ordered(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:
     return sorted(best, key=lambda name: -best[name])
 
 
-def _relations(rows: list[RelationRow], asked: AskedHead, shown: Shown) -> html.Div:
+def _relations(rows: list[RelationRow], asked: AskedHead, shown: FunctionView) -> html.Div:
     """Bars to the right for what the head promotes, to the left for what it suppresses."""
     columns = _measured_columns(rows)
     body = [_relation_row(row, columns, asked, shown) for row in rows if row.item.applicable]
@@ -78,7 +74,7 @@ def _measured_columns(rows: list[RelationRow]) -> list[str]:
     return columns
 
 
-def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: Shown) -> html.Tr:
+def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: FunctionView) -> html.Tr:
     colour = tone_name(row.item.category)
     best, second = row.stronger, row.second(TAU)
     link = shown.link(row.item.title, relation=row.item.name)
@@ -142,7 +138,7 @@ def _share(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.2f}"
 
 
-def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
+def _hits(row: RelationRow, head: HeadId, shown: FunctionView) -> list[Any]:
     """Hits of both kinds, each leading to the pairs behind it; one alone when the other has none."""
     best, kept = row.stronger, row.item.kept
     if np.isnan(best.score):
@@ -159,7 +155,7 @@ def _hits(row: RelationRow, head: HeadId, shown: Shown) -> list[Any]:
     return pieces
 
 
-def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: Shown) -> html.Button:
+def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: FunctionView) -> html.Button:
     """A number of hits that opens the list of its pairs (scripts); of several carriers one at a time."""
     samples = shown.whole.samples if has_carriers(shown.whole) else []
     first = [shown.state.carriers] if shown.state.carriers in samples else samples[:1]
@@ -181,7 +177,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: S
     return html.Button(text, className="pairs", title=_pairs_title(shown, first), **asked)
 
 
-def _pairs_title(shown: Shown, first: list[str]) -> str:
+def _pairs_title(shown: FunctionView, first: list[str]) -> str:
     """What opens; of a score over several carriers the pairs of one."""
     count = len(shown.whole.samples)
     if not first or count < 2 or shown.state.carriers in shown.whole.samples:
@@ -203,7 +199,7 @@ def _bar(score: float, colour: str) -> html.Span:
     return html.Span([bar, html.Span(text)], className="bar")
 
 
-def _own_settings(shown: Shown) -> str:
+def _own_settings(shown: FunctionView) -> str:
     """The carriers, or what else the basis depends on."""
     if has_carriers(shown.whole):
         phrases = ", ".join(f"“{carrier}”" for carrier in shown.whole.samples)
@@ -211,7 +207,7 @@ def _own_settings(shown: Shown) -> str:
     return basis_of(shown.whole.provenance).report_settings(shown.whole.provenance)
 
 
-def _provenance(shown: Shown) -> html.Details:
+def _provenance(shown: FunctionView) -> html.Details:
     """Where the numbers come from."""
     facts = shown.result.provenance
     card, settings, method = facts.model, facts.settings, basis_of(facts)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.results.scores import Floats
+from analysis.results.scores import Bools, Codes, Floats
 from dashboard.maps.function.panels import coloured
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.look import HALF, HOLLOW, PALE, Look
-from dashboard.maps.panel import Bools, Codes, Panel
+from dashboard.maps.panel import Panel
 from dashboard.palette import Colours, blend
 
 SEVERAL = ("2 categories", "3 categories", "4 or more categories")

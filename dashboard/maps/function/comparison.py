@@ -8,14 +8,10 @@ from dash import html
 from analysis.methods.relation_agreement import HOLDS, RelationAgreement, in_words, shared_relations
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure
-from dashboard.maps.function.basis import address, agreed, bases, basis_of, compared, over_carriers
+from dashboard.maps.function.basis import FunctionView, address, agreed, bases, basis_of, compared, over_carriers
 from dashboard.maps.function.scatter import HEIGHT, best_scores, scatter
-from dashboard.maps.function.state import FunctionState
-from dashboard.maps.map import MapView
 from dashboard.maps.section import Content, Section
 from dashboard.palette import Colours, tone_name
-
-Shown = MapView[FunctionState]
 
 _HINT = (
     "One point per head: its score for the chosen relation, or else its highest score for any relation. Dashed: equal "
@@ -32,7 +28,7 @@ def sections() -> tuple[Section, ...]:
     )
 
 
-def contents(shown: Shown, dark: bool) -> dict[str, Content]:
+def contents(shown: FunctionView, dark: bool) -> dict[str, Content]:
     """Both, where there is something to compare; no points for a relation that only one of the two has."""
     pair = compared(shown)
     if pair is None:
@@ -50,7 +46,7 @@ def contents(shown: Shown, dark: bool) -> dict[str, Content]:
     return below
 
 
-def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> Figure:
+def _figure(shown: FunctionView, pair: tuple[Scores, Scores], items: list[str], palette: Colours) -> Figure:
     """The relation on the page, or the best of all."""
     state = shown.state
     tone = pair[0].item(state.relation).category if state.relation else ""
@@ -59,7 +55,7 @@ def _figure(shown: Shown, pair: tuple[Scores, Scores], items: list[str], palette
     return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, tone, palette)
 
 
-def _list(shown: Shown, pair: tuple[Scores, Scores], agreement: RelationAgreement) -> list[Any]:
+def _list(shown: FunctionView, pair: tuple[Scores, Scores], agreement: RelationAgreement) -> list[Any]:
     """The relations, those that agree best first; each leads to its own map."""
     ordered = sorted(agreement.relations, key=lambda name: -agreement.relations[name])
     rows = [_row(shown, pair[0], name, agreement.relations[name]) for name in ordered]
@@ -74,7 +70,7 @@ def _list(shown: Shown, pair: tuple[Scores, Scores], agreement: RelationAgreemen
     ]
 
 
-def _row(shown: Shown, scores: Scores, name: str, r: float) -> html.Tr:
+def _row(shown: FunctionView, scores: Scores, name: str, r: float) -> html.Tr:
     item = scores.item(name)
     link = html.A(item.title, href=address(shown, relation=name), **{"data-set": f"relation {name}"})
     share = {"width": f"{100 * max(r, 0):.0f}%", "background": tone_name(item.category)}

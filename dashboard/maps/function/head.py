@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from analysis.methods.relation_scores import KINDS
 from analysis.models.card import HeadId
-from analysis.results.provenance import Item
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores, ranks
 from dashboard.cache import cached
 from dashboard.maps.function.labels import labels_of, words
@@ -35,7 +35,7 @@ class Effect:
 class RelationRow:
     """A head's scores for one relation."""
 
-    item: Item
+    item: ScoredItem
     promote: Effect
     suppress: Effect
     missing: str  # why there are none

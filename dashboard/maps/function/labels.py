@@ -14,10 +14,9 @@ from analysis.methods.relation_labels import copy_like, unspecific
 from analysis.methods.relation_layer import part_name
 from analysis.methods.relation_scores import KINDS, categories
 from analysis.results.intervals import wilson
-from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
+from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.state import FunctionState, How
-from dashboard.maps.panel import Bools
 
 SUPPRESS = KINDS[1]
 COPY_LIKE, UNSPECIFIC, UNCERTAIN = "copy-like", "unspecific", "uncertain"

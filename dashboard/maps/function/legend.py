@@ -6,8 +6,8 @@ from dash import html
 
 from analysis.methods.relation_agreement import in_words
 from analysis.results.scores import Scores
-from dashboard.maps.counts import Counts
-from dashboard.maps.entry import Entry
+from dashboard.maps.counts import PanelCounts
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.function import comparison
 from dashboard.maps.function.basis import address, basis_of, better
 from dashboard.maps.function.colours import SEVERAL, SEVERAL_TONES, TINTS, tint
@@ -45,32 +45,34 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
     return [words, link, "."]
 
 
-def legend(shown: MapView[FunctionState], palette: Colours) -> list[Entry]:
+def legend(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]:
     """A colour for each category and for several at once, marks, tints below τ; or a colour bar of the scores."""
     panels, state = shown.panels, shown.state
     if state.colour == "scores":
-        bar = Entry(SCORE_WORDS, kind="ramp", shades=(palette.empty, palette.accent), ends=("0", "1"))
+        bar = LegendEntry(SCORE_WORDS, kind="ramp", shades=(palette.empty, palette.accent), ends=("0", "1"))
         return [bar, *_half(shown, palette)]
     singles = [panel for panel in panels if panel.belongs is None]
-    entries = [Entry(panel.title, palette.of(panel.tone)) for panel in singles]
+    entries = [LegendEntry(panel.title, palette.of(panel.tone)) for panel in singles]
     if panels[0].belongs is not None:
         most = max(2, int(panels[0].belongs.sum(0).max(initial=0)))
         for i, words in enumerate(SEVERAL):
             if i + 2 <= min(most, len(singles)):
-                entries.append(Entry(words, palette.of(SEVERAL_TONES[i])))
+                entries.append(LegendEntry(words, palette.of(SEVERAL_TONES[i])))
     entries += _half(shown, palette)
-    entries += [Entry(each.words, each.colour, "framed", each.inside) for each in insides(shown, palette)]
+    entries += [LegendEntry(each.words, each.colour, "framed", each.inside) for each in insides(shown, palette)]
     tints = tuple(tint(palette, singles[0].tone, step) for step in range(1, TINTS))
-    entries.append(Entry(f"below τ = {number(state.tau)} ({palette.stronger} = closer)", kind="ramp", shades=tints))
-    entries.append(Entry("score 0", palette.empty))
+    entries.append(
+        LegendEntry(f"below τ = {number(state.tau)} ({palette.stronger} = closer)", kind="ramp", shades=tints)
+    )
+    entries.append(LegendEntry("score 0", palette.empty))
     return entries
 
 
-def _half(shown: MapView[FunctionState], palette: Colours) -> list[Entry]:
+def _half(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]:
     """What half a square means, where there is one."""
     if not suppresses(shown):
         return []
-    return [Entry(HALF_WORDS, palette.faint, "half", palette.empty)]
+    return [LegendEntry(HALF_WORDS, palette.faint, "half", palette.empty)]
 
 
 def suppresses(shown: MapView[FunctionState]) -> bool:
@@ -108,7 +110,7 @@ def contents(shown: MapView[FunctionState], dark: bool) -> dict[str, Content]:
     return below
 
 
-def counts(shown: MapView[FunctionState], palette: Colours) -> Counts | None:
+def counts(shown: MapView[FunctionState], palette: Colours) -> PanelCounts | None:
     """How many heads each panel's question is true of."""
     if not shown.result.items():
         return None
@@ -116,7 +118,7 @@ def counts(shown: MapView[FunctionState], palette: Colours) -> Counts | None:
     for panel in shown.panels:
         colour = palette.of(panel.tone) if panel.tone else palette.faint
         rows.append((panel.title, panel.count, colour, shown.total))
-    return Counts(_caption(shown.total, shown.state), tuple(rows))
+    return PanelCounts(_caption(shown.total, shown.state), tuple(rows))
 
 
 def _caption(total: int, state: FunctionState) -> str:

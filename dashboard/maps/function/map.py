@@ -15,11 +15,12 @@ from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.columns import Cells, Column
 from dashboard.maps.control import Control
-from dashboard.maps.counts import Counts
-from dashboard.maps.entry import Entry
+from dashboard.maps.counts import PanelCounts
+from dashboard.maps.entry import LegendEntry
 from dashboard.maps.function import card as card_part
 from dashboard.maps.function import exports, legend, matrix, own, table, words
 from dashboard.maps.function.basis import (
+    FunctionView,
     bases,
     basis_of,
     carrier_words,
@@ -40,7 +41,7 @@ from dashboard.maps.function.state import FunctionState
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadRows
 from dashboard.maps.look import HALF, Look
-from dashboard.maps.map import Map, MapView
+from dashboard.maps.map import Map
 from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
 from dashboard.maps.profile import Profile
@@ -49,10 +50,8 @@ from dashboard.maps.section import Content, Section
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours
-from dashboard.setting import Values
+from dashboard.setting import SettingValues
 from dashboard.state import ViewState
-
-Shown = MapView[FunctionState]
 
 _DO = {"both": "promote or suppress", "promote": "promote", "suppress": "suppress"}
 
@@ -164,7 +163,7 @@ class FunctionMap(Map[FunctionState]):
         """Basis, carriers, rule, effect, colours, threshold, relation, how many."""
         return controls()
 
-    def offered(self, shown: Shown | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
+    def offered(self, shown: FunctionView | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
         """The relations of the model, and the carriers that it was run with."""
         whole = shown.whole if shown is not None else None
         return {
@@ -173,7 +172,7 @@ class FunctionMap(Map[FunctionState]):
             "own": own.set_choices(shown),
         }
 
-    def control_values(self, shown: Shown | None, state: FunctionState) -> Values:
+    def control_values(self, shown: FunctionView | None, state: FunctionState) -> SettingValues:
         """The basis that is shown, chosen or not; an empty field stands for all heads."""
         basis = shown.whole.provenance.method if shown is not None else state.basis or self.name
         return {
@@ -183,7 +182,7 @@ class FunctionMap(Map[FunctionState]):
             "top": state.top or "",
         }
 
-    def needless(self, shown: Shown | None, state: FunctionState) -> set[str]:
+    def needless(self, shown: FunctionView | None, state: FunctionState) -> set[str]:
         """Carriers, of a map that has none; copying, where it was not measured; sets, where there is none."""
         keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
         keys |= set() if len(own.set_choices(shown)) > 1 else {"own"}
@@ -191,7 +190,7 @@ class FunctionMap(Map[FunctionState]):
         keys |= set() if any(method.name in offered for method in offering()) else {"also"}
         return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
-    def idle(self, shown: Shown) -> dict[str, str]:
+    def idle(self, shown: FunctionView) -> dict[str, str]:
         """The rule for several relations, of one; which labels are uncertain, where all have the colours of scores."""
         reasons = {}
         if shown.state.relation in shown.result.items():
@@ -200,11 +199,11 @@ class FunctionMap(Map[FunctionState]):
             reasons["uncertain"] = "Scores are shown as they are; choose Category to see which labels are uncertain."
         return reasons
 
-    def panels(self, shown: Shown) -> tuple[Panel, ...]:
+    def panels(self, shown: FunctionView) -> tuple[Panel, ...]:
         """All categories first, then each; one when a relation is asked for."""
         return panels(shown.result, shown.state)
 
-    def numbers(self, shown: Shown) -> bytes:
+    def numbers(self, shown: FunctionView) -> bytes:
         """All scores on the page."""
         return numbers(shown)
 
@@ -212,37 +211,37 @@ class FunctionMap(Map[FunctionState]):
         """A colour for each category, and for several at once."""
         return tones(palette)
 
-    def looks(self, shown: Shown, palette: Colours) -> Sequence[Look]:
+    def looks(self, shown: FunctionView, palette: Colours) -> Sequence[Look]:
         """Categories above τ and tints below it, or the scores themselves."""
         return [look(panel, shown.state, palette) for panel in shown.panels]
 
-    def counts(self, shown: Shown, palette: Colours) -> Counts | None:
+    def counts(self, shown: FunctionView, palette: Colours) -> PanelCounts | None:
         """Heads above τ."""
         return legend.counts(shown, palette)
 
-    def layers(self, shown: Shown, palette: Colours) -> Profile | None:
+    def layers(self, shown: FunctionView, palette: Colours) -> Profile | None:
         """Each head counted once, by its colour."""
         return profile(shown.panels[0], palette) if shown.result.items() else None
 
-    def compared(self, shown: Shown) -> Sequence[ViewState]:
+    def compared(self, shown: FunctionView) -> Sequence[ViewState]:
         """The same relations by both bases."""
         pair = compared(shown)
         return [] if pair is None else [shown.named.changed(basis=scores.provenance.method) for scores in pair]
 
-    def best(self, shown: Shown) -> Best | None:
+    def best(self, shown: FunctionView) -> Best | None:
         """The relations that every head does best."""
         return best_relations(relations_only(shown).result, shown.state.kinds)
 
-    def subject(self, shown: Shown) -> str:
+    def subject(self, shown: FunctionView) -> str:
         """The basis when it is not the map's own."""
         return basis_of(shown.whole.provenance).basis if shown.whole.provenance.method != self.name else ""
 
-    def topic(self, shown: Shown) -> str:
+    def topic(self, shown: FunctionView) -> str:
         """The relation that is shown alone."""
         there = shown.state.relation in shown.result.items()
         return shown.result.item(shown.state.relation).title if there else ""
 
-    def warning(self, shown: Shown) -> list[Any]:
+    def warning(self, shown: FunctionView) -> list[Any]:
         """That a map which was only read from the weights does not hold."""
         return legend.warning(shown)
 
@@ -260,11 +259,11 @@ class FunctionMap(Map[FunctionState]):
             html.P(html.Code(method.command_line(card.id))),
         ]
 
-    def said(self, shown: Shown) -> list[Said]:
+    def said(self, shown: FunctionView) -> list[Said]:
         """When a square is coloured."""
         return words.said(shown)
 
-    def legend(self, shown: Shown, palette: Colours) -> list[Entry]:
+    def legend(self, shown: FunctionView, palette: Colours) -> list[LegendEntry]:
         """Categories and tints, or a colour bar."""
         return legend.legend(shown, palette)
 
@@ -272,28 +271,28 @@ class FunctionMap(Map[FunctionState]):
         """Layer profile, counts, relations that are not applicable."""
         return legend.SECTIONS
 
-    def contents(self, shown: Shown, width: int, dark: bool) -> Mapping[str, Content]:
+    def contents(self, shown: FunctionView, width: int, dark: bool) -> Mapping[str, Content]:
         """Of the panels on the page."""
         return legend.contents(shown, dark)
 
-    def head_part(self, asked: AskedHead, shown: Shown | None) -> HeadPart | None:
+    def head_part(self, asked: AskedHead, shown: FunctionView | None) -> HeadPart | None:
         """All relations of the head."""
         shown = relations_only(shown) if shown is not None else None
         return card_part.head_part(asked, shown, self.command(asked.card.id))
 
-    def head_rows(self, heads: Sequence[HeadId], shown: Shown) -> HeadRows:
+    def head_rows(self, heads: Sequence[HeadId], shown: FunctionView) -> HeadRows:
         """The relations that any of the heads does."""
         return matrix.head_rows(heads, shown)
 
-    def columns(self, shown: Shown) -> list[Column]:
+    def columns(self, shown: FunctionView) -> list[Column]:
         """What the head does, panels and relations."""
         return table.columns(shown)
 
-    def cells(self, shown: Shown) -> dict[str, Cells]:
+    def cells(self, shown: FunctionView) -> dict[str, Cells]:
         """Their values."""
         return table.cells(shown)
 
-    def swatches(self, shown: Shown, palette: Colours) -> list[Swatch]:
+    def swatches(self, shown: FunctionView, palette: Colours) -> list[Swatch]:
         """Categories and several of them, or the ends of the scores."""
         singles = [panel for panel in shown.panels if panel.belongs is None]
         whole = shown.panels[0]
@@ -313,7 +312,7 @@ class FunctionMap(Map[FunctionState]):
             Swatch(palette.empty, "score 0"),
         ]
 
-    def heading(self, shown: Shown) -> str:
+    def heading(self, shown: FunctionView) -> str:
         """Which heads are coloured, and by what."""
         state, basis = shown.state, basis_of(shown.whole.provenance).basis.lower()
         rule = [f"τ = {state.tau:g}"] if state.colour == "categories" else ["by score"]
@@ -335,11 +334,11 @@ class FunctionMap(Map[FunctionState]):
         settings = provenance.settings
         return [f"k = {settings['k_standard']} (copying {settings['k_copying']})"]
 
-    def frame(self, shown: Shown) -> pd.DataFrame:
+    def frame(self, shown: FunctionView) -> pd.DataFrame:
         """A row for each head and panel."""
         return exports.frame(shown)
 
-    def everything(self, shown: Shown) -> Scores:
+    def everything(self, shown: FunctionView) -> Scores:
         """The scores after each carrier, too."""
         return shown.whole
 
@@ -347,6 +346,6 @@ class FunctionMap(Map[FunctionState]):
         """A row for each score."""
         return exports.scores_frame(result)
 
-    def reproduce(self, shown: Shown, title: str, address: str) -> str:
+    def reproduce(self, shown: FunctionView, title: str, address: str) -> str:
         """A script that computes the view again."""
         return exports.reproduce(relations_only(shown), title, address)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.relation_scores import categories, reduced
-from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores
+from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.labels import (
     COPY_LIKE,
@@ -19,7 +19,7 @@ from dashboard.maps.function.labels import (
     strongest_labels,
 )
 from dashboard.maps.function.state import FunctionState, How
-from dashboard.maps.panel import Bools, Label, Measure, Panel, without_scores
+from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure, without_scores
 
 ALL = "all"  # the panel that shows every category at once
 ALL_TITLE = "All categories"
@@ -68,7 +68,7 @@ def _panel(key: str, title: str, tone: str, scores: Scores, items: tuple[str, ..
         member=member,
         reason=reason,
         tone=tone,
-        measures=(Measure("", value, interval=(decides.low, decides.high)),),
+        measures=(PanelMeasure("", value, interval=(decides.low, decides.high)),),
         hollow=member & ~worth.is_good if is_measured(scores) else None,
         pale=member & ~worth.is_certain if state.uncertain else None,
         half=member & decides.suppresses,
@@ -91,7 +91,7 @@ def _all_categories(single: list[Panel], decides: Labels) -> Panel:
         categories=tuple(panel.key for panel in single),
         belongs=belongs,
         strengths=strengths,
-        measures=(Measure("", best, interval=(decides.low, decides.high)),),
+        measures=(PanelMeasure("", best, interval=(decides.low, decides.high)),),
         hollow=_without(single, "hollow"),
         filled=filled,
         pale=_without(single, "pale"),
@@ -146,7 +146,7 @@ def _labelled(panels: list[Panel]) -> tuple[Panel, ...]:
         digits = [combination // len(_HOW) ** place % len(_HOW) for place in range(len(single))]
         titles = [panel.title + _HOW[digit] for panel, digit in zip(single, digits, strict=True) if digit]
         words.append(" · ".join(titles) or UNCLASSIFIED)
-    label = Label(tuple(words), codes.reshape(panels[0].value.shape).astype(np.uint16))
+    label = PanelLabel(tuple(words), codes.reshape(panels[0].value.shape).astype(np.uint16))
     return tuple(replace(panel, label=label) for panel in panels)
 
 

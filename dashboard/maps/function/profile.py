@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from analysis.results.scores import Bools
 from dashboard.maps.function.colours import SEVERAL, SEVERAL_TONES
 from dashboard.maps.function.panels import coloured
-from dashboard.maps.panel import Bools, Panel, layer_shares
+from dashboard.maps.panel import Panel, layer_shares
 from dashboard.maps.profile import Profile
 from dashboard.palette import Colours
 

@@ -8,7 +8,7 @@ from analysis.results.scores import OVER_SAMPLES
 from dashboard.setting import COUNT, FLAG, NAME, SHARE, Part, setting
 
 How = Literal["any", "always"]
-Kind = Literal["both", "promote", "suppress"]
+ShownKind = Literal["both", "promote", "suppress"]
 Colour = Literal["categories", "scores"]
 Counted = Literal["all", "beyond"]
 
@@ -22,7 +22,7 @@ class FunctionState(Part):
     own: str = setting("", NAME, of_model=True)  # a set of people's own relations, as name@id; none when empty
     result: str = setting("", NAME, of_model=True)  # the name of a result that is not computed by default
     how: How = setting("any", How, local=True)
-    kind: Kind = setting("both", Kind, local=True)
+    kind: ShownKind = setting("both", ShownKind, local=True)
     colour: Colour = setting("categories", Colour, local=True)
     relation: str = setting("", NAME, of_model=True, local=True)  # one relation instead of the categories
     tau: float = setting(TAU, SHARE, local=True)

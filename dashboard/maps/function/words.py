@@ -12,7 +12,7 @@ _DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "s
 
 
 @dataclass(frozen=True)
-class Facts:
+class FunctionFacts:
     """What the sentence needs to know beside the state."""
 
     model: str
@@ -21,10 +21,10 @@ class Facts:
     more: tuple[Said, ...]  # what else there is to say
 
 
-def facts(shown: MapView[FunctionState]) -> Facts:
+def facts(shown: MapView[FunctionState]) -> FunctionFacts:
     """Of the result on the page."""
     carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
-    return Facts(shown.card.id, basis_of(shown.whole.provenance).about, carriers, _not_yet(shown))
+    return FunctionFacts(shown.card.id, basis_of(shown.whole.provenance).about, carriers, _not_yet(shown))
 
 
 def said(shown: MapView[FunctionState]) -> list[Said]:

@@ -12,9 +12,9 @@ from analysis.compute.untouched_run import UntouchedRun
 from analysis.compute.variants import Positions
 from analysis.compute.weights import memory_of, open_device
 from analysis.data.prompts import Batch, Encoded, within
-from analysis.methods.ablation.items import AblationItem, Prompts
+from analysis.methods.ablation.items import AblationItem, EncodedPrompts
 from analysis.methods.ablation.plan import CHUNK, CurveStep, HeadsStep
-from analysis.methods.ablation.result import NAME, Answers
+from analysis.methods.ablation.result import NAME, VariantAnswers
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ from analysis.results.scores import Floats
 AT_ONCE = 4_096  # tokens of untouched prompts at once
 
 
-def prompts_of(model: OpenModel, item: AblationItem, most: int) -> Prompts:
+def prompts_of(model: OpenModel, item: AblationItem, most: int) -> EncodedPrompts:
     """An item's prompts as the model reads them."""
     vocabulary = Vocabulary.open(model.checkpoint.folder)
     return item.prompts(vocabulary, model.checkpoint.card.vocabulary, most)
@@ -47,7 +47,7 @@ class AblationWorker:
         self._prompts: dict[tuple[str, int], tuple[Encoded, ...]] = {}  # of the last item
         self._means: dict[tuple[str, int], Tensor] = {}
 
-    def heads_off(self, step: HeadsStep) -> Answers:
+    def heads_off(self, step: HeadsStep) -> VariantAnswers:
         """Some prompts with each head off in turn."""
         with memory_of(self.model.device), torch.no_grad():
             prompts = self._of(step.item, step.most)
@@ -56,7 +56,7 @@ class AblationWorker:
             positions: Positions = "all" if step.positions == "all" else "last"
             return answers(run, self.model.each_head(run, instead, positions))
 
-    def more_and_more_off(self, step: CurveStep) -> Answers:
+    def more_and_more_off(self, step: CurveStep) -> VariantAnswers:
         """All prompts with the first head off, with the first two, and so on."""
         card = self.model.card
         off = torch.zeros(len(step.heads), len(card.layers), card.heads, dtype=torch.bool)
@@ -82,10 +82,10 @@ class AblationWorker:
         return self._means[item.hash, most]
 
 
-def answers(run: UntouchedRun, predicted: Predicted) -> Answers:
+def answers(run: UntouchedRun, predicted: Predicted) -> VariantAnswers:
     """By prompt: the log-probability of its whole target, and whether all of it is right."""
     prompts = len(run.batch.ids)
-    return Answers(
+    return VariantAnswers(
         log_probs=_summed(predicted.log_probs, run.batch.rows, prompts),
         right=(_summed(~predicted.right, run.batch.rows, prompts) == 0).astype(np.float64),
         own_log_probs=_summed(run.predicted.log_probs, run.batch.rows, prompts)[:, 0],
@@ -93,10 +93,10 @@ def answers(run: UntouchedRun, predicted: Predicted) -> Answers:
     )
 
 
-def joined(parts: Sequence[Answers]) -> Answers:
+def joined(parts: Sequence[VariantAnswers]) -> VariantAnswers:
     """Those of several batches."""
-    fields = Answers.__dataclass_fields__
-    return Answers(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields})
+    fields = VariantAnswers.__dataclass_fields__
+    return VariantAnswers(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in fields})
 
 
 def _summed(values: Tensor, rows: np.ndarray, prompts: int) -> Floats:  # [V, n] → [P, V]

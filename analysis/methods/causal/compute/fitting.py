@@ -20,7 +20,7 @@ from torch import Tensor
 
 from analysis.compute.gated_model import GatedModel
 from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
-from analysis.methods.causal.fits import LIMIT, Fit, Floats
+from analysis.methods.causal.fits import LIMIT, Fit, GateArray
 from analysis.methods.causal.settings import GateSettings
 
 CONTRAST = 5.0  # a pair whose forget side is less likely by this many nats counts as forgotten
@@ -86,7 +86,7 @@ def _push(settings: GateSettings, fit: Fit, device: torch.device) -> Tensor:  # 
     return torch.cat([push_open, -push_open])
 
 
-def _extended(curves: Floats, losses: list[list[float]]) -> Floats:  # [updates, V]
+def _extended(curves: GateArray, losses: list[list[float]]) -> GateArray:  # [updates, V]
     """Loss curves with those of some more updates."""
     more = np.array(losses, np.float32).reshape(len(losses), curves.shape[1])
     return np.concatenate([curves, more])

@@ -13,10 +13,10 @@ from torch import Tensor
 from analysis.compute.gated_model import GatedModel
 from analysis.compute.weights import memory_of, open_device
 from analysis.data.prompts import Encoded, encode, within
-from analysis.data.tasks import Contrast, Item, Task
+from analysis.data.tasks import Contrast, Task, TaskPrompt
 from analysis.errors import TaskError
 from analysis.methods.causal.compute.fitting import advance, advance_contrast, untouched
-from analysis.methods.causal.fits import Fit, Floats
+from analysis.methods.causal.fits import Fit, GateArray
 from analysis.methods.causal.plan import CHUNK, EFFECT_PROMPTS, PREVIEW_PROMPTS, GateStep
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
@@ -35,7 +35,7 @@ class CausalWorker:
         chosen = open_device(device)
         with memory_of(chosen):
             self.model = GatedModel(checkpoint, chosen)
-        self._encoded: dict[str, _Prompts] = {}  # of the last task, by its hash
+        self._encoded: dict[str, _SplitPrompts] = {}  # of the last task, by its hash
 
     def do(self, step: GateStep) -> bytes:
         """The step's result in the form in which it is stored."""
@@ -53,16 +53,16 @@ class CausalWorker:
                     return _json(self._effect(step, step.task))
         raise ValueError(f"a causal map has no step {step.what}")
 
-    def _prompts(self, task: Task) -> "_Prompts":
+    def _prompts(self, task: Task) -> "_SplitPrompts":
         """The task's prompts as tokens, encoded once."""
         if task.hash not in self._encoded:
-            prompts = _Prompts(self._encode(task.train), self._encode(task.validation))
+            prompts = _SplitPrompts(self._encode(task.train), self._encode(task.validation))
             if not _usable(prompts.train) or not _usable(prompts.validation):
                 raise TaskError(f"no prompt of {task.name} can be used with this model", _UNUSABLE)
             self._encoded = {task.hash: prompts}
         return self._encoded[task.hash]
 
-    def _encode(self, items: Sequence[Item]) -> list[Encoded | None]:
+    def _encode(self, items: Sequence[TaskPrompt]) -> list[Encoded | None]:
         return encode(items, self._vocabulary, self.model.card.vocabulary)
 
     def _fit(self, step: GateStep, task: Task) -> bytes:
@@ -96,7 +96,7 @@ class CausalWorker:
                 kinds.append(item.kind)
                 validation.append(tokens)
         nll, right = untouched(self.model, validation, AT_ONCE)
-        answers = _Answers(nll, right, [tokens.targets for tokens in validation])
+        answers = _UntouchedAnswers(nll, right, [tokens.targets for tokens in validation])
         overall = answers.summary(range(len(validation)))
         by_kind = []
         for kind in dict.fromkeys(kinds):  # each once, in order
@@ -128,7 +128,7 @@ class CausalWorker:
 
 
 @dataclass(frozen=True)
-class _Prompts:
+class _SplitPrompts:
     """A task's prompts as tokens, in the order of its items; None where an item cannot be used."""
 
     train: list[Encoded | None]
@@ -149,7 +149,7 @@ class _Summary:
 
 
 @dataclass(frozen=True)
-class _Answers:
+class _UntouchedAnswers:
     """What the untouched model does on each item."""
 
     nll: list[float]  # mean over the item's target tokens
@@ -171,7 +171,7 @@ def _commonest_answer(prompts: Sequence[Encoded]) -> float:
     return max(answers.values()) / answers.total()
 
 
-def gate_gradients(model: GatedModel, prompts: Sequence[Encoded]) -> Floats:  # [prompt, L, H]
+def gate_gradients(model: GatedModel, prompts: Sequence[Encoded]) -> GateArray:  # [prompt, L, H]
     """∂ (mean NLL of its target) / ∂ gate at gates of 1, for every prompt: one backward pass."""
     parts = []
     for batch in within(prompts, AT_ONCE):
@@ -187,7 +187,12 @@ def gate_gradients(model: GatedModel, prompts: Sequence[Encoded]) -> Floats:  # 
     return np.concatenate(parts)
 
 
-def toggled(model: GatedModel, prompts: Sequence[Encoded], gates: Floats, layer: int) -> Floats:  # gates [L, H] → [H]
+def toggled(
+    model: GatedModel,
+    prompts: Sequence[Encoded],
+    gates: GateArray,  # [L, H]
+    layer: int,
+) -> GateArray:  # [H]
     """The change of the mean log-probability of the target tokens when one head of a layer goes from 1 to 0."""
     heads = model.card.heads
     index = model.card.layers.index(layer)
@@ -206,7 +211,7 @@ def toggled(model: GatedModel, prompts: Sequence[Encoded], gates: Floats, layer:
     return change.cpu().numpy().astype(float)
 
 
-def _rounded(values: Floats) -> list[Any]:
+def _rounded(values: GateArray) -> list[Any]:
     """As nested lists, in the precision that is stored."""
     rounded: list[Any] = np.round(values, 6).tolist()
     return rounded

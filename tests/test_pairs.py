@@ -174,7 +174,7 @@ def test_pairs_of_all_labels_are_those_of_each(tiny_folder, store, monkeypatch):
 @pytest.mark.parametrize("name", ["function", "running"])
 @pytest.mark.parametrize("model", [builtin_model.ID, *(entry.id for entry in ENTRIES)])
 def test_the_pairs_of_every_label_come_with_the_project(name, model):
-    """All kept pairs of every label of a shipped map, with its score's hits; of the default model in each sample."""
+    """All kept pairs of every label of a shipped map, with its score's hits, in each sample (of Qwen, the first)."""
     scores = shipped_scores(name, model)
     settings = method(name).settings(**settings_of(method(name), scores.provenance))
     plan = method(name).plan(scores.provenance.model, settings)
@@ -183,7 +183,7 @@ def test_the_pairs_of_every_label_come_with_the_project(name, model):
     for label in labels[:: max(1, len(labels) // 15)]:
         one = replace(plan, relations=(builtin()[label.relation],))
         where = {"item": label.relation, "kind": label.kind, "layer": label.head.layer, "head": label.head.head}
-        for sample in plan.samples if model == builtin_model.ID else plan.samples[:1]:
+        for sample in plan.samples if model != "qwen2.5-coder-1.5b-instruct" else plan.samples[:1]:
             found = shipped_pairs(HeadPairsStep.of(one, label.head, label.kind, sample).key)
             assert found.hits == scores.hits.sel(**where, sample=sample).item()
             assert (len(found.pairs), len(found.pairs[0].top)) == (scores.item(label.relation).kept, 5)

@@ -58,12 +58,17 @@ def open_listed(name: str, revision: str | None, cache: Path, models: Path | Non
         return _open_default(cache, silent)
     if fetched is not None and not revision:
         return open_gguf(fetched, cache, silent, name)
-    if models is not None and HUB_ID.fullmatch(name) and (models / name).is_symlink():
-        raise ModelNotFound(f"{name} is a link out of the models directory", "Copy or move the model itself there.")
+    refuse_link(name, models)
     if not HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID or _is_gguf(name):
         raise ModelNotFound(f"{name[:200]!r} is not the name of a model", "Give a Hugging Face id such as org/name.")
     snapshot = _snapshot(name, revision)
     return Checkpoint.open(snapshot, name, revision=snapshot.name)
+
+
+def refuse_link(name: str, models: Path | None) -> None:
+    """A name in the models directory that leads out of it is no model, and the answer says why."""
+    if models is not None and HUB_ID.fullmatch(name) and (models / name).is_symlink():
+        raise ModelNotFound(f"{name} is a link out of the models directory", "Copy or move the model itself there.")
 
 
 def open_gguf(path: Path, cache: Path, progress: Progress = silent, model_id: str = "") -> Checkpoint:

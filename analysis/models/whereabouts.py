@@ -5,7 +5,7 @@ from pathlib import Path
 
 from analysis.errors import ModelError, ModelGated, ModelNotFound
 from analysis.models import builtin
-from analysis.models.sources import HUB_ID, cached_models, fetched_file, listed_file, listed_folder
+from analysis.models.sources import HUB_ID, cached_models, fetched_file, listed_file, listed_folder, refuse_link
 
 OPENING = "opening the model"
 _SECONDS = 10  # for an answer of the hub
@@ -24,6 +24,7 @@ def find_model(name: str, revision: str, cache: Path, models: Path | None) -> Wh
     here = _on_this_machine(name, revision, cache, models)
     if here is not None:
         return here
+    refuse_link(name, models)
     if not HUB_ID.fullmatch(name) or ".." in name or name == builtin.ID or name.lower().endswith(".gguf"):
         raise ModelNotFound(f"there is no model {name[:200]!r}", "Give a listed model or a Hugging Face id.")
     _ask_the_hub(name, revision)

@@ -7,7 +7,7 @@ import { countOf } from "./heads.mjs";
 import { drawCursor, drawPins } from "./outlines.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { room } from "./screen.mjs";
-import { drawProfile, layOut, paintSquares, writeAxes, writeTitle } from "./sheet.mjs";
+import { drawProfile, layOut, paintSquares, writeAxes, writeName, writeTitle } from "./sheet.mjs";
 import { state } from "./state.mjs";
 import { forgetZoom, onZoom, sightOf, zoomed } from "./zoom.mjs";
 import { showZoom } from "./zoom_tools.mjs";
@@ -41,13 +41,13 @@ export function taskOf(heads, window) {
  * @param {Heads} heads
  */
 export function show(heads) {
-  if (!showColours(heads)) paintAround();
+  showColours(heads);
+  paintAround();
 }
 
 /**
- * The same, but for what stands around squares that stay where they are. It may come a moment later.
+ * The same, but for what stands around the squares. It may come a moment later.
  * @param {Heads} heads
- * @returns {boolean} whether all was drawn, because the squares are at other places
  */
 export function showColours(heads) {
   if (sheet.model && heads.model !== sheet.model) forgetZoom();
@@ -55,31 +55,39 @@ export function showColours(heads) {
   sheet.model = heads.model;
   const task = taskOf(heads, room());
   const wanted = JSON.stringify([task, heads.across, heads.upward]);
-  if (wanted === sheet.task) {
-    paintColours();
-    tellPainted();
-    return false;
+  if (wanted !== sheet.task) {
+    const place = arrange(task);
+    sheet.pieces = layOut(byId(PARTS.maps), place);
+    sheet.task = wanted;
+    state.boxes = place.boxes;
+    drawPlaces(heads);
   }
-  const place = arrange(task);
-  sheet.pieces = layOut(byId(PARTS.maps), place);
-  sheet.task = wanted;
-  state.boxes = place.boxes;
-  redraw();
-  return true;
+  paintColours();
+  tellPainted();
 }
 
-/** Draw all panels again: after another layout or zoom. */
-export function redraw() {
-  const { heads } = state;
-  if (!heads) return;
-  state.sight = sightOf(zoomed(), heads);
-  for (const piece of sheet.pieces) writeAxes(piece, heads, state.sight);
+/** Draw all panels again: after another zoom. */
+function redraw() {
+  if (!state.heads) return;
+  drawPlaces(state.heads);
   paintColours();
   paintAround();
+  tellPainted();
+}
+
+/**
+ * What follows from where the squares are.
+ * @param {Heads} heads
+ */
+function drawPlaces(heads) {
+  state.sight = sightOf(zoomed(), heads);
+  for (const [i, piece] of sheet.pieces.entries()) {
+    writeAxes(piece, heads, state.sight);
+    writeName(piece, heads.panels[i]);
+  }
   drawCursor();
   drawPins();
   showZoom(heads, state.sight, zoomed() !== null);
-  tellPainted();
 }
 
 /** The squares; beside the table the heads that its filter leaves out are faded. */

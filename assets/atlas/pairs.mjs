@@ -21,6 +21,7 @@ import { state } from "./state.mjs";
 /**
  * @typedef {object} Words what the map says of the score
  * @property {string} verb what the head does
+ * @property {string} title the relation
  * @property {string} place where it ranks a hit
  * @property {string} where before a sample
  * @property {string} called what samples are
@@ -59,8 +60,8 @@ function numbered(character) {
  */
 export function questionOf(data) {
   const { pairs = "", head = "", kind = "", method = "", fit = "", own = "", sample = "", samples = "" } = data;
-  const { verb = "", place = "", where = "", called = "" } = data;
-  const words = { verb, place, where, called };
+  const { verb = "", title = "", place = "", where = "", called = "" } = data;
+  const words = { verb, title, place, where, called };
   return { relation: pairs, head, kind, method, fit, own, sample, samples: samples.split("\n").filter(Boolean), words };
 }
 
@@ -94,7 +95,7 @@ export function rowsOf(pairs) {
 export async function showPairs(button) {
   const question = questionOf(button.dataset);
   asked.last = question;
-  dash().set_props(PARTS.pairs, { opened: true, title: `${question.head} ${question.words.verb}` });
+  dash().set_props(PARTS.pairs, { opened: true, title: `${question.head} ${question.words.verb} ${question.words.title}` });
   tell(question, "Computing …", []);
   const answer = await fetch(addressOf(question, state.heads ? state.heads.model : "")).catch(() => null);
   const reply = answer ? await answer.json().catch(() => ({})) : { message: "The server does not answer" };
@@ -108,7 +109,6 @@ export async function showPairs(button) {
  * @param {Answer} answer
  */
 function show(question, answer) {
-  dash().set_props(PARTS.pairs, { title: `${answer.head} ${question.words.verb} ${answer.title}` });
   tell(question, hitWords(question, answer), rowsOf(answer.pairs));
 }
 

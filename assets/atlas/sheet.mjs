@@ -110,13 +110,23 @@ function place({ style }, { left, top, width, height }) {
 }
 
 /**
- * Write what a panel is called; the rest of its title says how many heads it has.
+ * Write what a panel is called.
  * @param {Piece} piece
  * @param {Panel} panel
  */
-export function writeTitle({ title, note }, panel) {
+export function writeName({ title }, panel) {
   const name = /** @type {HTMLElement} */ (title.firstChild);
   if (name.textContent !== panel.title) name.textContent = panel.title;
+}
+
+/**
+ * Write a panel's title: its name, and how many heads it has.
+ * @param {Piece} piece
+ * @param {Panel} panel
+ */
+export function writeTitle(piece, panel) {
+  const { title, note } = piece;
+  writeName(piece, panel);
   if (note.textContent !== panel.note) note.textContent = panel.note;
   title.title = `${panel.title}: ${panel.note}`;
 }
@@ -189,7 +199,7 @@ export function drawProfile(piece, profile, heads, sight, most) {
  */
 function scaleOf(profile, { width, height }, across, most) {
   const base = baseOf({ width, height }, profile, across);
-  const end = `${Math.round(100 * most)} %`;
+  const end = `${Math.round(100 * most)}\u202f%`; // a narrow space: before the axis there is room for no other
   const names = profile.signed ? [...profile.names].reverse() : [""];
   if (across) {
     const words = width >= 150 ? names.join(" ← share of heads → ").trim() : names.join(" ← → ");
@@ -203,8 +213,8 @@ function scaleOf(profile, { width, height }, across, most) {
   const words = profile.signed ? `share of each layer's heads: ${names[1]} up, ${names[0]} down` : "share of each layer's heads";
   const middle = height - base;
   const marks = [drawn("line", { x1: 0, x2: width, y1: middle, y2: middle, class: "base" })];
-  marks.push(drawn("text", { x: -TICK, y: 8, class: "tick down" }, end));
-  if (profile.signed) marks.push(drawn("text", { x: -TICK, y: height, class: "tick down" }, end));
+  marks.push(drawn("text", { x: -2, y: 8, class: "tick down" }, end));
+  if (profile.signed) marks.push(drawn("text", { x: -2, y: height, class: "tick down" }, end));
   marks.push(drawn("text", { x: 0, y: height + 14, class: "axis start" }, words));
   return marks;
 }

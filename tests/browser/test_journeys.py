@@ -304,6 +304,7 @@ def test_the_table_is_taken_away_with_all_that_stands_behind_its_scores(visit):
     page = visit("/?view=table&filter=name:contains:L23H4")
     cell_of = page.locator('.ag-center-cols-container [row-id="L23H4"] [col-id="panel.knowledge"]')
     expect(cell_of).to_have_text("0.65")
+    expect(page.locator("#table-count")).to_have_text("1 of 270 heads")
     with page.expect_download() as found:
         page.get_by_role("button", name="Download as CSV").click()
     frame = pd.read_csv(found.value.path())
@@ -630,6 +631,7 @@ def test_another_model_drops_pins_that_it_does_not_have(visit):
     wait_for_query(page, "pin", "L1H1")
 
 
+@pytest.mark.slow  # a minute of processor time; jobs on small models and a fit with the form: test_jobs.py
 def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     """Submit the default model with a relation of one's own, watch it, open the finished map in another browser."""
     pairs = "source,target\n" + "\n".join(f"{s},{t}" for s, t in builtin()["word_antonym"].pairs[:120])

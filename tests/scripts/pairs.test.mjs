@@ -24,7 +24,7 @@ test("a button's question becomes an address, in which everything is escaped", (
 });
 
 test("a sample's button asks the same question of that sample", () => {
-  const data = { pairs: "opposites", head: "L1H2", kind: "suppress", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of", verb: "suppresses", place: "lowest", where: "after", called: "carriers" };
+  const data = { pairs: "opposites", head: "L1H2", kind: "suppress", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of", verb: "suppresses", title: "word → opposite", place: "lowest", where: "after", called: "carriers" };
   const { props } = sampleButton(questionOf(data), "The story of");
   const carried = Object.entries(props).filter(([name]) => name.startsWith("data-"));
   const dataset = Object.fromEntries(carried.map(([name, value]) => [name.slice("data-".length), String(value)]));

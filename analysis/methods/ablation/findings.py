@@ -80,4 +80,6 @@ def _accuracy(scores: Scores, item: ScoredItem, cell: tuple[int, int]) -> str:
         return ""
     before = round(record.accuracy * record.prompts)
     after = round((record.accuracy + float(change[cell])) * record.prompts)
+    if after == before:
+        return f" (as many of {record.prompts} answers right: {before})"
     return f" ({after} instead of {before} of {record.prompts} answers right)"

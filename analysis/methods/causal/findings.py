@@ -90,7 +90,8 @@ def _finding(scores: Scores, item: ScoredItem, role: _SpokenRole, gates: Floats,
     mine = gates[:, cell[0], cell[1]]
     seeds, total = int((mine >= ROLE_THRESHOLD).sum()), len(mine)
     effect = scores.part(EFFECT, item.name)
-    cost = "" if effect is None else f"; switching it off changes the targets' log-probability by {effect[cell]:+.3f}"
+    change = "" if effect is None else f"{effect[cell]:+.3f}".replace("-", "−")
+    cost = f"; switching it off changes the targets' log-probability by {change}" if change else ""
     text = f"{role.verb} {item.title} in {seeds} of {total} seeds ({role.kind} {mine.mean():.2f} on average){cost}."
     head = HeadId(scores.provenance.model.layers[cell[0]], cell[1])
     claimed = 0.0 if effect is None or np.isnan(effect[cell]) else role.sign * float(effect[cell])

@@ -170,6 +170,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: F
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
         "data-verb": VERBS[kind],
+        "data-title": row.item.title,
         "data-place": RANKED[kind],
         "data-where": where,
         "data-called": called,

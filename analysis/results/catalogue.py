@@ -47,7 +47,7 @@ class Catalogue:
     def __init__(self, store: Store, engine: Engine | None = None) -> None:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
-        self._seen: tuple[float, tuple[Scores, ...]] = (-1e9, ())
+        self._seen: tuple[float, tuple[JobStage, ...], tuple[Scores, ...]] = (-1e9, (), ())  # when, jobs then, results
         self._partial: dict[JobStage, list[Scores]] = {}  # of jobs as far as they are
         self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
         self._generation = 0
@@ -223,20 +223,25 @@ class Catalogue:
     def _all(self) -> tuple[Scores, ...]:
         """Every result there is; looked for again after a moment, because a page asks several times per change."""
         with self._lock:
-            when, results = self._seen
-            if time.monotonic() - when > _MOMENT:
+            when, stages, results = self._seen
+            now = self._job_stages()  # before the store is read: what a job adds meanwhile is looked for next time
+            if now != stages or time.monotonic() - when > _MOMENT:
                 before, failures = results, self._failures
                 results = tuple(self._every())
                 if not _same(before, results) or failures != self._failures:
                     self._generation += 1
-                self._seen = (time.monotonic(), results)
+                self._seen = (time.monotonic(), now, results)
             return results
+
+    def _job_stages(self) -> tuple[JobStage, ...]:
+        jobs = self._engine.jobs() if self._engine else []
+        return tuple(_stage(job) for job in jobs)
 
     def _look_again(self) -> None:
         """Somebody changed what the store has: the next question is answered from it."""
         with self._lock:
             self._generation += 1
-            self._seen = (-1e9, self._seen[1])
+            self._seen = (-1e9, *self._seen[1:])
 
     def _every(self) -> Iterator[Scores]:
         for result in shipped():
@@ -283,7 +288,7 @@ class Catalogue:
         for job in jobs:
             if job.state == "failed":
                 failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()
-            stage = (job.id, job.state, job.stage.partition(":")[0], job.done)
+            stage = _stage(job)
             before = self._partial.get(stage)
             partial[stage] = self._partial_results(job) if before is None else before
         self._failures, self._partial = failures, partial
@@ -308,6 +313,10 @@ class Catalogue:
         except (StoreError, SettingError):
             return None
         return self._read[key]
+
+
+def _stage(job: Job) -> JobStage:
+    return job.id, job.state, job.stage.partition(":")[0], job.done
 
 
 def _same(before: Sequence[Scores], now: Sequence[Scores]) -> bool:

@@ -121,6 +121,7 @@ PLAIN = {
     "title",
     "aria-label",
     "data-own",
+    "data-title",
     "headerName",
     "values",
     "absent",

@@ -12,8 +12,8 @@ _COLUMNS: list[Column] = [
     {"field": "source", "headerName": "Source", **TEXT, "width": 130},
     {"field": "target", "headerName": "Target", **TEXT, "width": 130},
     {"field": "hit", "headerName": "Hit", **TEXT, "width": 90},
-    {"field": "rank", "headerName": "Target's rank", **_RANK, "initialSort": "asc", "width": 110},
-    {"field": "source_rank", "headerName": "Source's rank", **_RANK, "width": 130},
+    {"field": "rank", "headerName": "Target's rank", **_RANK, "initialSort": "asc", "width": 150},
+    {"field": "source_rank", "headerName": "Source's rank", **_RANK, "width": 150},
     {"field": "top", "headerName": "First five tokens", **TEXT, "flex": 1, "minWidth": 300},
 ]
 

@@ -14,7 +14,7 @@ from analysis.data.prompts import Batch
 
 
 class Nodes:
-    """The distinct beginnings of a batch's prompts, as far as the last position that predicts a target token."""
+    """The distinct prefixes of a batch's prompts, as far as the last position that predicts a target token."""
 
     def __init__(self, batch: Batch) -> None:
         numbers: dict[tuple[int, int], int] = {}  # the node before it, its own token
@@ -34,7 +34,7 @@ class Nodes:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def beginnings(self) -> Tensor:  # [N, N] bool
+    def prefixes(self) -> Tensor:  # [N, N] bool
         """Whether a node begins with another, or is that node."""
         begins = torch.zeros(len(self), len(self), dtype=torch.bool)
         for path in self.paths:
@@ -55,7 +55,7 @@ class Tree:
         device = run.keys[0].device
         self._rows = torch.tensor(nodes.rows, device=device)
         self._depths = torch.tensor(nodes.depths, device=device)
-        self._begins = nodes.beginnings().to(device)
+        self._begins = nodes.prefixes().to(device)
         predicted = zip(run.batch.rows.tolist(), run.batch.positions.tolist(), strict=True)
         targets = torch.tensor([nodes.paths[row][position] for row, position in predicted], device=device)
         # Ascending and each once: a layer that counts keys along the sequence then lets each see all before it.

@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 run: $(VENV)/run.stamp
 	@$(BIN)/python app.py $(if $(PORT),--port $(PORT))
 
-# Memory that is given back at once costs page faults: an eighth of the tests' processor time.
+# Memory that is given back at once costs page faults, and so processor time.
 test: lint test-scripts
 	MALLOC_MMAP_THRESHOLD_=268435456 MALLOC_TRIM_THRESHOLD_=1073741824 $(BIN)/python -m pytest
 

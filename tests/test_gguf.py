@@ -19,6 +19,7 @@ from analysis.models.families import BY_MODEL_TYPE
 from analysis.models.gguf_file import GgufFile
 from analysis.models.sources import fetched_models, listed_file, listed_models, open_gguf, open_listed, open_model
 from analysis.models.vocabulary import Vocabulary
+from analysis.models.whereabouts import find_model
 from tests import gguf_files
 from tests.tiny_models import LLAMA, Tiny
 
@@ -509,3 +510,5 @@ def test_a_link_out_of_the_models_directory_is_called_one(tmp_path):
     (models / "linked").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(errors.ModelNotFound, match="link out of the models directory"):
         open_listed("linked", None, tmp_path, models)
+    with pytest.raises(errors.ModelNotFound, match="link out of the models directory"):
+        find_model("linked", "", tmp_path, models)

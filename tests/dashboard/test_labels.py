@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from analysis.models.card import HeadId
 from analysis.results.intervals import wilson
 from analysis.results.scores import part_array
+from analysis.results.shipped import shipped_scores
 from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of
@@ -322,3 +323,12 @@ def test_only_solid_labels_colour_the_panel_of_all_categories():
         hollow=np.array([[False, True]]), filled=filled,
     )  # fmt: skip
     assert coloured(belongs, panel.filled)[:, 0].T.tolist() == [[True, False, False], [True, True, False]]
+
+
+def test_a_score_without_hits_has_no_share_beyond_copying():
+    """Where some carriers have hits and the lowest has none, the card says nothing of copying."""
+    lowest = shipped_scores("running", "smollm2-135m-instruct").over_samples("every")
+    rows = head_scores(lowest, HeadId(29, 2))
+    effects = [effect for row in rows for effect in (row.promote, row.suppress)]
+    assert any(effect.hits > 0 and not np.isnan(effect.beyond) for effect in effects)
+    assert all(np.isnan(effect.beyond) for effect in effects if effect.hits == 0)

@@ -49,4 +49,4 @@ def visit(browser, address):
     yield opened
     for page in pages:
         assert page.complaints == []
-        page.close()
+        browser.give_back(page)

@@ -492,7 +492,7 @@ def test_pins_are_named_and_numbered_on_the_map(visit):
 
 def test_back_undoes_controls_pins_and_views(visit):
     """Each is one step, a slider that is dragged is one; a wrong address does not trap the back button."""
-    page = visit("/?model=nobody")
+    page = visit("/?model=nobody", fresh=True)
     start = page.evaluate("history.length")
     page.locator("#how").get_by_text("Always").click()
     wait_for_query(page, "how", "always")
@@ -785,9 +785,9 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     expect(pattern.locator(".token.looking")).to_have_count(1)
 
 
-def test_compare_any_two_numbers_and_brush(browser, address):
+def test_compare_any_two_numbers_and_brush(visit, address):
     """Chosen numbers are in the address; dragging over points selects heads in the list and on all three maps."""
-    page = browser.context(policy=False).new_page()
+    page = visit()
     page.goto(f"{address}/compare")
     page.locator("select[name=x]").select_option("function/country_capital/promote")
     page.locator("select[name=y]").select_option("running/country_capital/promote")
@@ -812,4 +812,3 @@ def test_compare_any_two_numbers_and_brush(browser, address):
     page.locator("select[name=y]").select_option("running/country_language/promote")
     expect(page.locator("#compare-maps .selected")).to_have_count(0)
     assert "brush=" not in page.url
-    page.close()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.harness import open_page
+from tests.browser.harness import drawn
 
 ASKED = {"fetch", "xhr"}
 _OTHERS = ("/live/", "/api/jobs")  # progress, which keeps coming
@@ -57,30 +57,33 @@ def change(page, control, value, prop="value"):
     ("view", "changes"),
     [("function", FUNCTION), ("causal", CAUSAL), ("behaviour", BEHAVIOUR), ("ablation", ABLATION)],
 )
-def test_no_local_change_asks_anybody(browser, address, view, changes):
+def test_no_local_change_asks_anybody(visit, view, changes):
     """The address follows each control, and the page it leads to says the same as the one that came there by itself."""
-    page = open_page(browser, f"{address}/?view={view}")
+    page = visit(f"/?view={view}")
     asked = watched(page)
     for control, value, prop, part in [*changes, *COMMON]:
         change(page, control, value, prop)
         page.wait_for_function("(part) => location.search.includes(part)", arg=part)
     page.wait_for_timeout(700)  # longer than anything rests
     assert asked == []
-    other = open_page(browser, address + "/" + page.evaluate("location.search"))
-    for piece in ("#sentence", "#legend", "#counts", "#maps"):
-        assert other.locator(piece).inner_text() == page.locator(piece).inner_text()
-    assert other.title() == page.title()
-    assert page.complaints == other.complaints == []
-    other.close()
-    page.close()
+    came_by_itself = words(page)
+    page.goto(page.url)
+    drawn(page)
+    assert words(page) == came_by_itself
+
+
+def words(page):
+    """What is written around the maps, and the page's title."""
+    pieces = ("#sentence", "#legend", "#counts", "#maps")
+    return [page.title(), *(page.locator(piece).inner_text() for piece in pieces)]
 
 
 @pytest.mark.parametrize(
     ("query", "control"), [("", "tau"), ("?view=causal", "role"), ("?view=behaviour", "attention")]
 )
-def test_maps_follow_a_threshold_while_it_is_dragged(browser, address, query, control):
+def test_maps_follow_a_threshold_while_it_is_dragged(visit, query, control):
     """Most steps of the hand are painted before it lets go, and none is asked about."""
-    page = open_page(browser, f"{address}/{query}")
+    page = visit(f"/{query}")
     asked = watched(page)
     page.evaluate("""() => {
         window.painted = 0;
@@ -96,8 +99,7 @@ def test_maps_follow_a_threshold_while_it_is_dragged(browser, address, query, co
     assert f"{control}=" in page.evaluate("location.search")
     page.mouse.up()
     page.wait_for_timeout(700)
-    assert asked == page.complaints == []
-    page.close()
+    assert asked == []
 
 
 @pytest.mark.parametrize(
@@ -107,9 +109,9 @@ def test_maps_follow_a_threshold_while_it_is_dragged(browser, address, query, co
         ("?view=behaviour&pin=L18H6", "attention", 0.99, "Induction", "no clear pattern"),
     ],
 )
-def test_cards_follow_the_threshold_without_a_question(browser, address, query, control, value, before, after):
+def test_cards_follow_the_threshold_without_a_question(visit, query, control, value, before, after):
     """What the maps call the head, and which rows stand out."""
-    page = open_page(browser, f"{address}/{query}")
+    page = visit(f"/{query}")
     title = page.locator(".head-card header .roles")
     strong = page.locator("tr.strong[data-effects], tr.strong[data-reaches^=attention]")
     expect(title).to_contain_text(before)
@@ -119,12 +121,11 @@ def test_cards_follow_the_threshold_without_a_question(browser, address, query, 
     expect(title).to_have_text(after)
     expect(page.locator(f"tr.strong[data-{'effects' if control == 'tau' else 'reaches'}]")).to_have_count(0)
     assert asked == []
-    page.close()
 
 
-def test_a_card_shows_what_is_lost_by_the_chosen_ablation(browser, address):
+def test_a_card_shows_what_is_lost_by_the_chosen_ablation(visit):
     """A row for zero or for the mean, as the control says."""
-    page = open_page(browser, f"{address}/?view=ablation&pin=L23H4")
+    page = visit("/?view=ablation&pin=L23H4")
     rows = page.locator(".head-card tr[data-when]:visible")
     before = rows.all_inner_texts()
     asked = watched(page)
@@ -133,16 +134,14 @@ def test_a_card_shows_what_is_lost_by_the_chosen_ablation(browser, address):
     assert len(rows.all_inner_texts()) == len(before) > 0
     assert rows.all_inner_texts() != before
     assert asked == []
-    page.close()
 
 
-def test_controls_that_do_nothing_say_why(browser, address):
+def test_controls_that_do_nothing_say_why(visit):
     """The rule for several relations is of no use for one."""
-    page = open_page(browser, f"{address}/?relation=country_capital")
+    page = visit("/?relation=country_capital")
     expect(page.locator("#how-control")).to_have_attribute(
         "title", "One relation is shown: there are no others to combine it with."
     )
     expect(page.locator("#how input").first).to_be_disabled()
     change(page, "relation", "")
     expect(page.locator("#how input").first).to_be_enabled()
-    page.close()

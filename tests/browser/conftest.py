@@ -1,9 +1,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from analysis.results.store import Store, cache_folder
-from tests.browser.harness import find_browser, open_page, open_profiles, serve
-from tests.synthetic import fill
+from tests.browser.harness import filled_server, find_browser, open_page, open_profiles
 
 expect.set_options(timeout=20_000)  # what comes late on a busy machine is not wrong
 
@@ -17,22 +15,23 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(tmp_path_factory, default_checkpoint):
-    """The real server process with the default model, a big one and a hostile one."""
-    cache = tmp_path_factory.mktemp("cache")
-    (cache / "models").symlink_to(cache_folder() / "models")  # converted once for all tests
-    store = Store(cache / "store")
-    fill(store)
-    store.close()
-    with serve(cache) as found:
-        yield found
+    """The real server process with the default model, a big one and a hostile one; tests leave it as it was."""
+    with filled_server(tmp_path_factory.mktemp("cache")) as served:
+        yield served
+
+
+@pytest.fixture(scope="session")
+def profiles_folder(tmp_path_factory):
+    """Where browsers keep their profiles, and with them the scripts that they have compiled."""
+    return tmp_path_factory.mktemp("profiles")
 
 
 @pytest.fixture(scope="module")  # not longer: Playwright keeps an event loop running, which Dask would trip over
-def browser(tmp_path_factory):
-    """One profile for the pages of a module; what they keep is in their addresses."""
-    with open_profiles(tmp_path_factory.mktemp("profiles")) as profiles:
+def browser(profiles_folder):
+    """One browser for the pages of a module; what they keep is in their addresses."""
+    with open_profiles(profiles_folder) as profiles:
         yield profiles
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright, sync_playwright
 
+from analysis.results.store import Store, cache_folder
+from tests.synthetic import fill
+
 ROOT = Path(__file__).parent.parent.parent
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -103,6 +106,17 @@ def serve(cache: Path, *arguments: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+@contextmanager
+def filled_server(cache: Path) -> Iterator[str]:
+    """The same with the converted default model and the made-up results in its cache."""
+    (cache / "models").symlink_to(cache_folder() / "models")  # converted once for all tests
+    store = Store(cache / "store")
+    fill(store)
+    store.close()
+    with serve(cache) as address:
+        yield address
 
 
 def _await(address: str, process: "subprocess.Popen[bytes]") -> None:

@@ -1,9 +1,17 @@
 """Models and jobs in a browser: problems under their fields, sets of own relations, deleting results."""
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.browser.harness import drawn, field
+from tests.browser.harness import drawn, field, filled_server
 from tests.synthetic import BIG, HOSTILE, ODD
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory, default_checkpoint):
+    """A server of their own: these tests delete what is there."""
+    with filled_server(tmp_path_factory.mktemp("cache")) as served:
+        yield served
 
 
 def problem(page, name):

@@ -133,15 +133,56 @@ def test_a_question_about_another_head_does_not_run_the_model_again(tiny_folder)
         step = HeadPairsStep.of(plan, head, "promote", sample)
         return list(step.run(model, lambda stage, done, total: runs.append(stage)))
 
-    ask(HeadId(2, 1), "w1")
+    last = len(checkpoint.card.layers) - 1
+    ask(HeadId(last, 1), "w1")
     once = runs.count("running the model")
     ask(HeadId(0, 3), "w1")
     assert runs.count("running the model") == once > 0
-    ask(HeadId(0, 3), "w2")
+    ask(HeadId(last, 3), "w2")
     assert runs.count("running the model") == 2 * once
     ask(HeadId(1, 2), "w1")
     assert runs.count("running the model") == 2 * once
     assert model.keep("job", lambda: None) is job
+
+
+def test_the_first_question_runs_the_model_as_far_as_its_head(tiny_folder):
+    """A question about a later layer then runs all layers, once; the answers are those of a model that ran them all."""
+    checkpoint = Checkpoint.open(tiny_folder)
+    own = parse("\n".join(f"w{i},w{i + 50}" for i in range(40)).encode(), "own.csv")
+    plan = method("running").plan(checkpoint.card, RunningSettings(relations=[], files=[file_of(own)]))
+    model, layers = OpenModel(checkpoint, "cpu"), len(checkpoint.card.layers)
+
+    def ask(head):
+        runs = []
+        step = HeadPairsStep.of(plan, head, "promote")
+        found = list(step.run(model, lambda stage, done, total: runs.append(stage)))
+        assert found == list(step.run(everything, silent))
+        return runs.count("running the model")
+
+    everything = OpenModel(checkpoint, "cpu")
+    list(HeadPairsStep.of(plan, HeadId(layers - 1, 0), "promote").run(everything, silent))
+    found = [ask(HeadId(1, 0)), ask(HeadId(0, 2)), ask(HeadId(2, 1)), ask(HeadId(layers - 1, 1)), ask(HeadId(2, 0))]
+    assert found == [2, 0, layers, 0, 0]
+
+
+def test_only_parts_of_the_vocabulary_with_a_near_tie_are_read_again():
+    """One entry ties with the target's: deciding in float64 reads its tile, and none of the others."""
+    model = HandMade.random(3, vocabulary=2 * unembedding.TILE + 100)
+    tied = 50
+    query = Query.of([([(1, tied)], 1)])
+    inputs = weights_inputs(model, query)
+    asked = [HeadRelation(0, 0, 0, 0)]
+    q = (model.e[1].double() @ model.w_v[0, 0].double() @ model.w_o[0, 0].double()).float()
+    model.u[tied] = 10 * q / q.norm()  # the largest entry of the row
+    twin = unembedding.TILE + 7
+    model.u[twin] = model.u[tied]
+    read = []
+    plain = model.unembed_span
+    model.unembed_span = lambda start, stop: read.append(start) or plain(start, stop)
+    (found,) = ranks_of_heads(replace(inputs, targets=model.u[[tied]]), asked, 5)
+    assert found.target.tolist() == [1]
+    assert sorted(found.top[0, :2].tolist()) == [tied, twin]
+    assert read == [0, unembedding.TILE, 2 * unembedding.TILE, unembedding.TILE]
 
 
 # Labels --------------------------------------------------------------------------------------------------------------

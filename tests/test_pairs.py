@@ -237,7 +237,7 @@ def test_a_relation_without_a_usable_pair_is_told_as_empty(tiny_folder, store):
     step = HeadPairsStep.of(plan, HeadId(0, 0), "promote")
     found = computed_pairs(step, OpenModel(checkpoint, "cpu"), store)
     assert (found.pairs, found.hits) == ((), 0)
-    assert "0 of 0 pairs" in found.to_text()
+    assert "0 of 0 pairs" in found.to_text("weights")
     assert found.to_frame().columns.tolist()[:2] == ["source", "target"]
 
 
@@ -255,7 +255,9 @@ def test_what_is_not_there_is_refused_with_the_choices(tiny_folder):
         HeadPairsStep.of(function_plan(checkpoint, builtin().values()), HeadId(0, 0), "promote")
     with pytest.raises(SettingError, match="no pairs behind"):
         relation_method("salience")
-    assert relation_method("") is relation_methods()[0] is method("function")
+    with pytest.raises(SettingError, match="no pairs behind"):
+        relation_method("")
+    assert relation_method("function") is relation_methods()[0] is method("function")
 
 
 def test_a_step_is_named_by_all_that_it_depends_on(tiny_folder):
@@ -302,6 +304,17 @@ def test_the_pairs_of_a_label_are_printed_without_weights(run):  # noqa: F811
     code, text, _ = run("pairs", "gemma-3-270m", "L12H2", "country_capital", "--method", "running")
     assert code == 0
     assert text.startswith("L12H2 promotes country → capital")
+
+
+def test_the_pairs_are_those_of_the_map_that_holds(run):  # noqa: F811
+    """Gemma's weights-only map does not, so the running model's is read, and said; the default model's does."""
+    code, text, _ = run("pairs", "gemma-3-270m", "L12H2", "country_capital")
+    assert code == 0
+    assert text == run("pairs", "gemma-3-270m", "L12H2", "country_capital", "--method", "running")[1]
+    assert text.splitlines()[0].endswith("· running model · No")
+    code, text, _ = run("pairs", "smollm2-135m-instruct", "L23H4", "country_capital")
+    assert code == 0
+    assert text.splitlines()[0].endswith("· weights")
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,9 @@ def relation_methods() -> list[RelationMethod]:
 
 
 def relation_method(name: str) -> RelationMethod:
-    """One of them by its name; without a name the first."""
+    """One of them by its name."""
     for method in relation_methods():
-        if name in ("", method.name):
+        if name == method.name:
             return method
     names = ", ".join(method.name for method in relation_methods())
     raise SettingError(f"there are no pairs behind the scores of {name[:40]!r}", f"Choose from {names}.")

@@ -113,12 +113,12 @@ class Catalogue:
 
     def sets(self, card: ModelCard | None = None) -> list[OwnSet]:
         """The sets of relations that people brought and that this model, or any, has scores for; the oldest first."""
-        results = []
-        for scores in self._all():
-            model = scores.provenance.model
-            if card is None or (model.id, model.fingerprint) == (card.id, card.fingerprint):
-                results.append(scores)
-        return sets_of(results, self._store)
+        everything = self._all()
+        every_set = sets_of(everything, self._store)  # a set has one name, whichever models have it
+        if card is None:
+            return every_set
+        mine = {one.id for one in sets_of([scores for scores in everything if _is_of(scores, card)], self._store)}
+        return [one for one in every_set if one.id in mine]
 
     def default_set(self, card: ModelCard) -> OwnSet | None:
         """The set that stands for a model whose scores are all for relations that people brought: the first."""
@@ -127,8 +127,11 @@ class Catalogue:
             return None
         for scores in self._all():
             facts = scores.provenance
-            same = (facts.model.id, facts.model.fingerprint) == (card.id, card.fingerprint)
-            if same and facts.method in self._methods_with_sets() and len(own_items(facts)) < len(facts.items):
+            if (
+                _is_of(scores, card)
+                and facts.method in self._methods_with_sets()
+                and len(own_items(facts)) < len(facts.items)
+            ):
                 return None
         return sets[0]
 
@@ -187,9 +190,7 @@ class Catalogue:
     def _of(self, card: ModelCard, method: str) -> list[Scores]:
         results = []
         for scores in self._all():
-            model = scores.provenance.model
-            same = (model.id, model.fingerprint) == (card.id, card.fingerprint)
-            if same and scores.provenance.method == method:
+            if _is_of(scores, card) and scores.provenance.method == method:
                 results.append(scores)
         return results
 
@@ -313,6 +314,12 @@ class Catalogue:
         except (StoreError, SettingError):
             return None
         return self._read[key]
+
+
+def _is_of(scores: Scores, card: ModelCard) -> bool:
+    """Whether a result is one of a model."""
+    model = scores.provenance.model
+    return (model.id, model.fingerprint) == (card.id, card.fingerprint)
 
 
 def _stage(job: Job) -> JobStage:

@@ -43,6 +43,12 @@ def _pairs_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--sample", default="", metavar="TEXT", help="which sample, if there are several (default: first)"
     )
+    command.add_argument(
+        "--first-samples",
+        type=_number_of_samples,
+        metavar="N",
+        help="without HEAD: only the first N samples of each map (default: all)",
+    )
     command.add_argument("--k", type=int, metavar="N", help="targets among the first k are hits")
     command.add_argument(
         "--out",
@@ -50,6 +56,14 @@ def _pairs_options(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write it to FILE.csv; without HEAD, the pairs of all labels to FILE.pairs.parquet",
     )
+
+
+def _number_of_samples(text: str) -> int:
+    """Reads how many samples: at least one."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
 
 
 def _table_path(text: str) -> Path:
@@ -120,7 +134,7 @@ def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         for method in relation_methods():
             scores = catalogue.result(checkpoint.card, method.name, own="") if method.by_default else None
             if scores is not None:
-                answers += label_pairs(method, scores, model, progress)
+                answers += label_pairs(method, scores, model, progress, options.first_samples)
         progress.close()
     write_files({options.out: to_parquet(answers)})
     return f"{len(answers)} lists of pairs in {options.out}"

@@ -9,6 +9,7 @@ from analysis.errors import RelationError
 from analysis.jobs.engine import Engine
 from analysis.methods.head_pairs import HeadPairs
 from analysis.methods.pairs_file import shipped_pairs
+from analysis.methods.relation_comparison import default_method
 from analysis.methods.relation_pairs import HeadPairsStep, relation_method, settings_of
 from analysis.methods.relation_settings import relation_of
 from analysis.models.card import HeadId, ModelCard
@@ -24,7 +25,7 @@ class PairsQuestion:
     relation: str  # by name
     head: HeadId
     kind: str
-    method: str = ""  # the first method that scores heads for relations when left out
+    method: str = ""  # that of the map that holds when left out
     sample: str = ""  # its first one when left out
     result: str = ""  # of several results the one that goes first, as its link names it
     own: str = ""  # the set that the relation belongs to, if somebody brought it
@@ -34,9 +35,10 @@ class PairsQuestion:
 
         Raises what a person can fix: an unknown head, relation, method, kind or sample.
         """
-        method = relation_method(self.method)
         head = card.check(self.head)
         own = catalogue.own_set(self.own).id if self.own else None
+        by_default = default_method(catalogue, card, self.relation, own)
+        method = relation_method(self.method) if self.method else by_default
         scores = catalogue.result(card, method.name, self.result, own)
         settings = self._relation(card, scores, catalogue, engine)
         if scores is not None:

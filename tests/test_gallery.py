@@ -92,6 +92,16 @@ def test_every_entry_pins_its_packages(entry):
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+def test_the_pairs_that_ship_are_those_that_the_command_writes(tmp_path, monkeypatch):
+    """Where only the first samples ship, the command is asked for these alone."""
+    commands = []
+    monkeypatch.setattr("analysis.cli.main", lambda arguments: commands.append(arguments) or 0)
+    for one in gallery.ENTRIES:
+        gallery.compute(one, tmp_path)
+    pairs = {arguments[1]: arguments[2:-2] for arguments in commands if arguments[0] == "pairs"}
+    assert pairs == {"gemma-3-270m": [], "qwen2.5-coder-1.5b-instruct": ["--first-samples", "1"]}
+
+
 def test_an_unknown_model_is_refused(capsys):
     """With the ids that there are."""
     assert gallery.main(["gemma"]) == 2

@@ -512,3 +512,16 @@ def test_a_link_out_of_the_models_directory_is_called_one(tmp_path):
         open_listed("linked", None, tmp_path, models)
     with pytest.raises(errors.ModelNotFound, match="link out of the models directory"):
         find_model("linked", "", tmp_path, models)
+
+
+def test_a_converted_files_tokenizer_can_be_asked_before_it_is_opened(tmp_path):
+    """Looking for a GGUF file gives the folder of its conversion once there is one, and none for a damaged file."""
+    models, cache = tmp_path / "models", tmp_path / "cache"
+    models.mkdir()
+    path = gguf_files.write(models / "small.gguf", "llama", gguf_files.MODELS["llama"].make())
+    assert find_model("small.gguf", "", cache, models).folder is None
+    opened = open_gguf(path, cache)
+    assert find_model("small.gguf", "", cache, models).folder == opened.folder
+    assert (opened.folder / "tokenizer.json").is_file()
+    path.write_bytes(path.read_bytes()[:100])
+    assert find_model("small.gguf", "", cache, models).folder is None

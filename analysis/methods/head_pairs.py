@@ -82,11 +82,12 @@ class HeadPairs:
             rows.append(row)
         return pd.DataFrame(rows, columns=None if rows else ["source", "target", "hit", "rank", "source_rank"])
 
-    def to_text(self) -> str:
-        """For a terminal."""
+    def to_text(self, basis: str) -> str:
+        """For a terminal; `basis` says what the map was read from."""
         verb = "promotes" if self.kind == "promote" else "suppresses"
         sample = f" · {self.sample}" if self.sample != ONLY_SAMPLE else ""
-        title = f"{self.head} {verb} {self.title}: {self.hits} of {len(self.pairs)} pairs (k = {self.k}){sample}"
+        hits = f"{self.hits} of {len(self.pairs)} pairs (k = {self.k})"
+        title = f"{self.head} {verb} {self.title}: {hits} · {basis}{sample}"
         sources = max([len("source"), *(len(pair.source) for pair in self.pairs)])
         targets = max([len("target"), *(len(pair.target) for pair in self.pairs)])
         own = "source's"

@@ -42,9 +42,9 @@ def labels_of(scores: Scores) -> list[RelationLabel]:
 
 
 def label_pairs(
-    method: RelationMethod, scores: Scores, model: OpenModel, progress: Progress
+    method: RelationMethod, scores: Scores, model: OpenModel, progress: Progress, first: int | None = None
 ) -> Iterator[tuple[str, HeadPairs]]:
-    """The pairs behind every label of a map, in each of its samples."""
+    """The pairs behind every label of a map, in each of its samples, or in the first few."""
     labels = labels_of(scores)
     if not labels:
         return
@@ -56,7 +56,7 @@ def label_pairs(
     plan = method.plan(model.checkpoint.card, settings)
     if not isinstance(plan, RelationPlan):
         raise TypeError("only scores for relations have pairs behind them")
-    for sample in plan.samples:
+    for sample in plan.samples[:first]:
         yield from _of_sample(plan, labels, sample, model, progress)
 
 

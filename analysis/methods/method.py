@@ -22,7 +22,7 @@ from analysis.progress import Progress, ShownProgress
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.merging import merge
-from analysis.results.provenance import Data, PlainValues, Provenance
+from analysis.results.provenance import COMPUTED_AS, Data, PlainValues, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
 from analysis.results.store import Store
 from analysis.results.tables import csv_bytes
@@ -203,7 +203,8 @@ class Method(ABC):
 
     def mergeable(self, provenance: Provenance) -> Any:
         """What must be equal for two results to stand in one map."""
-        return provenance.version, json.dumps(dict(provenance.settings), sort_keys=True)
+        settings = {name: value for name, value in provenance.settings.items() if name != COMPUTED_AS}
+        return provenance.version, json.dumps(settings, sort_keys=True)
 
     def merged(self, results: Sequence[Scores], first: Scores | None = None) -> Scores:
         """One map from all results of a model: the best, and the items that only others have."""

@@ -1,12 +1,13 @@
 """Models of which several methods have scored the same relations: how far their maps agree, model by model."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import combinations
 
 from analysis import methods
+from analysis.data.relations import OWN
 from analysis.errors import ModelNotFound
-from analysis.methods.relation_agreement import agreement, in_words, label_counts
+from analysis.methods.relation_agreement import RelationAgreement, agreement, in_words, is_whole, label_counts
 from analysis.methods.relation_method import RelationMethod
 from analysis.methods.relation_scores import TAU
 from analysis.models.card import ModelCard
@@ -32,15 +33,47 @@ def compared_models(catalogue: Catalogue, names: Sequence[str]) -> list[Data]:
     return [_row(results) for results in everything if len(_judging(results)) > 1]
 
 
-def _results(catalogue: Catalogue, card: ModelCard) -> Results:
+def _results(catalogue: Catalogue, card: ModelCard, own: str | None = None) -> Results:
     """A model's results of the methods that score relations, the quickest first."""
     results = {}
     for method in methods.METHODS:
         if isinstance(method, RelationMethod):
-            scores = catalogue.result(card, method.name)
+            scores = catalogue.result(card, method.name, own=own)
             if scores is not None:
                 results[method] = scores
     return results
+
+
+def default_method(catalogue: Catalogue, card: ModelCard, relation: str = "", own: str | None = None) -> RelationMethod:
+    """The method whose map of a model holds; where only some maps have a relation, one of these."""
+    results = {method.name: scores for method, scores in _results(catalogue, card, own).items()}
+    having = {name: scores for name, scores in results.items() if relation in scores.items()}
+    return method_that_holds(having or results)
+
+
+def method_that_holds(
+    results: Mapping[str, Scores], agreed: Callable[[Scores, Scores], RelationAgreement] = agreement
+) -> RelationMethod:
+    """Of results by method: the first that there is, unless a later one, computed in full, disagrees."""
+    relation_methods = [method for method in methods.METHODS if isinstance(method, RelationMethod)]
+    there = [method for method in relation_methods if method.name in results]
+    if not there:
+        return relation_methods[0]
+    first = results[there[0].name]
+    for later in there[1:]:
+        scores = results[later.name]
+        if can_judge(scores, first) and agreed(first, scores).fails:
+            return later
+    return there[0]
+
+
+def can_judge(later: Scores, first: Scores) -> bool:
+    """Whether a result says if another holds: computed in full, of all its relations but one's own."""
+    method = methods.method(later.provenance.method)
+    if not isinstance(method, RelationMethod) or not method.judges:
+        return False
+    there = set(later.items())
+    return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
 
 
 def _judging(results: Results) -> list[Scores]:

@@ -1,6 +1,6 @@
 """The pairs behind a score as a step: computed for one head when somebody asks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from analysis.results.provenance import Data, Provenance
 from analysis.results.store import Store
 
 if TYPE_CHECKING:
-    from analysis.compute.hits import Ranks
+    from analysis.compute.hits import Inputs, Ranks
 
 KeptPairs = Sequence[tuple[tuple[int, ...], int]]  # tokens of the source, token of the target
 
@@ -34,9 +34,9 @@ def relation_methods() -> list[RelationMethod]:
 
 
 def relation_method(name: str) -> RelationMethod:
-    """One of them by its name; without a name the first."""
+    """One of them by its name."""
     for method in relation_methods():
-        if name in ("", method.name):
+        if name == method.name:
             return method
     names = ", ".join(method.name for method in relation_methods())
     raise SettingError(f"there are no pairs behind the scores of {name[:40]!r}", f"Choose from {names}.")
@@ -104,8 +104,13 @@ class HeadPairsStep:
         asked = HeadRelation(self.head.layer, self.head.head, 0, KINDS.index(self.kind))
         query = Query.of([(kept, self.k)])
         read = (self.reader, self.relation.hash, self.k, self.several)
+
+        def inputs_of(reader: Reader) -> "Inputs":
+            return reader.inputs(model, device, query, progress)
+
         with memory_of(device):
-            inputs = model.keep_for_questions(read, lambda: self.reader.inputs(model, device, query, progress))
+            reading = model.keep_for_questions(read, _Reading)
+            inputs = reading.inputs(self.reader, self.head.layer, inputs_of)
             (ranks,) = ranks_of_heads(inputs, [asked], TOP)
         return self.answer(ranked_pairs(kept, self.k, ranks, vocabulary), size)
 
@@ -114,6 +119,27 @@ class HeadPairsStep:
         ordered = sorted(pairs, key=lambda pair: (pair.rank, pair.source, pair.target))
         words = (self.method, self.relation.name, self.relation.title, self.kind, self.sample, str(self.head), self.k)
         return HeadPairs(*words, vocabulary, tuple(ordered))
+
+
+class _Reading:
+    """What questions about a relation read.
+
+    Somebody waits for the first answer, so the model is run as far as its head's layer only. A question about a later
+    layer runs all of them: after that, every head's answer is there without running anything.
+    """
+
+    def __init__(self) -> None:
+        self._reader: Reader | None = None
+        self._inputs: Inputs | None = None
+
+    def inputs(self, whole: Reader, layer: int, read: "Callable[[Reader], Inputs]") -> "Inputs":
+        """For the heads of a layer."""
+        wanted = whole.up_to(layer)
+        if self._inputs is None or self._reader is None or self._reader.up_to(layer) != wanted:
+            self._reader = wanted if self._inputs is None else whole
+            self._inputs = None  # two may not fit
+            self._inputs = read(self._reader)
+        return self._inputs
 
 
 def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int, several: bool) -> KeptPairs:

@@ -25,6 +25,9 @@ class Reader(Protocol):
     def inputs(self, model: OpenModel, device: "torch.device", query: "Query", progress: Progress) -> "Inputs":
         """What is counted on."""
 
+    def up_to(self, layer: int) -> "Reader":
+        """The same for heads of this layer and those before it, where that is less work."""
+
 
 @dataclass(frozen=True)
 class PairsStep:

@@ -13,7 +13,8 @@ from analysis.methods.head_pairs import HeadPairs
 from analysis.methods.label_pairs import label_pairs
 from analysis.methods.method import Tool
 from analysis.methods.pairs_file import ENDING, shipped_pairs, to_parquet
-from analysis.methods.relation_comparison import compared_models, compared_text
+from analysis.methods.relation_comparison import compared_models, compared_text, default_method
+from analysis.methods.relation_method import RelationMethod
 from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
@@ -37,10 +38,16 @@ def _pairs_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "relation", metavar="NAME-or-FILE", nargs="?", help="a built-in relation, or a CSV or JSON file of pairs"
     )
-    command.add_argument("--method", choices=names, default=names[0], help="which map's score (default: %(default)s)")
+    command.add_argument("--method", choices=names, help="which map's score (default: the map that holds)")
     command.add_argument("--suppress", action="store_true", help="what the head suppresses rather than promotes")
     command.add_argument(
         "--sample", default="", metavar="TEXT", help="which sample, if there are several (default: first)"
+    )
+    command.add_argument(
+        "--first-samples",
+        type=_number_of_samples,
+        metavar="N",
+        help="without HEAD: only the first N samples of each map (default: all)",
     )
     command.add_argument("--k", type=int, metavar="N", help="targets among the first k are hits")
     command.add_argument(
@@ -51,6 +58,14 @@ def _pairs_options(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _number_of_samples(text: str) -> int:
+    """Reads how many samples: at least one."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
+
+
 def _table_path(text: str) -> Path:
     """Reads the path of a table."""
     return checked_path(text, (".csv", ENDING))
@@ -59,34 +74,46 @@ def _table_path(text: str) -> Path:
 def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.relation is None or str(options.out or "").endswith(ENDING):
         return _all_pairs(options, progress)
-    method, wanted = relation_method(options.method), HeadId.parse(options.head)
-    names, files = names_and_files([options.relation])
-    settings: Data = {"relations": names, "files": files, "layers": [wanted.layer]}
-    if options.k is not None:
-        settings |= {"k": options.k, "k_copying": options.k}
-    request = make_request({"model": options.model, "methods": [method.name], **settings})
-    request.asked()  # what makes no sense is refused before the model is opened
-    pairs = _head_pairs(options, request, wanted, progress)
+    wanted = HeadId.parse(options.head)
+    _request(options, relation_methods()[0], wanted)  # what makes no sense is refused before the model is opened
+    pairs = _head_pairs(options, wanted, progress)
     if not pairs.pairs:
         hint = "`python -m analysis relations MODEL` says which relations have any."
         raise RelationError(f"no pair of {pairs.title} is made of single tokens of this model", hint)
     if options.out:
         write_files({options.out: csv_bytes(pairs.to_frame())})
-    return json.dumps(pairs.to_plain()) if options.json else pairs.to_text()
+    if options.json:
+        return json.dumps(pairs.to_plain())
+    return pairs.to_text(relation_method(pairs.method).basis.lower())
 
 
-def _head_pairs(options: argparse.Namespace, request: Request, wanted: HeadId, progress: ShownProgress) -> HeadPairs:
+def _request(options: argparse.Namespace, method: RelationMethod, wanted: HeadId) -> Request:
+    """The head's layer of a map."""
+    names, files = names_and_files([options.relation])
+    settings: Data = {"relations": names, "files": files, "layers": [wanted.layer]}
+    if options.k is not None:
+        settings |= {"k": options.k, "k_copying": options.k}
+    request = make_request({"model": options.model, "methods": [method.name], **settings})
+    request.asked()
+    return request
+
+
+def _head_pairs(options: argparse.Namespace, wanted: HeadId, progress: ShownProgress) -> HeadPairs:
     """As they come with the project, for which no weights are needed, from the store, or computed."""
-    method, kind = relation_method(options.method), "suppress" if options.suppress else "promote"
-
-    def step(card: ModelCard) -> HeadPairsStep:
-        return HeadPairsStep.of(method.plan(card, request), card.check(wanted), kind, options.sample)
-
-    card = None if options.revision else shipped_card(options.model)
-    shipped = None if card is None else shipped_pairs(step(card).key)
-    if shipped is not None:
-        return shipped
+    kind = "suppress" if options.suppress else "promote"
     with closing(Store(cache_folder() / "store")) as store:
+        catalogue = Catalogue(store)
+
+        def step(card: ModelCard) -> HeadPairsStep:
+            by_default = default_method(catalogue, card, options.relation)
+            method = relation_method(options.method) if options.method else by_default
+            request = _request(options, method, wanted)
+            return HeadPairsStep.of(method.plan(card, request), card.check(wanted), kind, options.sample)
+
+        card = None if options.revision else shipped_card(options.model)
+        shipped = None if card is None else shipped_pairs(step(card).key)
+        if shipped is not None:
+            return shipped
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         pairs = computed_pairs(step(checkpoint.card), OpenModel(checkpoint, options.device), store, progress)
     progress.close()
@@ -107,7 +134,7 @@ def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         for method in relation_methods():
             scores = catalogue.result(checkpoint.card, method.name, own="") if method.by_default else None
             if scores is not None:
-                answers += label_pairs(method, scores, model, progress)
+                answers += label_pairs(method, scores, model, progress, options.first_samples)
         progress.close()
     write_files({options.out: to_parquet(answers)})
     return f"{len(answers)} lists of pairs in {options.out}"

@@ -90,6 +90,12 @@ def note(file: GgufFile) -> str:
 # ---- Which conversion ------------------------------------------------------------------------------------------------
 
 
+def converted_folder(file: GgufFile, cache: Path) -> Path | None:
+    """The checkpoint that a file was converted to before, if it was."""
+    target = _target(file, cache)
+    return target if target.is_dir() else None
+
+
 def _target(file: GgufFile, cache: Path) -> Path:
     return cache / "models" / f"gguf-{_content(file)[:32]}-{_CONVERSION}"
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.errors import ModelError, ModelGated, ModelNotFound
-from analysis.models import builtin
+from analysis.errors import HeadAtlasError, ModelError, ModelGated, ModelNotFound
+from analysis.models import builtin, gguf
+from analysis.models.gguf_file import GgufFile
 from analysis.models.sources import HUB_ID, cached_models, fetched_file, listed_file, listed_folder, refuse_link
 
 OPENING = "opening the model"
@@ -40,10 +41,19 @@ def _on_this_machine(name: str, revision: str, cache: Path, models: Path | None)
         if name == builtin.ID:
             converted = builtin.target(cache)
             return Whereabouts(folder=converted) if converted.is_dir() else Whereabouts("converting the weights, once")
-        if listed_file(name, models) is not None or fetched_file(name, cache) is not None:
-            return Whereabouts("reading the GGUF file, which is converted once")
+        file = listed_file(name, models) or fetched_file(name, cache)
+        if file is not None:
+            return Whereabouts("reading the GGUF file, which is converted once", _converted(file, cache))
     snapshot = _snapshot(name, revision)
     return Whereabouts(folder=snapshot) if snapshot is not None else None
+
+
+def _converted(path: Path, cache: Path) -> Path | None:
+    """The folder that a GGUF file was converted to before, so that its tokenizer can be asked."""
+    try:
+        return gguf.converted_folder(GgufFile.open(path), cache)
+    except (HeadAtlasError, OSError):  # opening it says why
+        return None
 
 
 def _snapshot(name: str, revision: str) -> Path | None:

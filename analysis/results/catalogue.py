@@ -16,7 +16,7 @@ from analysis.methods.method import Method
 from analysis.models.card import ModelCard
 from analysis.results.inventory import stored_models
 from analysis.results.own_sets import OwnSet, change_set, own_items, pairs_of, sets_of, the_set, with_set
-from analysis.results.provenance import Provenance, ScoredItem
+from analysis.results.provenance import COMPUTED_AS, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.shipped import shipped
 from analysis.results.store import Store
@@ -54,11 +54,12 @@ class Catalogue:
         self._lock = threading.RLock()  # the list of results is looked for by one at a time
         self._merged: dict[tuple[int, ...], tuple[Scores, list[Scores]]] = {}
         self._cut: dict[tuple[int, str], tuple[Scores, Scores | None]] = {}  # by result and set
+        self._renamed: dict[tuple[int, str], tuple[Scores, Scores]] = {}  # by result and the name that was asked for
 
     # ---- What others call ------------------------------------------------------------------------------------------
 
     def models(self) -> list[ModelCard]:
-        """The models that have a result, each once; the same weights under two names are two."""
+        """The models that have a result, each once; the same weights stand under every name that has one of its own."""
         cards = {}
         for scores in self._all():
             card = scores.provenance.model
@@ -113,12 +114,12 @@ class Catalogue:
 
     def sets(self, card: ModelCard | None = None) -> list[OwnSet]:
         """The sets of relations that people brought and that this model, or any, has scores for; the oldest first."""
-        results = []
-        for scores in self._all():
-            model = scores.provenance.model
-            if card is None or (model.id, model.fingerprint) == (card.id, card.fingerprint):
-                results.append(scores)
-        return sets_of(results, self._store)
+        everything = self._all()
+        every_set = sets_of(everything, self._store)  # a set has one name, whichever models have it
+        if card is None:
+            return every_set
+        mine = {one.id for one in sets_of([scores for scores in everything if _is_of(scores, card)], self._store)}
+        return [one for one in every_set if one.id in mine]
 
     def default_set(self, card: ModelCard) -> OwnSet | None:
         """The set that stands for a model whose scores are all for relations that people brought: the first."""
@@ -127,8 +128,11 @@ class Catalogue:
             return None
         for scores in self._all():
             facts = scores.provenance
-            same = (facts.model.id, facts.model.fingerprint) == (card.id, card.fingerprint)
-            if same and facts.method in self._methods_with_sets() and len(own_items(facts)) < len(facts.items):
+            if (
+                _is_of(scores, card)
+                and facts.method in self._methods_with_sets()
+                and len(own_items(facts)) < len(facts.items)
+            ):
                 return None
         return sets[0]
 
@@ -187,11 +191,23 @@ class Catalogue:
     def _of(self, card: ModelCard, method: str) -> list[Scores]:
         results = []
         for scores in self._all():
-            model = scores.provenance.model
-            same = (model.id, model.fingerprint) == (card.id, card.fingerprint)
-            if same and scores.provenance.method == method:
-                results.append(scores)
+            if _is_of(scores, card) and scores.provenance.method == method:
+                results.append(self._named(scores, card))
         return results
+
+    def _named(self, scores: Scores, card: ModelCard) -> Scores:
+        """A result of the same weights under the name that was asked for, which says what it was computed as."""
+        facts = scores.provenance
+        if facts.model.id == card.id:
+            return scores
+        key = (id(scores), card.id)
+        if key not in self._renamed:
+            if len(self._renamed) > _CUT:
+                self._renamed.clear()
+            settings = {**facts.settings, COMPUTED_AS: facts.model.id}
+            named = replace(scores, provenance=replace(facts, model=card, settings=settings))
+            self._renamed[key] = (scores, named)  # held, so that the id stays its own
+        return self._renamed[key][1]
 
     def _methods_with_sets(self) -> set[str]:
         """The methods that score relations."""
@@ -313,6 +329,11 @@ class Catalogue:
         except (StoreError, SettingError):
             return None
         return self._read[key]
+
+
+def _is_of(scores: Scores, card: ModelCard) -> bool:
+    """Whether a result is one of a model's weights, under whatever name."""
+    return scores.provenance.model.fingerprint == card.fingerprint
 
 
 def _stage(job: Job) -> JobStage:

@@ -48,6 +48,9 @@ class ScoredItem:
         return {name: value for name, value in asdict(self).items() if name not in optional or value}
 
 
+COMPUTED_AS = "computed_as"  # of the settings: the other name under which the same weights were computed
+
+
 @dataclass(frozen=True)
 class Provenance:
     """Travels with every result, figure and export."""

@@ -332,7 +332,7 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         relation: Annotated[str, Query(max_length=80, examples=["country_capital"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-        method: Annotated[str, Query(max_length=40, description="whose score; the first map's when left out")] = "",
+        method: Annotated[str, Query(max_length=40, description="whose score; else of the map that holds")] = "",
         kind: Annotated[str, Query(max_length=40)] = KINDS[0],
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
         fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",

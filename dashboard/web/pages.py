@@ -103,8 +103,14 @@ def _keys(listed: Sequence[Quantity], with_classes: bool) -> list[str]:
 
 
 def _against(x: str, numbers: Sequence[str], of_same: bool) -> str:
-    """A number for the other axis: the same of another model, or the second one."""
-    return x if not of_same and x in numbers else "".join(numbers[1:2])
+    """A number for the other axis: the same of another model, or by another method, or else the second one."""
+    if not of_same and x in numbers:
+        return x
+    of_what = x.partition("/")[2]  # behind the method: item and kind
+    for key in numbers:
+        if key != x and key.partition("/")[2] == of_what:
+            return key
+    return "".join(numbers[1:2])
 
 
 def _page(

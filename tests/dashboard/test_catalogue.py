@@ -8,6 +8,7 @@ from analysis.errors import ModelNotFound
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
+from analysis.methods.relation_comparison import default_method
 from analysis.methods.salience.method import SalienceMethod
 from analysis.methods.salience.tokens import salient_tokens
 from analysis.methods.weights_settings import WeightsSettings
@@ -139,3 +140,21 @@ def test_one_heads_salient_tokens_hide_no_other_layer(tiny_folder, store):
     whole = Catalogue(store).result(checkpoint.card, "salience")
     assert all(salient_tokens(whole, HeadId(layer, 0)) for layer in checkpoint.card.layers)
     assert (whole.missing == Missing.PRESENT).all()
+
+
+def test_the_same_weights_under_another_name_have_the_same_results(store):
+    """A copy of Gemma's file with one result of its own: the shipped running map is there, and with it the warning."""
+    weights, running = (shipped_scores(name, "gemma-3-270m") for name in ("function", "running"))
+    copy = replace(weights.provenance.model, id="copy.gguf")
+    own = replace(weights, provenance=replace(weights.provenance, model=copy, date="2999-01-01T00:00:00Z"))
+    before = [card.id for card in Catalogue(store).models()]
+    store.put(f"result/{copy.fingerprint}/function/0", own.to_parquet())
+    catalogue = Catalogue(store)
+    assert [card.id for card in catalogue.models()] == sorted([*before, "copy.gguf"])
+    found = catalogue.result(catalogue.card("copy.gguf"), "running")
+    assert found.score.equals(running.score)
+    assert found.provenance.model.id == "copy.gguf"
+    assert found.provenance.settings["computed_as"] == "gemma-3-270m"
+    assert default_method(catalogue, copy).name == "running"
+    assert "computed_as" not in catalogue.result(catalogue.card("gemma-3-270m"), "running").provenance.settings
+    assert catalogue.result(catalogue.card("copy.gguf"), "running") is found

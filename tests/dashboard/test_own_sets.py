@@ -51,6 +51,20 @@ def put(store, scores, key="0") -> str:
     return set_id((item.name, item.hash) for item in facts.items if item.category == OWN)
 
 
+def test_a_set_has_one_name_whichever_models_have_it(store):
+    """The name that it was given first, also on a model whose own result called it something else."""
+    first, second = with_own(date="2998-01-01T00:00:00Z"), with_own()
+    other = replace(second.provenance.model, id="org/other", fingerprint="ab" * 32)
+    for scores, name, model in ((first, "pets", first.provenance.model), (second, "animals", other)):
+        facts = scores.provenance
+        named = replace(facts, model=model, settings={**facts.settings, "set": name})
+        put(store, replace(scores, provenance=named))
+    catalogue = catalogue_of(store)
+    for model in (None, first.provenance.model, other):
+        (found,) = catalogue.sets(model)
+        assert (found.name, found.models) == ("pets", (first.provenance.model.id, "org/other"))
+
+
 @pytest.fixture
 def before(store):
     """What the default view is made of when nobody brought anything."""

@@ -7,7 +7,9 @@ import pytest
 from dashboard.addresses import CompareState, PromptState
 from dashboard.page.markup import as_html
 from dashboard.query import query_of, read_query, written
+from dashboard.web.pages import _against, choices_of
 from tests import synthetic
+from tests.dashboard.made import catalogue_of
 from tests.faults.test_hostile import client_of
 
 
@@ -184,3 +186,12 @@ def test_a_browser_is_told_in_a_page_what_a_program_is_told_in_json(client):
     assert client.get("/nope", headers={"Accept": "application/json"}).json()["error"] == "NotFound"
     broken = client.post("/api/jobs", content="{bad", headers={"Content-Type": "application/json"})
     assert "The request: it is not valid JSON" in broken.text
+
+
+def test_a_comparison_opens_on_one_relation_by_two_methods(store):
+    """The same item and kind on both axes; a number that no other method has is compared with the second one."""
+    chosen = choices_of(catalogue_of(store), CompareState(), ()).chosen
+    (first, *of_x), (second, *of_y) = chosen.x.split("/"), chosen.y.split("/")
+    assert (first, second) == ("function", "running")
+    assert of_x == of_y
+    assert _against("only/this/one", ["a/b/c", "a/b/d"], of_same=True) == "a/b/d"

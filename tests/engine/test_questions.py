@@ -103,6 +103,13 @@ def test_viewers_see_what_is_stored_and_compute_nothing(store, engine, client):
     assert viewer.get(CAPITAL).status_code == 200
 
 
+def test_without_a_method_the_map_that_holds_is_asked(client):
+    """Gemma's in the running model; the answer names the method."""
+    unnamed = client.get(SHIPPED.replace("&method=running", ""))
+    assert unnamed.json()["method"] == "running"
+    assert unnamed.json() == client.get(SHIPPED).json()
+
+
 def test_weights_that_are_not_here_are_not_fetched(store, engine, small):
     """A result may come from another machine: the answer says so at once."""
     card = replace(small.card, id="org/elsewhere", fingerprint="ab" * 32)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from analysis.compute.hits.inputs import Inputs
 from analysis.compute.hits.rounding import TIE, relative_error
-from analysis.compute.hits.unembedding import Unembedding, tiles
+from analysis.compute.hits.unembedding import Unembedding, tile_of, tiles
 from analysis.progress import Progress, silent
 
 _AT_ONCE = 1024  # rows that are compared with a tile together
@@ -108,6 +108,7 @@ class _Ranking:
         self._count = count
         self._error = relative_error(q.shape[1], self._c.shape[1])
         self._larger = torch.zeros(4, len(q), dtype=torch.long, device=q.device)  # than the bounds of the marks
+        self._larger_in: list[Tensor] = []  # of each tile the same, [4, n]; a tile has few enough tokens for int16
         self._top = _Top.empty(len(q), q.device)
 
     @classmethod
@@ -133,11 +134,14 @@ class _Ranking:
         b = tile if self._basis is None else tile @ self._basis
         bounds = self._marks.bounds(self._error * norm)
         parts = []
+        larger = torch.zeros_like(self._larger)
         for rows in torch.arange(len(self._c), device=tile.device).split(_AT_ONCE):
             entries = self._c[rows] @ b.T
             for which, (bound, token) in enumerate(bounds):
-                self._larger[which, rows] += _larger(entries, bound[rows], token[rows] - start)
+                larger[which, rows] = _larger(entries, bound[rows], token[rows] - start)
             parts.append(_Top.of(entries, start, self._count))
+        self._larger += larger
+        self._larger_in.append(larger.short())
         self._top = self._top.joined(_Top.stacked(parts), self._count)
 
     def doubtful(self) -> Tensor:  # [m]
@@ -150,6 +154,11 @@ class _Ranking:
         """Some rows, and their targets' entries, in float64."""
         return self._q[rows], self._marks.target[rows]
 
+    def surely_and_perhaps(self, rows: Tensor) -> tuple[Tensor, Tensor]:  # [m] → [tiles, m] and the same
+        """How many entries of each tile are surely larger than the target's, and how many are perhaps so."""
+        by_tile = torch.stack([larger[:, rows] for larger in self._larger_in]).long()
+        return by_tile[:, 1], by_tile[:, 2]
+
     def settle(self, rows: Tensor, larger: Tensor) -> None:  # [m], [m]
         """Say how many entries of some rows are larger than the target's."""
         self._larger[0, rows] = larger
@@ -160,7 +169,10 @@ class _Ranking:
 
 
 def _decide(unembedding: Unembedding, rankings: Sequence[_Ranking]) -> None:
-    """Count in float64, for all heads together, what float32 left doubtful, with the counter's rule for ties."""
+    """Count in float64, for all heads together, what float32 left doubtful, with the counter's rule for ties.
+
+    Only tiles with an entry that float32 cannot tell from the target's are read again: two or three of dozens.
+    """
     doubtful = [ranking.doubtful() for ranking in rankings]
     sizes = [len(rows) for rows in doubtful]
     if not sum(sizes):
@@ -168,11 +180,15 @@ def _decide(unembedding: Unembedding, rankings: Sequence[_Ranking]) -> None:
     exact = [ranking.exactly(rows) for ranking, rows in zip(rankings, doubtful, strict=True)]
     q = torch.cat([rows for rows, _ in exact])
     marks = torch.cat([entries for _, entries in exact])
-    larger = torch.zeros(len(q), dtype=torch.long, device=q.device)
-    for tile in tiles(unembedding):
-        u = tile.double()
-        bound = marks + TIE * u.norm(dim=1).max() * q.norm(dim=1)
-        larger += (q @ u.T > bound[:, None]).sum(1)
+    counted = [ranking.surely_and_perhaps(rows) for ranking, rows in zip(rankings, doubtful, strict=True)]
+    surely = torch.cat([counts for counts, _ in counted], 1)  # [tiles, m]
+    is_open = torch.cat([counts for _, counts in counted], 1) > surely
+    larger = surely.sum(0)
+    for number in is_open.any(1).nonzero().squeeze(1).tolist():
+        rows = is_open[number].nonzero().squeeze(1)
+        u = tile_of(unembedding, number).double()
+        bound = marks[rows] + TIE * u.norm(dim=1).max() * q[rows].norm(dim=1)
+        larger[rows] += (q[rows] @ u.T > bound[:, None]).sum(1) - surely[number, rows]
     for ranking, rows, counts in zip(rankings, doubtful, larger.split(sizes), strict=True):
         ranking.settle(rows, counts)
 

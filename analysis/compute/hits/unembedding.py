@@ -32,6 +32,11 @@ def tiles(unembedding: Unembedding) -> Iterator[Tensor]:  # each [≤ TILE, d]
 
     In their own order: tokenizers number tokens from common to rare, and common tokens decide most pairs.
     """
-    for start in range(0, unembedding.vocabulary, TILE):
-        stop = min(start + TILE, unembedding.vocabulary)
-        yield unembedding.unembed_span(start, stop)
+    for number in range(tile_count(unembedding)):
+        yield tile_of(unembedding, number)
+
+
+def tile_of(unembedding: Unembedding, number: int) -> Tensor:  # [≤ TILE, d]
+    """One of them."""
+    start = number * TILE
+    return unembedding.unembed_span(start, min(start + TILE, unembedding.vocabulary))

@@ -1,6 +1,6 @@
 """The map as a plan: one sample per template, heads read at the last token of the whole prompt."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.methods.context.settings import sides
@@ -34,6 +34,10 @@ class ContextReader:
         before, after = sides(self.template)
         prefix, suffix = vocabulary.prefix(before), vocabulary.following(after)
         return context_inputs(model.checkpoint, device, query, prefix, suffix, self.layers, progress)
+
+    def up_to(self, layer: int) -> "ContextReader":
+        """Nothing is run beyond the layer."""
+        return replace(self, layers=tuple(one for one in self.layers if one <= layer))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,10 @@ class WeightsReader:
 
         return weights_inputs(Weights(model.checkpoint, device), query, self.first_mlp)
 
+    def up_to(self, layer: int) -> "WeightsReader":
+        """All layers read the same."""
+        return self
+
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionPlan(RelationPlan):

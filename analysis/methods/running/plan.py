@@ -1,6 +1,6 @@
 """The map as a plan: one sample per carrier phrase, heads read in the running model."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.methods.relation_plan import RelationPlan
@@ -32,6 +32,10 @@ class RunningReader:
 
         prefix = Vocabulary.open(model.checkpoint.folder).prefix(self.carrier)
         return running_inputs(model.checkpoint, device, query, prefix, self.layers, progress)
+
+    def up_to(self, layer: int) -> "RunningReader":
+        """Nothing is run beyond the layer."""
+        return replace(self, layers=tuple(one for one in self.layers if one <= layer))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import methods
-from analysis.data.relations import OWN
-from analysis.methods.relation_agreement import RelationAgreement, agreement, is_whole
+from analysis.methods.relation_agreement import RelationAgreement, agreement
+from analysis.methods.relation_comparison import can_judge, method_that_holds
 from analysis.methods.relation_method import RelationMethod
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores
@@ -27,22 +27,8 @@ def basis_of(provenance: Provenance) -> RelationMethod:
 
 
 def default_basis(results: Mapping[str, Scores]) -> str:
-    """The method whose map holds: the first that the model has, unless a later one, computed in full, disagrees."""
-    there = [method.name for method in bases() if method.name in results]
-    if not there:
-        return bases()[0].name
-    for later in there[1:]:
-        if _can_judge(results[later], results[there[0]]) and agreed(results[there[0]], results[later]).fails:
-            return later
-    return there[0]
-
-
-def _can_judge(later: Scores, first: Scores) -> bool:
-    """Whether a result says if another holds: computed in full, of all its relations but one's own."""
-    there = set(later.items())
-    if not basis_of(later.provenance).judges:
-        return False
-    return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
+    """The method whose map holds."""
+    return method_that_holds(results, agreed).name
 
 
 @cached(32)
@@ -85,7 +71,7 @@ def compared(shown: FunctionView) -> tuple[Scores, Scores] | None:
 def better(shown: FunctionView) -> tuple[RelationMethod, RelationAgreement] | None:
     """The method whose map holds where the one that is shown does not."""
     pair = compared(shown)
-    if pair is None or shown.whole is not pair[0] or not _can_judge(pair[1], pair[0]):
+    if pair is None or shown.whole is not pair[0] or not can_judge(pair[1], pair[0]):
         return None
     agreement = agreed(*pair)
     return (basis_of(pair[1].provenance), agreement) if agreement.fails else None

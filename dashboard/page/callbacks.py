@@ -68,12 +68,14 @@ def painting() -> CallbackValues:
 def describing() -> CallbackValues:
     """Everything around the maps."""
     folded = [section.key for section in all_sections() if section.folded]
+    own_size = [section.key for section in all_sections() if section.has_own_size]
     return {
         "output": {
             "warning": Output(ids.WARNING, "children"),
             "empty": Output(ids.EMPTY, "children"),
             "sections": {section.key: section_output(section) for section in all_sections()},
             "open": {key: Output(ids.card(key), "open") for key in folded},
+            "sizes": {key: Output(key, "style") for key in own_size},
             "sent": Output(ids.SENT, "data"),
             "downloads": Output(ids.DOWNLOADS, "children"),
             "table": Output(ids.TABLE_CONTENT, "data"),
@@ -276,6 +278,7 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> CallbackV
         "empty": view.map.absent(view.card, view.state.of(view.map.part)) if shown is None else [],
         "sections": below.contents,
         "open": below.open,
+        "sizes": below.sizes,
         "sent": below.sent,
         "downloads": downloads(view.named.shared),
         "table": content(view) if in_table else no_update,
@@ -336,8 +339,8 @@ def _register_scripts(app: Dash) -> None:
         prevent_initial_call=True,
     )
     for section in all_sections():
-        if section.has_heads:
-            script("points", Input(section.key, "figure"))
+        if section.is_figure:
+            script("figure", Input(ids.figure(section.key), "data"), State(section.key, "id"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("settled", Input(ids.SENT, "data"))
     script("draw", Input(ids.HEADS, "data"))

@@ -30,6 +30,11 @@ def card(section_key: str) -> str:
     return f"{section_key}-card"
 
 
+def figure(section_key: str) -> str:
+    """The figure of a section, which the scripts draw."""
+    return f"{section_key}-figure"
+
+
 def advanced(map_name: str) -> str:
     """Those of them that are folded away."""
     return f"{map_name}-advanced"

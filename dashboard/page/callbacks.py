@@ -19,7 +19,7 @@ from dashboard.page.inspector import inspector
 from dashboard.page.layout import downloads
 from dashboard.page.markup import as_data
 from dashboard.page.sections import all_sections, drawn_sections, section_output, section_parts
-from dashboard.page.table import content
+from dashboard.page.table import content, grid
 from dashboard.page.workshop import job_list, model_list
 from dashboard.setting import Setting, settings_of
 from dashboard.state import MODELS, TABLE, ReadState, ViewState, all_settings
@@ -79,6 +79,7 @@ def describing() -> CallbackValues:
             "sent": Output(ids.SENT, "data"),
             "downloads": Output(ids.DOWNLOADS, "children"),
             "table": Output(ids.TABLE_CONTENT, "data"),
+            "grid": Output(ids.TABLE_GRID, "children"),
             "hidden": {name: Output(name, "hidden") for name in (*_HIDDEN, *section_parts())},
         },
         "inputs": {
@@ -282,8 +283,17 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> CallbackV
         "sent": below.sent,
         "downloads": downloads(view.named.shared),
         "table": content(view) if in_table else no_update,
+        "grid": _grid(in_table, below.sent),
         "hidden": hidden,
     }
+
+
+def _grid(in_table: bool, sent: dict[str, str]) -> Any:
+    """The table's grid, if it is needed and the page does not have it yet."""
+    if not in_table or ids.TABLE_GRID in sent:
+        return no_update
+    sent[ids.TABLE_GRID] = "there"
+    return grid()
 
 
 # ---- Heads, models and jobs ------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ CARDS = "cards"  # the inspector's cards as data
 TABLE = "table"  # (scripts)
 TABLE_FRAME = "table-frame"
 TABLE_CONTENT = "table-content"  # its columns and cells, packed; the scripts make its rows
+TABLE_GRID = "table-grid"  # around the grid, which comes when the table is first opened
 TABLE_COUNT = "table-count"  # how many rows its filter leaves (scripts)
 TABLE_CLEAR = "table-clear"  # leaves all rows again (scripts)
 

@@ -96,6 +96,23 @@ def test_a_figure_that_was_never_near_has_followed_the_controls(visit):
     assert [colour for colour, _ in lines] == [wanted for _, wanted in lines]
 
 
+def test_the_grid_comes_with_the_first_table(visit, address):
+    """Its scripts are fetched when the table is opened; rows and pins are there whether it came late or at once."""
+    asked = []
+    page = visit()
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address + "/?pin=L23H4")
+    drawn(page)
+    page.wait_for_timeout(500)
+    assert [url for url in asked if "async-community" in url] == []
+    expect(page.locator("#table")).to_have_count(0)
+    page.locator("#view").get_by_text("Table").click()
+    for _ in range(2):
+        expect(page.locator("#table-count")).to_have_text("270 heads")
+        expect(page.locator("#table .ag-floating-top .ag-pinned-left-floating-top .ag-row")).to_have_text("L23H4")
+        page.reload()
+
+
 def test_an_address_that_is_too_long_opens_a_page(visit):
     """And is said to be."""
     page = visit("/?tau=0.3&relation=" + "x" * 5000)

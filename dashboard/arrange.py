@@ -15,6 +15,7 @@ _COMFORTABLE = 14  # pixels of a cell: from here on, less height counts more tha
 _WHOLE = 8  # pixels of a cell: from here on, only whole ones, so that all cells are equal
 _LEGIBLE = 180  # pixels of the shorter side of a panel whose cells are small
 _NARROWEST, _NARROWEST_LED = 170, 126  # pixels of a panel with its labels, and without: its title needs them
+_ENDLESS = 1_000_000  # pixels: the height of a page that scrolls
 _SMALLEST = 3  # pixels of a cell behind a larger panel
 _PHONE, _LARGEST_ON_PHONE = 640, 16  # pixels: a narrower window scrolls; its largest cell
 GAP, SIDE, UNDER = 28, (110, 220), 46  # pixels before a profile; its least and largest width beside; its height below
@@ -78,7 +79,8 @@ def arrange(
 
     `beside` is how many belong in one row, of panels in a grid. Others stand in one row where their cells are
     comfortable; else as their cells are largest: in rows, or with the first panel large and the rest in two or three
-    rows behind it. No place in the last row stays empty. On a phone they stand below each other, and the page scrolls.
+    rows behind it. Where neither fits or half of the window would stay empty, the first panel is as wide as the window
+    and the rest stand below it in pairs. No place in the last row stays empty. On a phone they stand below each other.
     """
     if count == 1 and largest == LARGEST:
         largest = LARGEST_ALONE
@@ -87,17 +89,36 @@ def arrange(
         return _on_a_phone(task if beside else replace(task, profile=""))
     options = [_in_rows(task, each, height) for each in _evenly(task, beside)]
     if not beside:
-        led = [_led(task, deep) for deep in (2, 3) if count > deep and (count - 1) % deep == 0]
-        options += [option for option in led if option.cell >= _SMALLEST and option.boxes[-1].width >= _NARROWEST_LED]
+        options += _leading(task)
     fitting = [option for option in options if option.height <= height and option.is_legible]
-    if not fitting:
-        return _in_rows(task, max(1, min(beside or 2, width // _NARROWEST, count)), None)
     spread = [option for option in fitting if count == 1 or option.right > width / 2]
-    fitting = spread or fitting  # five flat maps below each other would leave most of a wide window empty
+    if not spread and not beside:  # five flat maps below each other would leave most of a wide window empty
+        crowned = [option for option in _crowned(task) if option.height <= height and option.is_legible]
+        if crowned:
+            return max(fitting + crowned, key=lambda option: option.area)
+    if not fitting:
+        return _scrolling(task, beside)
+    fitting = spread or fitting
     comfortable = [option for option in fitting if option.cell >= min(_COMFORTABLE, largest)]
     if comfortable and not beside:
         return min(comfortable, key=lambda option: option.height)
     return max(fitting, key=lambda option: (option.area, -option.height))
+
+
+def _scrolling(task: _PanelsToPlace, beside: int) -> Arrangement:
+    """Panels that do not fit the window, as wide as it is: the first large, or those of a grid in its columns."""
+    tall = replace(task, height=_ENDLESS)
+    options = [option for option in _leading(tall) if option.is_legible] + _crowned(tall)
+    if beside or not options:
+        return _in_rows(task, max(1, min(beside or 2, task.width // _NARROWEST, task.count)), None)
+    return min(options, key=lambda option: option.height)
+
+
+def _leading(task: _PanelsToPlace) -> list[Arrangement]:
+    """The first panel large, the others in two or three rows behind it."""
+    deeps = [deep for deep in (2, 3) if task.count > deep and (task.count - 1) % deep == 0]
+    options = [_led(task, deep) for deep in deeps]
+    return [option for option in options if option.cell >= _SMALLEST and option.boxes[-1].width >= _NARROWEST_LED]
 
 
 def _evenly(task: _PanelsToPlace, beside: int) -> Sequence[int]:
@@ -168,6 +189,26 @@ def _led(task: _PanelsToPlace, deep: int) -> Arrangement:
     height = max(first.height + above + room_below, deep * (inner[1] + above))
     sides = (_side(first, task, start),) if task.profile else ()
     return Arrangement(task.width, height, small, tuple(boxes), sides)
+
+
+def _crowned(task: _PanelsToPlace) -> list[Arrangement]:
+    """The first panel, alone with a profile, as wide as the window, the others below it in pairs; twice their size."""
+    if task.count < 3 or task.count % 2 == 0:
+        return []
+    deep, across = (task.count - 1) // 2, task.width // 2
+    around, above = LEFT + RIGHT, TOP + BOTTOM
+    room_beside, room_below = _room(task, task.width)
+    high = (task.height - (deep + 1) * above - room_below) / task.rows  # cells of all rows together
+    small = _snapped(min((across - around) / task.columns, high / (deep + 2), task.largest))
+    wide = (task.width - around - room_beside) / task.columns
+    first = Box(LEFT, TOP, *_size(_snapped(min(wide, high - deep * small, LARGEST_FIRST)), task))
+    inner = _size(small, task)
+    start, step = first.height + above + room_below, inner[1] + above
+    boxes = [first]
+    for i in range(task.count - 1):
+        boxes.append(Box((i % 2) * across + LEFT, start + (i // 2) * step + TOP, *inner))
+    sides = (_side(first, task, task.width),) if task.profile else ()
+    return [Arrangement(task.width, start + deep * step, small, tuple(boxes), sides)]
 
 
 def _snapped(cell: float) -> float:

@@ -31,13 +31,15 @@ const COMFORTABLE = 14;
 const WHOLE = 8;
 const LEGIBLE = 180;
 const [NARROWEST, NARROWEST_LED] = [170, 126];
+const ENDLESS = 1_000_000;
 const SMALLEST = 3;
 const [PHONE, LARGEST_ON_PHONE] = [640, 16];
 const [GAP, LEAST_SIDE, LARGEST_SIDE, UNDER] = [28, 110, 220, 46];
 
 /**
  * Place panels of cells across and down, each with its layer profile, if any. Panels stand in one row where their cells are
- * comfortable; else as their cells are largest, with no place of the last row empty; on a phone below each other.
+ * comfortable; else as their cells are largest, with no place of the last row empty, or the first above all others; on a
+ * phone below each other.
  * @param {Task} task
  * @returns {Arrangement}
  */
@@ -48,15 +50,30 @@ export function arrange(task) {
   const options = evenly(task).map((each) => inRows(task, each, height));
   if (!beside) options.push(...leading(task));
   const fitting = options.filter((option) => option.height <= height && isLegible(option));
-  if (!fitting.length) {
-    const most = Math.min(beside || 2, Math.floor(width / NARROWEST), count);
-    return inRows(task, Math.max(1, most), null);
-  }
   const spread = fitting.filter((option) => count === 1 || rightOf(option) > width / 2);
-  const chosen = spread.length ? spread : fitting; // five flat maps below each other would leave most of a wide window empty
+  if (!spread.length && !beside) {
+    // five flat maps below each other would leave most of a wide window empty
+    const above = crowned(task).filter((option) => option.height <= height && isLegible(option));
+    if (above.length) return [...fitting, ...above].reduce((best, option) => (areaOf(option) > areaOf(best) ? option : best));
+  }
+  if (!fitting.length) return scrolling(task);
+  const chosen = spread.length ? spread : fitting;
   const comfortable = chosen.filter((option) => option.cell >= Math.min(COMFORTABLE, largest));
   if (comfortable.length && !beside) return lowest(comfortable);
   return chosen.reduce((best, option) => (isLarger(option, best) ? option : best));
+}
+
+/**
+ * Panels that do not fit the window, as wide as it is: the first large, or those of a grid in its columns.
+ * @param {Task} task
+ */
+function scrolling(task) {
+  const { count, width, beside } = task;
+  const tall = { ...task, height: ENDLESS };
+  const options = [...leading(tall).filter(isLegible), ...crowned(tall)];
+  if (!beside && options.length) return lowest(options);
+  const most = Math.min(beside || 2, Math.floor(width / NARROWEST), count);
+  return inRows(task, Math.max(1, most), null);
 }
 
 /**
@@ -208,6 +225,32 @@ function led(task, deep) {
   const height = Math.max(first.height + above + roomBelow, deep * (inner.height + above));
   const sides = task.profile ? [sideOf(first, task, start)] : [];
   return { width: task.width, height, cell: small, boxes, sides };
+}
+
+/**
+ * The first panel, alone with a profile, as wide as the window, the others below it in pairs; twice their size.
+ * @param {Task} task
+ * @returns {Arrangement[]}
+ */
+function crowned(task) {
+  const { count, width, columns, rows } = task;
+  if (count < 3 || count % 2 === 0) return [];
+  const [deep, across] = [(count - 1) / 2, Math.floor(width / 2)];
+  const [around, above] = [LEFT + RIGHT, TOP + BOTTOM];
+  const [roomBeside, roomBelow] = roomOf(task, width);
+  const high = (task.height - (deep + 1) * above - roomBelow) / rows; // cells of all rows together
+  const small = snapped(Math.min((across - around) / columns, high / (deep + 2), task.largest));
+  const wide = (width - around - roomBeside) / columns;
+  const large = snapped(Math.min(wide, high - deep * small, LARGEST_FIRST));
+  const first = { left: LEFT, top: TOP, ...sizeOf(large, task) };
+  const inner = sizeOf(small, task);
+  const [start, step] = [first.height + above + roomBelow, inner.height + above];
+  const boxes = [first];
+  for (let i = 0; i < count - 1; i++) {
+    boxes.push({ left: (i % 2) * across + LEFT, top: start + Math.floor(i / 2) * step + TOP, ...inner });
+  }
+  const sides = task.profile ? [sideOf(first, task, width)] : [];
+  return [{ width, height: start + deep * step, cell: small, boxes, sides }];
 }
 
 /**

@@ -7,6 +7,7 @@ import { watchControls } from "./controls.mjs";
 import { leave } from "./cursor.mjs";
 import { cardsCame } from "./drawer.mjs";
 import { fit, show } from "./drawing.mjs";
+import { showFigure } from "./figures.mjs";
 import { answered, arrived, changed, currentQuery, settled, taken } from "./following.mjs";
 import { unpack } from "./heads.mjs";
 import { jobsSent, listenToJobs, pollJobs } from "./jobs.mjs";
@@ -14,7 +15,7 @@ import { keyed } from "./keyboard.mjs";
 import { drawPins } from "./outlines.mjs";
 import { byId, dash, PARTS } from "./page.mjs";
 import { listen } from "./pointer.mjs";
-import { listenToPoints, markPoints } from "./points.mjs";
+import { markPoints } from "./points.mjs";
 import { chooseTheme, screenKnown, watchScreen } from "./screen.mjs";
 import { startHooks } from "./start.mjs";
 import { state } from "./state.mjs";
@@ -109,7 +110,7 @@ dash().atlas = {
   pick: pickRow,
   jobs: jobsSent,
   poll: pollJobs,
-  points: listenToPoints,
+  figure: showFigure,
   help: () => true,
 };
 

@@ -105,7 +105,7 @@ function marksOf(cell, badge) {
  */
 function placeMarks(holder, marks) {
   const sheet = byId(PARTS.maps);
-  const [right, down] = [sheet.offsetLeft, sheet.offsetTop];
+  const [right, down] = marks.length ? [sheet.offsetLeft, sheet.offsetTop] : [0, 0]; // measured only if need be: it takes long
   while (holder.children.length < marks.length) holder.appendChild(element("i"));
   for (const [i, part] of [...holder.children].entries()) {
     const { style } = /** @type {HTMLElement} */ (part);

@@ -18,10 +18,11 @@ export async function downloadPicture(address, format) {
   const { data, layout } = await answer.json();
   const holder = element("div", "unseen");
   document.body.appendChild(holder);
-  await plotly().newPlot(holder, data, layout, { staticPlot: true });
+  const { newPlot, downloadImage, purge } = await plotly();
+  await newPlot(holder, data, layout, { staticPlot: true });
   const { width, height } = layout;
-  await plotly().downloadImage(holder, { format, width, height, scale: 2, filename: fileName(document.title) });
-  plotly().purge(holder);
+  await downloadImage(holder, { format, width, height, scale: 2, filename: fileName(document.title) });
+  purge(holder);
   holder.remove();
 }
 

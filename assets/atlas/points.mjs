@@ -11,36 +11,15 @@ import { showTooltip } from "./tooltip.mjs";
 /** @typedef {import("./graph.mjs").Graph} Graph */
 /** @typedef {{customdata: string, x: number, y: number, xaxis: any, yaxis: any}} Point */
 
-/** @type {WeakSet<Graph>} */
-const known = new WeakSet(); // graphs that are listened to
+/** @type {Set<Graph>} */
+const known = new Set(); // graphs that are listened to
 
 /**
- * The figures on the page that plotly has drawn.
- * @returns {Graph[]}
- */
-function graphs() {
-  const plots = [...document.querySelectorAll(".head-points .js-plotly-plot")].map(
-    (part) => /** @type {Graph} */ (part),
-  );
-  return plots.filter((part) => part._fullLayout && typeof part.on === "function");
-}
-
-/**
- * Listen to a figure as soon as plotly has drawn it: ask again frame by frame for some seconds.
- * @param {unknown} figure
- * @param {number} [patience] frames
- */
-export function listenToPoints(figure, patience = 300) {
-  if (!figure) return;
-  const drawn = graphs();
-  for (const graph of drawn) if (!known.has(graph)) listen(graph);
-  if (!drawn.length && patience) requestAnimationFrame(() => listenToPoints(figure, patience - 1));
-}
-
-/**
+ * Listen to a figure that plotly has drawn.
  * @param {Graph} graph
  */
-function listen(graph) {
+export function listenToPoints(graph) {
+  if (known.has(graph)) return;
   known.add(graph);
   graph.on("plotly_hover", ({ points, event }) => hovered(points[0], event));
   graph.on("plotly_unhover", leave);
@@ -82,11 +61,11 @@ export function pinnedPoints(names, pins) {
 }
 
 /** Mark the pinned heads in every figure; nothing is drawn again where they are marked already. */
-export function markPoints() {
-  for (const graph of graphs()) {
+export async function markPoints() {
+  for (const graph of known) {
     const trace = /** @type {any} */ (graph.data[0]);
     const wanted = trace?.customdata ? pinnedPoints(trace.customdata, state.pins) : null;
     const isMarked = JSON.stringify(trace?.selectedpoints ?? null) === JSON.stringify(wanted);
-    if (trace && !isMarked) plotly().restyle(graph, { selectedpoints: [wanted] }, [0]);
+    if (trace && !isMarked) (await plotly()).restyle(graph, { selectedpoints: [wanted] }, [0]);
   }
 }

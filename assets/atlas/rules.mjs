@@ -6,6 +6,7 @@
  * @property {number} pins how many heads can be pinned
  * @property {RegExp} head a head's whole name, with its layer and head as groups
  * @property {number} upload the largest file in bytes
+ * @property {string} plotly the address of plotly's script
  * @property {string} view the first view, which an address does not name
  * @property {import("./query.mjs").Setting[]} settings in the order of an address
  * @property {Record<string, Record<"light" | "dark", import("./maps/palette.mjs").Palette>>} palettes by name and theme

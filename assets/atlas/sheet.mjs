@@ -23,7 +23,7 @@ import { writeSquares } from "./squares.mjs";
  * @property {HTMLCanvasElement} canvas
  * @property {ImageData | null} image
  * @property {SVGElement} axes
- * @property {SVGElement | null} profile
+ * @property {SVGElement} profile on the page only where it has a place
  * @property {(point: {x: number, y: number}) => string} said what the profile says at a point of it
  */
 
@@ -44,19 +44,44 @@ function drawn(tag, attributes, text = "") {
   return made;
 }
 
+/** @type {Piece[]} */
+const made = []; // panels are used again, because making them takes longer
+
 /**
- * Put empty panels onto the page, where an arrangement has them.
+ * Put panels onto the page, where an arrangement has them.
  * @param {HTMLElement} holder
- * @param {Arrangement} place
+ * @param {Arrangement} arrangement
  * @returns {Piece[]}
  */
-export function layOut(holder, place) {
-  const pieces = place.boxes.map((box, i) => pieceIn(box, place.sides[i] || null, titleRoom(box, place)));
-  const parts = [];
-  for (const { title, canvas, axes, profile } of pieces) parts.push(title, canvas, axes, ...(profile ? [profile] : []));
-  holder.style.height = `${place.height}px`;
-  holder.replaceChildren(...parts);
+export function layOut(holder, arrangement) {
+  const pieces = [];
+  /** @type {Set<Element>} */
+  const parts = new Set();
+  for (const [i, box] of arrangement.boxes.entries()) {
+    made[i] ??= newPiece(box);
+    const piece = made[i];
+    [piece.box, piece.side] = [box, arrangement.sides[i] || null];
+    for (const part of placeParts(piece, titleRoom(box, arrangement))) parts.add(part);
+    pieces.push(piece);
+  }
+  holder.style.height = `${arrangement.height}px`;
+  for (const part of [...holder.children]) if (!parts.has(part)) part.remove();
+  for (const part of parts) if (part.parentNode !== holder) holder.append(part);
   return pieces;
+}
+
+/**
+ * Put the parts of a panel into their places.
+ * @param {Piece} piece
+ * @param {number} wide pixels for the title
+ */
+function placeParts({ box, side, title, canvas, axes, profile }, wide) {
+  place(title, { left: box.left, top: box.top - 24, width: wide, height: 20 });
+  place(canvas, box);
+  place(axes, box);
+  if (!side) return [title, canvas, axes];
+  place(profile, side);
+  return [title, canvas, axes, profile];
 }
 
 /**
@@ -70,31 +95,24 @@ export function titleRoom(box, { boxes, width }) {
 }
 
 /**
+ * A panel that is not on the page yet.
  * @param {Box} box
- * @param {Box | null} side
- * @param {number} wide pixels for the title
  * @returns {Piece}
  */
-function pieceIn(box, side, wide) {
+function newPiece(box) {
   const title = element("div", "panel-title");
   const note = element("span");
   title.append(element("b"), note);
-  place(title, { left: box.left, top: box.top - 24, width: wide, height: 20 });
   const canvas = element("canvas", "panel-squares");
-  place(canvas, box);
   const axes = drawn("svg", { class: "panel-axes", "aria-hidden": "true" });
-  place(axes, box);
-  const profile = side && drawn("svg", { class: "panel-profile", "aria-hidden": "true" });
+  const profile = drawn("svg", { class: "panel-profile", "aria-hidden": "true" });
   /** @type {Piece} */
-  const piece = { box, side, title, note, canvas, image: null, axes, profile, said: () => "" };
-  if (profile && side) {
-    place(profile, side);
-    profile.addEventListener("mousemove", (event) => {
-      const words = piece.said({ x: event.offsetX, y: event.offsetY });
-      const spoken = profile.querySelector("title");
-      if (spoken && spoken.textContent !== words) spoken.textContent = words;
-    });
-  }
+  const piece = { box, side: null, title, note, canvas, image: null, axes, profile, said: () => "" };
+  profile.addEventListener("mousemove", (event) => {
+    const words = piece.said({ x: event.offsetX, y: event.offsetY });
+    const spoken = profile.querySelector("title");
+    if (spoken && spoken.textContent !== words) spoken.textContent = words;
+  });
   return piece;
 }
 
@@ -181,7 +199,7 @@ export function writeAxes({ box, axes }, heads, sight) {
  */
 export function drawProfile(piece, profile, heads, sight, most) {
   const { side } = piece;
-  if (!piece.profile || !side) return;
+  if (!side) return;
   if (!profile) return piece.profile.replaceChildren();
   const bars = barsOf(profile, side, sight, heads, most);
   const parts = [drawn("title", {}), drawn("rect", { width: side.width, height: side.height, fill: "transparent" })];

@@ -19,6 +19,11 @@ class Section:
     has_heads: bool = False  # of a figure: its points are heads, named by their customdata
     scripted: bool = False  # the scripts draw its content, which follows the controls
 
+    @property
+    def has_own_size(self) -> bool:
+        """Whether it is a figure that says itself how large it is."""
+        return self.is_figure and not self.height
+
 
 @dataclass(frozen=True)
 class Content:

@@ -19,7 +19,7 @@ from dashboard.page.inspector import inspector
 from dashboard.page.layout import downloads
 from dashboard.page.markup import as_data
 from dashboard.page.sections import all_sections, drawn_sections, section_output, section_parts
-from dashboard.page.table import content
+from dashboard.page.table import content, grid
 from dashboard.page.workshop import job_list, model_list
 from dashboard.setting import Setting, settings_of
 from dashboard.state import MODELS, TABLE, ReadState, ViewState, all_settings
@@ -68,15 +68,18 @@ def painting() -> CallbackValues:
 def describing() -> CallbackValues:
     """Everything around the maps."""
     folded = [section.key for section in all_sections() if section.folded]
+    own_size = [section.key for section in all_sections() if section.has_own_size]
     return {
         "output": {
             "warning": Output(ids.WARNING, "children"),
             "empty": Output(ids.EMPTY, "children"),
             "sections": {section.key: section_output(section) for section in all_sections()},
             "open": {key: Output(ids.card(key), "open") for key in folded},
+            "sizes": {key: Output(key, "style") for key in own_size},
             "sent": Output(ids.SENT, "data"),
             "downloads": Output(ids.DOWNLOADS, "children"),
             "table": Output(ids.TABLE_CONTENT, "data"),
+            "grid": Output(ids.TABLE_GRID, "children"),
             "hidden": {name: Output(name, "hidden") for name in (*_HIDDEN, *section_parts())},
         },
         "inputs": {
@@ -276,11 +279,21 @@ def described(view: View, width: int, dark: bool, sent: Any = None) -> CallbackV
         "empty": view.map.absent(view.card, view.state.of(view.map.part)) if shown is None else [],
         "sections": below.contents,
         "open": below.open,
+        "sizes": below.sizes,
         "sent": below.sent,
         "downloads": downloads(view.named.shared),
         "table": content(view) if in_table else no_update,
+        "grid": _grid(in_table, below.sent),
         "hidden": hidden,
     }
+
+
+def _grid(in_table: bool, sent: dict[str, str]) -> Any:
+    """The table's grid, if it is needed and the page does not have it yet."""
+    if not in_table or ids.TABLE_GRID in sent:
+        return no_update
+    sent[ids.TABLE_GRID] = "there"
+    return grid()
 
 
 # ---- Heads, models and jobs ------------------------------------------------------------------------------------------
@@ -336,8 +349,8 @@ def _register_scripts(app: Dash) -> None:
         prevent_initial_call=True,
     )
     for section in all_sections():
-        if section.has_heads:
-            script("points", Input(section.key, "figure"))
+        if section.is_figure:
+            script("figure", Input(ids.figure(section.key), "data"), State(section.key, "id"))
     script("write", Input(ids.QUERY, "data"), Input(ids.PINS, "data"))
     script("settled", Input(ids.SENT, "data"))
     script("draw", Input(ids.HEADS, "data"))

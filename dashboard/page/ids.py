@@ -30,6 +30,11 @@ def card(section_key: str) -> str:
     return f"{section_key}-card"
 
 
+def figure(section_key: str) -> str:
+    """The figure of a section, which the scripts draw."""
+    return f"{section_key}-figure"
+
+
 def advanced(map_name: str) -> str:
     """Those of them that are folded away."""
     return f"{map_name}-advanced"
@@ -63,6 +68,7 @@ CARDS = "cards"  # the inspector's cards as data
 TABLE = "table"  # (scripts)
 TABLE_FRAME = "table-frame"
 TABLE_CONTENT = "table-content"  # its columns and cells, packed; the scripts make its rows
+TABLE_GRID = "table-grid"  # around the grid, which comes when the table is first opened
 TABLE_COUNT = "table-count"  # how many rows its filter leaves (scripts)
 TABLE_CLEAR = "table-clear"  # leaves all rows again (scripts)
 

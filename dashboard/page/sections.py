@@ -11,7 +11,6 @@ from dashboard.maps.section import Section
 from dashboard.page import ids
 from dashboard.view import View
 
-_QUIET = {"displayModeBar": False}
 HEAD_POINTS = "head-points"  # the class of figures whose points are heads (scripts)
 
 
@@ -21,6 +20,7 @@ class DrawnSections:
 
     contents: dict[str, Any]  # by the keys of the sections; `no_update` where nothing has changed
     open: dict[str, Any]  # of the folded ones
+    sizes: dict[str, Any]  # styles of those whose figures have a size of their own
     hidden: dict[str, bool]  # by the ids of the cards and of each map's sections
     sent: dict[str, str]  # marks of what the sections show, which the page keeps
 
@@ -41,7 +41,7 @@ def section_parts() -> list[str]:
 
 def section_output(section: Section) -> Output:
     """Where the content of a section goes."""
-    return Output(section.key, "figure" if section.is_figure else "children")
+    return Output(ids.figure(section.key), "data") if section.is_figure else Output(section.key, "children")
 
 
 def sections() -> list[html.Div]:
@@ -54,7 +54,7 @@ def sections() -> list[html.Div]:
 
 
 def _card(section: Section) -> Any:
-    content = _graph(section) if section.is_figure else html.Div(id=section.key)
+    content = _figure(section) if section.is_figure else html.Div(id=section.key)
     name = ids.card(section.key)
     if not section.title:
         return html.Div(content, id=name, className=section.key)
@@ -65,30 +65,38 @@ def _card(section: Section) -> Any:
     return html.Section([html.H2(section.title), *hint, content], id=name, className=style)
 
 
-def _graph(section: Section) -> dcc.Graph:
-    """A figure of its own size, or one that follows its card: drawn while hidden, it cannot know how wide that is."""
-    name = HEAD_POINTS if section.has_heads else ""
-    if not section.height:
-        return dcc.Graph(id=section.key, config=_QUIET, className=name)
-    size = {"height": f"{section.height}px"}
-    return dcc.Graph(id=section.key, config=_QUIET, responsive=True, style=size, className=name)
+def _figure(section: Section) -> html.Div:
+    """A figure, and the place where the scripts draw it once that comes near the window."""
+    name = f"figure {HEAD_POINTS}" if section.has_heads else "figure"
+    size = _tall(section.height) if section.height else {}
+    return html.Div([dcc.Store(id=ids.figure(section.key)), html.Div(id=section.key, className=name, style=size)])
+
+
+def _tall(pixels: int) -> dict[str, str]:
+    """The style of a figure's place: as tall as the figure, so that nothing moves when it is drawn."""
+    return {"height": f"{pixels}px"}
 
 
 def drawn_sections(view: View, width: int, dark: bool, sent: Any) -> DrawnSections:
     """The sections of the map on the page; `sent` is what the page has kept, and a browser may say anything."""
     contents = view.map.contents(view.shown, width, dark) if view.shown is not None else {}
     marks = dict(sent) if isinstance(sent, dict) else {}
-    drawn = DrawnSections({}, {}, {ids.sections(each.name): each is not view.map for each in MAPS}, marks)
+    drawn = DrawnSections({}, {}, {}, {ids.sections(each.name): each is not view.map for each in MAPS}, marks)
     for section in all_sections():
         content = contents.get(section.key)
         drawn.hidden[ids.card(section.key)] = content is None
         drawn.contents[section.key] = no_update
+        if section.has_own_size:
+            drawn.sizes[section.key] = no_update
         if section.folded:
             drawn.open[section.key] = True if content is not None and content.open else no_update
         if content is None:
             continue
         mark = hashlib.sha256(content.depends.encode()).hexdigest()[:16]
         if marks.get(section.key) != mark and not section.scripted:
-            drawn.contents[section.key] = content.draw()
+            made = content.draw()
+            drawn.contents[section.key] = made
+            if section.has_own_size:
+                drawn.sizes[section.key] = _tall(made["layout"]["height"])
             marks[section.key] = mark
     return drawn

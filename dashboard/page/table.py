@@ -19,7 +19,7 @@ from dashboard.view import View
 
 
 def table() -> list[Any]:
-    """How many rows there are, what to do with them, and the empty grid; the scripts make the rows."""
+    """How many rows there are, what to do with them, and the place of the grid; the scripts make the rows."""
     tools = [
         html.Span(id=ids.TABLE_COUNT, role="status"),
         html.Button("Clear filter", className="button", id=ids.TABLE_CLEAR, hidden=True),
@@ -27,10 +27,11 @@ def table() -> list[Any]:
         html.Button("Copy table", className="button", **{"data-copy": ids.TABLE}),
         html.Button("Download as CSV", className="button", **{"data-csv": ids.TABLE}),
     ]
-    return [html.Div(tools, className="table-tools"), _grid()]
+    return [html.Div(tools, className="table-tools"), html.Div(id=ids.TABLE_GRID)]
 
 
-def _grid() -> dag.AgGrid:
+def grid() -> dag.AgGrid:
+    """The empty grid. Its scripts are large, so it comes when the table is opened for the first time."""
     return dag.AgGrid(
         id=ids.TABLE,
         rowData=[],

@@ -77,6 +77,7 @@ def dash_app(catalogue: Catalogue, access: Access, models: Path | None, server: 
         meta_tags=[scripts.rules()],
         title="Head Atlas",
         update_title="",
+        suppress_callback_exceptions=True,  # the table's grid is not on every page
         add_log_handler=False,
     )
     app.renderer = scripts.RENDERER

@@ -5,6 +5,8 @@ from os import PathLike, stat_result
 from pathlib import Path
 from typing import Any
 
+import plotly
+from dash.fingerprint import build_fingerprint
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
@@ -50,6 +52,13 @@ def _held(key: str) -> dict[str, str]:
     return {"prop": control_props()[key][1]} if key in control_props() else {}
 
 
+def _plotly_url() -> str:
+    """Where Dash serves plotly's script. The address names its version, so that a browser keeps it."""
+    name = "package_data/plotly.min.js"
+    changed = int((Path(plotly.__file__).parent / name).stat().st_mtime)
+    return f"/_dash-component-suites/plotly/{build_fingerprint(name, plotly.__version__, changed)}"
+
+
 def rules() -> dict[str, str]:
     """The tag that tells the scripts the rules: most pins, a head's name, the largest upload, settings and colours."""
     settings = [each for key, each in all_settings().items() if key not in LOOKED_AFTER]
@@ -57,6 +66,7 @@ def rules() -> dict[str, str]:
         "pins": MAX_PINS,
         "head": WRITTEN.pattern,
         "upload": MAX_UPLOAD,
+        "plotly": _plotly_url(),
         "view": view_names()[0],
         "settings": [{**each, **_held(each["key"])} for each in settings_data(settings)],
         "palettes": palette.as_data(),

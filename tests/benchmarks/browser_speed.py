@@ -55,15 +55,17 @@ _CHANGE = """([id, props]) => new Promise((resolve, reject) => {
 
 
 _REACT = """async ([figures, count]) => {
+    const { plotly } = await import("/assets/atlas/graph.mjs");
+    const Plotly = await plotly();
     const graph = document.createElement("div");
     document.querySelector("main").prepend(graph);
-    await window.Plotly.newPlot(graph, figures[0].data, figures[0].layout);
+    await Plotly.newPlot(graph, figures[0].data, figures[0].layout);
     const times = [];
     for (let i = 1; i <= count; i++) {
         const { data, layout } = structuredClone(figures[i % 2]);
         await new Promise((resolve) => setTimeout(resolve, 200));
         const start = performance.now();
-        await window.Plotly.react(graph, data, layout);
+        await Plotly.react(graph, data, layout);
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
         times.push(performance.now() - start);
     }
@@ -111,7 +113,6 @@ def react(page: Page, store: Path, query: str, change: str) -> list[float]:
     views = [open_view(Catalogue(opened), query + more) for more in ("", change)]
     figures = [json.loads(PlotlyJSONEncoder().encode(view_figure(view, 1240, dark=False))) for view in views]
     opened.close()
-    page.wait_for_function("window.Plotly")
     times: list[float] = page.evaluate(_REACT, [figures, _SAMPLES])
     return times
 

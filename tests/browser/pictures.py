@@ -63,7 +63,9 @@ def main() -> None:
                     page.locator(PAIRS).first.click()
                     page.locator("#pairs-table .ag-row").first.wait_for(timeout=120_000)
                     part = []
-                page.wait_for_timeout(500)
+                if part and part != [FOUR_PANELS]:
+                    page.locator(part[0]).scroll_into_view_if_needed()  # figures are drawn when they come near
+                page.wait_for_timeout(1500)
                 if part == [FOUR_PANELS]:
                     page.screenshot(path=FOLDER / f"{name}.png", clip=_four_panels(page))
                 else:

@@ -25,8 +25,8 @@ def address(tmp_path_factory, default_checkpoint, running_scores):
 
 def point(page, name):
     """Where a head's point is in the window, once the figure is in sight."""
-    page.wait_for_selector("#scatter .points path", state="attached")
     page.locator("#scatter-card").scroll_into_view_if_needed()
+    page.wait_for_selector("#scatter .points path", state="attached")
     return tuple(
         page.evaluate(
             """(name) => {

@@ -147,6 +147,20 @@ def test_a_moved_threshold_recolours_the_maps(visit):
     page.wait_for_function(f"before => {PICTURE} !== before", arg=before)
 
 
+def test_panels_that_come_and_go_are_used_again(visit):
+    """Fewer panels and then all of them: the same canvases, in their places, with the same picture as before."""
+    page = visit(CAUSAL)
+    before, count = page.evaluate(PICTURE), maps(page)
+    page.evaluate("window.first = [...document.querySelectorAll('#maps canvas')]")
+    page.locator("#columns").get_by_text("Always", exact=True).click()
+    page.wait_for_function(f"{MAPS} === {count // 2}")
+    assert page.evaluate("document.querySelectorAll('#maps .panel-title').length") == count // 2
+    page.go_back()
+    page.wait_for_function(f"{MAPS} === {count}")
+    assert page.evaluate("[...document.querySelectorAll('#maps canvas')].every((canvas, i) => canvas === first[i])")
+    page.wait_for_function(f"before => {PICTURE} === before", arg=before)
+
+
 def test_a_phone(visit):
     """Nothing is wider than the screen."""
     page = visit(f"{CAUSAL}&pin=L3H2", width=390, height=800)

@@ -130,6 +130,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     page.goto(page.url.split("/?")[0] + watch.get_attribute("href"))
     drawn(page)
     expect(page.locator("#sentence")).to_contain_text(re.compile("[0-2] of 3"), timeout=60_000)
+    page.locator("#losses-card").scroll_into_view_if_needed()
     drawn_updates = page.evaluate(UPDATES)
     page.wait_for_function(f"before => ({UPDATES}) > before", arg=drawn_updates, timeout=60_000)
     expect(page.locator("#sentence")).to_contain_text("in each of the 3 seeds. Any", timeout=120_000)

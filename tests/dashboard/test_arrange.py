@@ -39,6 +39,23 @@ def test_flat_maps_leave_no_half_of_a_wide_window_empty():
         assert arrange(5, (18, 4), width).right > width / 2
 
 
+def test_a_higher_window_never_has_smaller_cells():
+    """18 layers × 4 heads in a narrow window: once they stood in one column as soon as that fitted."""
+    places = [arrange(5, (18, 4), 876, height) for height in range(400, 620, 20)]
+    cells = [place.cell for place in places]
+    assert cells == sorted(cells)
+    assert cells[-1] >= 20
+    assert all(place.right > 876 / 2 for place in places)
+
+
+def test_five_panels_leave_no_sixth_place_empty():
+    """In small windows, too: the first stands alone and is larger, the others two by two, behind it or below it."""
+    for cells, width, height in (((30, 9), 1035, 560), ((80, 64), 1215, 480), ((80, 64), 974, 528)):
+        first, *others = arrange(5, cells, width, height, profile="below").boxes
+        assert first.width > 1.8 * others[0].width
+        assert (len({box.left for box in others}), len({box.top for box in others})) == (2, 2)
+
+
 def test_a_phone_has_one_column_of_wide_maps():
     """Below each other, as wide as the screen."""
     assert columns(arrange(5, (30, 9), 366)) == 1

@@ -22,6 +22,7 @@ from dashboard.maps import MAPS
 from dashboard.maps.columns import leaves
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import control_props
+from dashboard.page.table import grid
 from dashboard.setting import MAX_PINS
 from dashboard.web import scripts
 from dashboard.web.guard import MAX_UPLOAD
@@ -267,7 +268,8 @@ def test_no_output_is_written_by_two_callbacks(registered):
 def test_every_id_and_property_of_a_callback_exists(registered):
     """A misspelt id or property is found here, not by a user."""
     app, _ = registered
-    parts = {part.id: part for part in app.layout._traverse() if getattr(part, "id", None)} | {ids.PROVIDER: app.layout}
+    parts = {part.id: part for part in app.layout._traverse() if getattr(part, "id", None)}
+    parts |= {ids.PROVIDER: app.layout, ids.TABLE: grid()}
     used = {name for name in outputs(app) if "." in name}
     for entry in app._callback_list:
         used |= {f"{part['id']}.{part['property']}" for part in (*entry["inputs"], *entry["state"])}

@@ -1,4 +1,4 @@
-"""Tasks: prompts with the text that should follow; the causal map measures which heads they need."""
+"""Tasks: prompts with the text that should follow."""
 
 import hashlib
 import json

@@ -11,6 +11,7 @@ from analysis.results.labels import LabelRule
 from analysis.results.provenance import Data
 from analysis.results.scores import Codes, Floats, Scores
 
+NAME = "agreement"  # what keys of agreements start with, and the name of the map that shows them
 NEITHER, UNLABELLED, IRRELEVANT, BOTH = range(4)
 WORDS = ("neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal")
 
@@ -44,6 +45,11 @@ class Agreement:
     item: str  # of the second: a task or a relation
     title: str
     codes: Codes  # [layer, head]
+
+    @property
+    def key_parts(self) -> tuple[str, str, str, str]:
+        """What its key among a model's quantities is made of."""
+        return NAME, self.what, self.whether, self.item
 
     @property
     def counts(self) -> dict[str, int]:

@@ -53,7 +53,6 @@ from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
-from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion, answered, is_known
 from dashboard.quantities import listed_quantities
 from dashboard.web.exports import scores_frame
@@ -112,7 +111,7 @@ class Chosen(BaseModel):
     model: Annotated[str, Field(max_length=200)] = default_model.ID
     fingerprint: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]*$")] = ""
     method: Annotated[str, Field(max_length=40)] = Field(
-        default_factory=lambda: MAPS[0].name, description="the map whose scores are asked for"
+        default_factory=lambda: methods.METHODS[0].name, description="the method whose scores are asked for"
     )
     result: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="of several results the one that goes first, as a job's link names it"

@@ -10,7 +10,7 @@ from dash import html
 
 from analysis import methods
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.agreement import WORDS, what_methods, whether_methods
+from analysis.results.agreement import NAME, WORDS, what_methods, whether_methods
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import words
@@ -38,8 +38,8 @@ _COUNTS = "agreement-counts"
 class AgreementMap(Map[AgreementState]):
     """A panel for each task or relation for which heads may matter."""
 
-    name = "agreement"
-    title = "Agreement"
+    name = NAME
+    title = NAME.capitalize()
     part = AgreementState
     help = (
         "The agreement map compares two maps: does a head that is known for what it does also matter "

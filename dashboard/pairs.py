@@ -7,11 +7,11 @@ from analysis.data import relations
 from analysis.data.relations import WordPair
 from analysis.errors import RelationError
 from analysis.jobs.engine import Engine
-from analysis.methods.head_pairs import HeadPairs
-from analysis.methods.pairs_file import shipped_pairs
-from analysis.methods.relation_pairs import HeadPairsStep, relation_method, settings_of
-from analysis.methods.relation_settings import relation_of
 from analysis.models.card import HeadId, ModelCard
+from analysis.relations.head_pairs import HeadPairs
+from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
+from analysis.relations.pairs_file import shipped_pairs
+from analysis.relations.settings import relation_of
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import Data, ScoredItem
 from analysis.results.scores import Scores

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
-from analysis.methods.relation_agreement import agreement, correlation, label_counts
-from analysis.methods.relation_comparison import compared_text
-from analysis.methods.relation_layer import RelationLayer, scores_of_layers
+from analysis.relations.agreement import agreement, correlation, label_counts
+from analysis.relations.comparison import compared_text
+from analysis.relations.layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE
 from analysis.results.shipped import shipped_scores

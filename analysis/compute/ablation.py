@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from analysis.compute.gated_model import attention_layers, attention_outputs, load_model, module_prefix
+from analysis.compute.loaded_model import attention_layers, attention_outputs, load_model, module_prefix
 from analysis.compute.packed_linear import can_pack, pack
 from analysis.compute.readout import Predicted, Readout
 from analysis.compute.untouched_run import Arguments, Halt, KeysAndValues, Recorder, UntouchedRun, cache_name

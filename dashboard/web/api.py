@@ -37,13 +37,13 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.problems import field_of, problem_words
 from analysis.jobs.request import NetworkRequest, request_type
-from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
+from analysis.relations.scores import KINDS
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of

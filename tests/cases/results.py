@@ -13,9 +13,9 @@ from analysis.methods.behaviour.measures import SCORE
 from analysis.methods.causal.fits import FittedGates
 from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
-from analysis.methods.relation_layer import scores_of_hits
-from analysis.methods.relation_scores import KINDS
 from analysis.models.card import ModelCard
+from analysis.relations.layer import scores_of_hits
+from analysis.relations.scores import KINDS
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Missing, Scores, part_array
 

@@ -10,7 +10,7 @@ from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.methods.salience.method import SalienceMethod
 from analysis.methods.salience.tokens import salient_tokens
-from analysis.methods.weights_settings import WeightsSettings
+from analysis.methods.shared_settings import WeightsSettings
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.methods.context.settings import sides
-from analysis.methods.relation_plan import RelationPlan
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
+from analysis.relations.plan import RelationPlan
 from analysis.results.provenance import Data
 
 if TYPE_CHECKING:

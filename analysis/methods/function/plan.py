@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.methods.relation_plan import RelationPlan
 from analysis.models.opened import OpenModel
 from analysis.progress import Progress
+from analysis.relations.plan import RelationPlan
 from analysis.results.provenance import Data
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from analysis.methods.salience.tokens import (
     salient_tokens,
     upgraded,
 )
-from analysis.methods.weights_settings import WeightsSettings
+from analysis.methods.shared_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import Data, Provenance, ScoredItem

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from analysis.compute.ablation import AblatedModel
-from analysis.compute.gated_model import attention_layers, module_prefix
+from analysis.compute.loaded_model import attention_layers, module_prefix
 from analysis.compute.untouched_run import Arguments
 from analysis.compute.watching import watch_outputs, watch_pattern
 from analysis.compute.weights import Weights

@@ -5,8 +5,8 @@ from typing import Any
 
 from analysis import methods
 from analysis.data.relations import OWN
-from analysis.methods.relation_agreement import RelationAgreement, agreement, is_whole
-from analysis.methods.relation_method import RelationMethod
+from analysis.relations.agreement import RelationAgreement, agreement, is_whole
+from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores
 from dashboard.cache import cached

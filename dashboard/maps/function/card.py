@@ -7,9 +7,9 @@ import numpy as np
 from dash import html
 
 from analysis.data.relations import OWN
-from analysis.methods.relation_labels import copy_like
-from analysis.methods.relation_scores import TAU
 from analysis.models.card import HeadId
+from analysis.relations.labels import copy_like
+from analysis.relations.scores import TAU
 from analysis.results.provenance import Data
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import FunctionView, basis_of, carrier_words, has_carriers

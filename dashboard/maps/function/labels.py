@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_labels import copy_like, unspecific
-from analysis.methods.relation_layer import part_name
-from analysis.methods.relation_scores import KINDS, categories
+from analysis.relations.labels import copy_like, unspecific
+from analysis.relations.layer import part_name
+from analysis.relations.scores import KINDS, categories
 from analysis.results.intervals import wilson
 from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Scores
 from dashboard.cache import cached

@@ -4,7 +4,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.methods.relation_agreement import in_words
+from analysis.relations.agreement import in_words
 from analysis.results.scores import Scores
 from dashboard.maps.counts import PanelCounts
 from dashboard.maps.entry import LegendEntry

@@ -9,8 +9,8 @@ from dataclasses import asdict
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_labels import copy_like
-from analysis.methods.relation_scores import categories
+from analysis.relations.labels import copy_like
+from analysis.relations.scores import categories
 from analysis.results.provenance import Data
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.cache import cached

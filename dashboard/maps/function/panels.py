@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_scores import categories, reduced
+from analysis.relations.scores import categories, reduced
 from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.labels import (

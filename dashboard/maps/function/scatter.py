@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.methods.relation_scores import reduced
 from analysis.models.card import ModelCard
+from analysis.relations.scores import reduced
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.figures.numbers import FONT, Figure, Properties, packed, plain
 from dashboard.palette import Colours

@@ -9,8 +9,8 @@ from importlib.resources import files
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.methods.head_pairs import TOP, HeadPairs, RankedPair
 from analysis.models.card import HeadId
+from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
 from analysis.results.provenance import Data
 
 ENDING = ".pairs.parquet"

@@ -9,12 +9,7 @@ from pathlib import Path
 from analysis.data import relations
 from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import Request, make_request
-from analysis.methods.head_pairs import HeadPairs
-from analysis.methods.label_pairs import label_pairs
 from analysis.methods.method import Tool
-from analysis.methods.pairs_file import ENDING, shipped_pairs, to_parquet
-from analysis.methods.relation_comparison import compared_models, compared_text
-from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.opened import OpenModel
 from analysis.models.sources import open_model
@@ -22,6 +17,11 @@ from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.options import names_and_files
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
+from analysis.relations.comparison import compared_models, compared_text
+from analysis.relations.head_pairs import HeadPairs
+from analysis.relations.label_pairs import label_pairs
+from analysis.relations.pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
+from analysis.relations.pairs_file import ENDING, shipped_pairs, to_parquet
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import Data, PlainValues
 from analysis.results.shipped import shipped_card

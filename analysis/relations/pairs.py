@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from analysis import methods
 from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
-from analysis.methods.head_pairs import TOP, HeadPairs, RankedPair
 from analysis.methods.method import Plan, digest
-from analysis.methods.relation_method import RelationMethod
-from analysis.methods.relation_plan import RelationPlan
-from analysis.methods.relation_scores import KINDS
-from analysis.methods.relation_steps import Reader
 from analysis.models.card import HeadId
 from analysis.models.opened import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, silent
+from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
+from analysis.relations.method import RelationMethod
+from analysis.relations.plan import RelationPlan
+from analysis.relations.scores import KINDS
+from analysis.relations.steps import Reader
 from analysis.results.provenance import Data, Provenance
 from analysis.results.store import Store
 

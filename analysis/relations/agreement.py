@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.methods.relation_labels import copy_like, unspecific
-from analysis.methods.relation_layer import part_name
-from analysis.methods.relation_scores import KINDS, TAU
+from analysis.relations.labels import copy_like, unspecific
+from analysis.relations.layer import part_name
+from analysis.relations.scores import KINDS, TAU
 from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Missing, Scores
 
 HOLDS = 0.5  # the least correlation at which the one may stand for the other

@@ -6,10 +6,10 @@ from itertools import combinations
 
 from analysis import methods
 from analysis.errors import ModelNotFound
-from analysis.methods.relation_agreement import agreement, in_words, label_counts
-from analysis.methods.relation_method import RelationMethod
-from analysis.methods.relation_scores import TAU
 from analysis.models.card import ModelCard
+from analysis.relations.agreement import agreement, in_words, label_counts
+from analysis.relations.method import RelationMethod
+from analysis.relations.scores import TAU
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import Data
 from analysis.results.scores import Scores

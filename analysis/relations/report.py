@@ -3,11 +3,11 @@
 import math
 
 from analysis.data.relations import CATEGORIES
-from analysis.methods.relation_labels import copy_like, uncertain, unspecific
-from analysis.methods.relation_layer import PARTS, part_name
-from analysis.methods.relation_scores import KINDS, TAU, classified
 from analysis.models.card import HeadId
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.relations.labels import copy_like, uncertain, unspecific
+from analysis.relations.layer import PARTS, part_name
+from analysis.relations.scores import KINDS, TAU, classified
 from analysis.results.intervals import wilson
 from analysis.results.provenance import Data, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 from analysis.data.relations import OWN, Relation
 from analysis.errors import RelationError
 from analysis.methods.method import Step, digest
-from analysis.methods.relation_layer import RelationLayer, scores_of_layers
-from analysis.methods.relation_scores import TAU
-from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.relations.layer import RelationLayer, scores_of_layers
+from analysis.relations.scores import TAU
+from analysis.relations.steps import LayersStep, PairsStep, Reader
 from analysis.results.own_sets import PAIRS, SETTING, default_name
 from analysis.results.provenance import Data, Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores

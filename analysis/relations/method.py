@@ -11,17 +11,17 @@ import xarray as xr
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import OWN, Relation
-from analysis.methods import relation_report
 from analysis.methods.method import Asked, Method, Tool, digest
-from analysis.methods.pairs_file import Hits, shipped_hits
-from analysis.methods.relation_findings import no_hits, relation_answers, relation_findings
-from analysis.methods.relation_frame import relation_frame
-from analysis.methods.relation_plan import RelationPlan, too_few
-from analysis.methods.relation_scores import TAU
-from analysis.methods.relation_settings import default_ks, relation_of
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.pair_count import kept_pairs
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.relations import report
+from analysis.relations.findings import no_hits, relation_answers, relation_findings
+from analysis.relations.frame import relation_frame
+from analysis.relations.pairs_file import Hits, shipped_hits
+from analysis.relations.plan import RelationPlan, too_few
+from analysis.relations.scores import TAU
+from analysis.relations.settings import default_ks, relation_of
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.own_sets import is_mixed, set_id
@@ -46,7 +46,7 @@ class RelationMethod(Method):
 
     def tools(self) -> Sequence[Tool]:
         """The list of relations, the pairs behind a score, models side by side."""
-        from analysis.methods.relation_tools import TOOLS  # here, because they go over the list of methods
+        from analysis.relations.tools import TOOLS  # here, because they go over the list of methods
 
         return TOOLS
 
@@ -138,11 +138,11 @@ class RelationMethod(Method):
 
     def report(self, scores: Scores) -> Data:
         """The best heads of every relation."""
-        return relation_report.map_data(scores)
+        return report.map_data(scores)
 
     def report_text(self, scores: Scores) -> str:
         """The same as a table."""
-        return relation_report.map_text(scores, self.report_settings(scores.provenance))
+        return report.map_text(scores, self.report_settings(scores.provenance))
 
     def report_settings(self, provenance: Provenance) -> str:
         """Its own settings in a few words."""
@@ -150,7 +150,7 @@ class RelationMethod(Method):
 
     def head(self, scores: Scores, head: HeadId) -> Data:
         """Every relation's scores of a head, and the heads that share its value matrix."""
-        return self._named(relation_report.head_data(scores, head))
+        return self._named(report.head_data(scores, head))
 
     def no_head(self, card: ModelCard, head: HeadId) -> Data:
         """The heads that share its value matrix are known all the same."""
@@ -163,7 +163,7 @@ class RelationMethod(Method):
 
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
-        return [self.title, *relation_report.head_lines(scores, head)]
+        return [self.title, *report.head_lines(scores, head)]
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """The score for each applicable relation, promoting or suppressing, whichever is larger."""

@@ -13,7 +13,7 @@ from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
 from analysis.relations.pairs_file import shipped_pairs
 from analysis.relations.settings import relation_of
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data, ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
 
 
@@ -44,7 +44,7 @@ class PairsQuestion:
         wanted = method.settings.model_validate(settings)
         return HeadPairsStep.of(method.plan(card, wanted), head, self.kind, self.sample)
 
-    def _relation(self, card: ModelCard, scores: Scores | None, catalogue: Catalogue, engine: Engine) -> Data:
+    def _relation(self, card: ModelCard, scores: Scores | None, catalogue: Catalogue, engine: Engine) -> JsonObject:
         """The settings that choose the relation: a name, or the file that a job brought."""
         if self.relation in relations.builtin():
             return {"relations": [self.relation]}
@@ -56,7 +56,7 @@ class PairsQuestion:
         raise RelationError(f"there is no relation {self.relation[:80]!r} in this map", f"Built in: {names}.")
 
 
-def _file(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> Data:
+def _file(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> JsonObject:
     """The file of one's own relation."""
     return {"name": f"{item.name}.json", "content": json.dumps(own_pairs(catalogue, engine, item))}
 

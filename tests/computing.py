@@ -15,7 +15,7 @@ from analysis.methods.function.plan import FunctionPlan
 from analysis.methods.method import Plan
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import silent
 from analysis.relations.settings import default_ks
 from analysis.results.scores import Scores

@@ -17,7 +17,7 @@ from analysis.methods.running.settings import RunningSettings
 from analysis.models import builtin as builtin_model
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import silent
 from analysis.relations.head_pairs import HeadPairs

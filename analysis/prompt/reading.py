@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Self
 
 from analysis.data.printable import printable
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 
 Matrix = list[list[float]]
 
@@ -70,7 +70,7 @@ class PromptReading:
     layers: tuple[int, ...]  # the numbers of the rows of a map
     direct: Direct
     patterns: tuple[HeadPattern, ...]
-    provenance: Data
+    provenance: JsonObject
 
     def to_json(self) -> bytes:
         """As the store keeps it."""
@@ -93,7 +93,7 @@ class PromptAblation:
     positions: str  # of `POSITIONS`
     instead: str  # of `INSTEAD`
     heads: Matrix  # [layer, head] change of the predicted token's log-probability
-    provenance: Data
+    provenance: JsonObject
 
     @property
     def about(self) -> str:
@@ -111,7 +111,7 @@ class PromptAblation:
         return cls(**json.loads(content))
 
 
-def reading_data(reading: PromptReading, ablation: PromptAblation | None) -> Data:
+def reading_data(reading: PromptReading, ablation: PromptAblation | None) -> JsonObject:
     """As the API and `--json` tell it."""
     plain = {field.name: asdict(reading)[field.name] for field in fields(reading)}
     plain["direct"]["about"] = DIRECT

@@ -84,12 +84,12 @@ class LabelCounts:
     shared: int  # those of both
 
     @property
-    def found(self) -> float:
+    def recall(self) -> float:
         """The share of the reference's labels that the first result has."""
         return self.shared / self.reference if self.reference else float("nan")
 
     @property
-    def right(self) -> float:
+    def precision(self) -> float:
         """The share of the first result's labels that the reference has."""
         return self.shared / self.quick if self.quick else float("nan")
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import pandas as pd
 
 from analysis.data.printable import printable
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import ONLY_SAMPLE
 
 TOP = 5  # tokens shown per pair
@@ -45,7 +45,7 @@ class HeadPairs:
         """As many as the map counts."""
         return sum(pair.hit for pair in self.pairs)
 
-    def to_plain(self) -> Data:
+    def to_plain(self) -> JsonObject:
         """As the API and `--json` tell it."""
         return {**self._fields(), "kept": len(self.pairs), "hits": self.hits}
 
@@ -53,7 +53,7 @@ class HeadPairs:
         """As the store keeps it."""
         return json.dumps(self._fields()).encode()
 
-    def _fields(self) -> Data:
+    def _fields(self) -> JsonObject:
         """Like `dataclasses.asdict`, which copies every word of a thousand pairs and takes longer than ranking them."""
         return {**vars(self), "pairs": tuple(vars(pair) for pair in self.pairs)}
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from analysis.data.relations import OWN
 from analysis.models.card import HeadId
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
 from analysis.relations.head_pairs import TOP, HeadPairs
@@ -13,7 +13,7 @@ from analysis.relations.method import RelationMethod
 from analysis.relations.pairs import HeadPairsStep, kept_pairs, ranked_pairs, settings_of
 from analysis.relations.plan import RelationPlan
 from analysis.relations.scores import KINDS, TAU
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 
 
@@ -48,7 +48,7 @@ def label_pairs(
     labels = labels_of(scores)
     if not labels:
         return
-    chosen: Data = {
+    chosen: JsonObject = {
         "relations": list(dict.fromkeys(label.relation for label in labels)),
         "layers": sorted({label.head.layer for label in labels}),
     }

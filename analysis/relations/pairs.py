@@ -9,7 +9,7 @@ from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
 from analysis.methods.method import Plan, digest
 from analysis.models.card import HeadId
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, silent
 from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
@@ -17,7 +17,7 @@ from analysis.relations.method import RelationMethod
 from analysis.relations.plan import RelationPlan
 from analysis.relations.scores import KINDS
 from analysis.relations.steps import Reader
-from analysis.results.provenance import Data, Provenance
+from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.store import Store
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def relation_method(name: str) -> RelationMethod:
     raise SettingError(f"there are no pairs behind the scores of {name[:40]!r}", f"Choose from {names}.")
 
 
-def settings_of(method: RelationMethod, provenance: Provenance) -> Data:
+def settings_of(method: RelationMethod, provenance: Provenance) -> JsonObject:
     """The settings under which a map was computed, so that the pairs tell of its own scores."""
     values = provenance.settings
     own = {name: values[name] for name in method.depends_on if name in values}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from analysis.data.relations import Relation
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.progress import Progress
 from analysis.relations.layer import RelationLayer

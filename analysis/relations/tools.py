@@ -11,7 +11,7 @@ from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Tool
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.sources import open_model
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.options import names_and_files
@@ -23,7 +23,7 @@ from analysis.relations.label_pairs import label_pairs
 from analysis.relations.pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.relations.pairs_file import ENDING, shipped_pairs, to_parquet
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data, PlainValues
+from analysis.results.provenance import JsonObject, PlainValues
 from analysis.results.shipped import shipped_card
 from analysis.results.store import Store, cache_folder
 from analysis.results.tables import csv_bytes
@@ -61,7 +61,7 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         return _all_pairs(options, progress)
     method, wanted = relation_method(options.method), HeadId.parse(options.head)
     names, files = names_and_files([options.relation])
-    settings: Data = {"relations": names, "files": files, "layers": [wanted.layer]}
+    settings: JsonObject = {"relations": names, "files": files, "layers": [wanted.layer]}
     if options.k is not None:
         settings |= {"k": options.k, "k_copying": options.k}
     request = make_request({"model": options.model, "methods": [method.name], **settings})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.models.card import HeadId
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Finding:
         """By which findings of one list are sorted: equal are strengths that a person reads as equal."""
         return self.is_near, -round(self.strength, 2), -self.effect, -self.strength
 
-    def to_plain(self) -> Data:
+    def to_plain(self) -> JsonObject:
         """As the API and `--json` tell it."""
         return {
             "head": str(self.head),

@@ -12,7 +12,7 @@ import uvicorn
 from playwright.sync_api import expect
 
 from analysis import methods
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access
@@ -44,7 +44,7 @@ def address(toys, tiny_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     shutil.copytree(tiny_folder, folder / "models" / MODEL)
     store = Store(folder / "store")
-    engine = Engine(store, Place(device="cpu", models=folder / "models"))
+    engine = Engine(store, WorkerConfig(device="cpu", models=folder / "models"))
     engine.start()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -19,7 +19,7 @@ from analysis.methods.ablation.result import (
 )
 from analysis.methods.method import Step, digest
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import Progress
 from analysis.relations.plan import RelationPlan
 from analysis.results.scores import Scores

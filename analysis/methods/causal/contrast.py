@@ -19,12 +19,12 @@ from analysis.methods.causal.plan import CHUNK, GateStep, pieces, readable
 from analysis.methods.causal.result import CONTRAST, NAME, VERSION, Curves, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Data, ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
 
-def without_pushes(settings: Data) -> Data:
+def without_pushes(settings: JsonObject) -> JsonObject:
     """The settings of a fit without those of a second stage, which contrasts do not have."""
     return {name: value for name, value in settings.items() if name not in {"push_updates", "push_rate"}}
 

@@ -31,7 +31,7 @@ from analysis.methods.causal.result import (
 from analysis.methods.causal.settings import SEEDS, GateSettings
 from analysis.methods.method import digest
 from analysis.models.card import ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import Progress
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Floats, Scores

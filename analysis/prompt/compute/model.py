@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from analysis.compute.ablation import AblatedModel
+from analysis.compute.head_hooks import watch_outputs, watch_pattern
 from analysis.compute.loaded_model import attention_layers, module_prefix
 from analysis.compute.untouched_run import Arguments
-from analysis.compute.watching import watch_outputs, watch_pattern
 from analysis.compute.weights import Weights
 from analysis.models.checkpoint import Checkpoint
 

@@ -19,8 +19,8 @@ from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.plain import PlainPanel, PlainPanels
-from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import Said
 from dashboard.palette import ABOVE, BELOW, tone_name
 from dashboard.setting import Part, setting
 

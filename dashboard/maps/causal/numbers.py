@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.causal.result import HEAD_ROLES
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
@@ -41,7 +41,7 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
     """Arrays run over tasks, columns, roles, layers and heads."""
     card = causal.provenance.model
     previews = [_preview(causal, tasks, task) for task in tasks]
-    contents: Data = {
+    contents: JsonObject = {
         **json.loads(wording),
         "map": name,
         "layers": list(card.layers),

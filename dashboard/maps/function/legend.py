@@ -15,8 +15,8 @@ from dashboard.maps.function.labels import BEYOND, COPY_LIKE, UNCERTAIN, UNSPECI
 from dashboard.maps.function.profile import HINT
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
-from dashboard.maps.said import number
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import number
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours, blend
 

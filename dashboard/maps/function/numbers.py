@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from analysis.relations.labels import copy_like
 from analysis.relations.scores import categories
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.besides import is_beside
@@ -38,7 +38,7 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     """Of the applicable relations; arrays run over relations, kinds, layers and heads."""
     items = scores.items()
     card = scores.provenance.model
-    contents: Data = {
+    contents: JsonObject = {
         **json.loads(wording),
         "map": name,
         "layers": list(card.layers),
@@ -70,9 +70,9 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     return pack(contents, arrays)
 
 
-def _about(scores: Scores, name: str) -> Data:
+def _about(scores: Scores, name: str) -> JsonObject:
     item = scores.item(name)
-    about: Data = {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
+    about: JsonObject = {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
     return {**about, "beside": True} if is_beside(item) else about
 
 

@@ -123,7 +123,7 @@ def test_a_new_map_has_its_part_of_a_heads_card_and_of_the_table(toys):
     """Its own page says it first, the others say it, too."""
     for view in ("parity", "function", "causal", "table"):
         cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view={view}", SCREEN))
-        assert "Counted from zero." in cards
+        assert "Counted from zero: evenness" in cards
         assert "Gates" in cards
     cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view=parity", SCREEN))
     assert cards.index("Counted from zero.") < cards.index("Gates")

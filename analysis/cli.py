@@ -27,7 +27,7 @@ from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
 from analysis.models import builtin
-from analysis.models.card import HeadId
+from analysis.models.card import HeadId, ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
@@ -292,16 +292,22 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     card = results[chosen[0]].provenance.model
     head = card.check(wanted)
     if not options.json:
-        lines = [f"{head} of {card.id} {card.revision[:12]}"]
-        by_name = {method.name: scores for method, scores in results.items()}
-        lines += ["", *(finding.text for finding in findings_of(by_name, head))]
-        for method, scores in results.items():
-            lines += ["", *method.head_text(scores, head)]
-        return "\n".join(line.rstrip() for line in lines)
+        return _head_text(card, head, results)
     data = {"model": card.to_dict(), "head": str(head), "heads": len(card.layers) * card.heads}
     for method, scores in results.items():
         data |= method.head(scores, head)
     return json.dumps(data)
+
+
+def _head_text(card: ModelCard, head: HeadId, results: dict[Method, Scores]) -> str:
+    """What all results say about a head: findings first, then each method's own lines."""
+    by_name = {method.name: scores for method, scores in results.items()}
+    lines = [f"{head} of {card.id} {card.revision[:12]}", ""]
+    for finding in findings_of(by_name, head):
+        lines.append(finding.text)
+    for method, scores in results.items():
+        lines += ["", *method.head_text(scores, head)]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _finished(model: str, head: HeadId, chosen: list[Method], store: Store) -> dict[Method, Scores]:
@@ -360,11 +366,17 @@ def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
+    cards: dict[tuple[str, str], ModelCard] = {}
+    results: Counter[str] = Counter()
+    for result in shipped():
+        card = result.scores.provenance.model
+        cards[card.id, card.fingerprint] = card
+        results[card.fingerprint] += 1
     with closing(Store(cache_folder() / "store")) as store:
-        ours = [result.scores.provenance.model for result in shipped()]
-        cards = {(card.id, card.fingerprint): card for card in (*ours, *stored_models(store))}
-        results = Counter(card.fingerprint for card in ours)
-        results.update(key.split("/")[1] for key in store.names("result/"))
+        for card in stored_models(store):
+            cards[card.id, card.fingerprint] = card
+        for key in store.names("result/"):
+            results[key.split("/")[1]] += 1
     names = {card.id for card in cards.values()}
     data: list[JsonObject] = []
     for card in cards.values():

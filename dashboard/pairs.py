@@ -26,7 +26,7 @@ class PairsQuestion:
     kind: str
     method: str = ""  # the first method that scores heads for relations when left out
     sample: str = ""  # its first one when left out
-    result: str = ""  # of several results the one that goes first, as its link names it
+    result: str = ""  # which result to prefer if there are several, as its link names it
     own: str = ""  # the set that the relation belongs to, if somebody brought it
 
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:

@@ -155,7 +155,7 @@ class AblatedModel:
         return layout.at_targets(hidden, count)
 
     def _keys_and_values(self, layer: int, arguments: Arguments) -> KeysAndValues:
-        """Of a layer that is called no further."""
+        """Keys and values of a layer whose call ends here."""
         try:
             self._called(layer, {**arguments, cache_name(arguments): Halt()})
         except KeysAndValues as cached:

@@ -144,7 +144,7 @@ class _Variants:
 
     @property
     def count(self) -> int:
-        """V."""
+        """The number of variants, V."""
         return len(self.gates)
 
     def branch(self, z: Tensor, layer: int, heads: int) -> Tensor:  # [B, T, H · d_head] → [V, B, T, H · d_head]

@@ -176,7 +176,7 @@ class Engine:
         if stored is not None:
             return stored
         if self._thread is None or self._stopping.is_set():
-            raise WorkerBusy("nothing is computed here now", "Ask again when the server runs its jobs.")
+            raise WorkerBusy("the engine is not running", "Ask again when the server runs its jobs.")
         if not self._asked.acquire(blocking=False):
             raise WorkerBusy(f"{ASKED_LIMIT} questions are waiting already", "Ask again in a moment.")
         try:
@@ -443,7 +443,7 @@ def _ended(job: Job, state: JobStatus, message: str, hint: str, stage: str) -> J
 
 
 def _words(error: Exception) -> tuple[str, str]:
-    """What a person is told of an error that nobody foresaw."""
+    """Message and hint for an unexpected error."""
     if type(error).__name__ == "KilledWorker":
         return (
             f"the worker died {DEATHS} times on the same step",

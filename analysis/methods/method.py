@@ -197,7 +197,7 @@ class Method(ABC):
         return replace(scores, records=records)
 
     def rank(self, scores: Scores) -> Any:
-        """Of several results the one with the largest rank goes first: more scores, then the newer one."""
+        """Which of several results to prefer, the largest rank first: more scores, then the newer one."""
         present = int((scores.missing == Missing.PRESENT).sum())
         return present > 0, present, scores.provenance.date
 

@@ -1,4 +1,4 @@
-"""What was read of a prompt, as the store, the API and the command line tell it."""
+"""The reading of a prompt, as the store keeps it and as the API and the command line return it."""
 
 import json
 from collections.abc import Sequence
@@ -112,7 +112,7 @@ class PromptAblation:
 
 
 def reading_data(reading: PromptReading, ablation: PromptAblation | None) -> JsonObject:
-    """As the API and `--json` tell it."""
+    """As returned by the API and `--json`."""
     plain = {field.name: asdict(reading)[field.name] for field in fields(reading)}
     plain["direct"]["about"] = DIRECT
     plain["without"] = None if ablation is None else {**asdict(ablation), "about": ablation.about}

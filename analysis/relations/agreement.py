@@ -95,7 +95,7 @@ class LabelCounts:
 
 
 def label_counts(quick: Scores, reference: Scores, tau: float = TAU) -> LabelCounts:
-    """Of the relations that both have, each result by the mean over its samples."""
+    """Counts over the relations that both have, each result by the mean over its samples."""
     names = shared_relations(quick, reference)
     first = _labels(quick, names, tau)
     second = _labels(reference, names, tau)

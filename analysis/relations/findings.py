@@ -30,7 +30,7 @@ HitsOf = Callable[[ScoredItem, str, HeadId], Hits | None]  # the hits of a label
 
 
 def no_hits(item: ScoredItem, kind: str, head: HeadId) -> None:
-    """Of maps whose pairs are not at hand."""
+    """No pairs: for maps that do not have them at hand."""
 
 
 def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]:

@@ -46,7 +46,7 @@ class HeadPairs:
         return sum(pair.hit for pair in self.pairs)
 
     def to_plain(self) -> JsonObject:
-        """As the API and `--json` tell it."""
+        """As returned by the API and `--json`."""
         return {**self._fields(), "kept": len(self.pairs), "hits": self.hits}
 
     def to_json(self) -> bytes:

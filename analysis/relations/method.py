@@ -65,7 +65,7 @@ class RelationMethod(Method):
         return self.choice(plan.provenance()) if isinstance(plan, RelationPlan) else ""
 
     def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
-        """Files with too few pairs that this model's tokens can tell."""
+        """Files with too few pairs that the model's tokenizer can represent."""
         useless = {}
         for file in settings.files:
             if not file.is_task:

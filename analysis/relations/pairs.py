@@ -66,7 +66,7 @@ class HeadPairsStep:
 
     @classmethod
     def of(cls, plan: Plan, head: HeadId, kind: str, sample: str = "") -> "HeadPairsStep":
-        """Of a plan of one relation; without a sample of the first one."""
+        """The step for a plan of one relation; for its first sample unless one is named."""
         if not isinstance(plan, RelationPlan):
             raise TypeError("only scores for relations have pairs behind them")
         if len(plan.relations) != 1:
@@ -117,7 +117,7 @@ class HeadPairsStep:
 
 
 def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int, several: bool) -> KeptPairs:
-    """The pairs that a model's tokens can tell; sources of several tokens only if they are asked for."""
+    """The pairs that a model's tokenizer can represent; sources of several tokens only if they are asked for."""
     kept = vocabulary.keep_several(relation, size)
     return kept if several else [pair for pair in kept if len(pair[0]) == 1]
 

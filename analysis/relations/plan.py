@@ -1,4 +1,4 @@
-"""Scores for relations as steps: first which pairs the model's tokens can tell, then the hits, layer by layer.
+"""Scores for relations as steps: first which pairs the tokenizer can represent, then the hits, layer by layer.
 
 A layer's name in the store is the hash of everything its hits depend on, so a layer that two requests share is computed
 once and a run that was stopped goes on where it was.

@@ -1,4 +1,4 @@
-"""The steps of methods that score heads for relations: which pairs the model's tokens can tell, then the hits."""
+"""The steps of methods that score heads for relations: which pairs the tokenizer can represent, then the hits."""
 
 import json
 from collections.abc import Iterator

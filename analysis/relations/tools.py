@@ -94,7 +94,7 @@ def _head_pairs(options: argparse.Namespace, request: Request, wanted: HeadId, p
 
 
 def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
-    """Of every label of the maps that are part of an analysis, as they come with the project."""
+    """The pairs behind every label of the default methods' maps, as they come with the project."""
     if options.head is not None or not str(options.out or "").endswith(ENDING):
         raise SettingError(
             "a head and a relation must both be given",
@@ -156,7 +156,7 @@ def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]]:
-    """Of each relation the pairs of single tokens, and those that sources of several tokens add."""
+    """For each relation, its pairs of single tokens, and those that sources of several tokens add."""
     checkpoint = open_model(model, None, cache_folder(), progress)
     vocabulary, size = Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary
     counts = {}

@@ -62,7 +62,7 @@ class Agreement:
         return expected_counts(list(self.counts.values()))[BOTH]
 
     def to_plain(self) -> JsonObject:
-        """As the API and `--json` tell it."""
+        """As returned by the API and `--json`."""
         facts: JsonObject = {"what": self.what, "whether": self.whether, "item": self.item, "title": self.title}
         return {**facts, "counts": self.counts, "expected_both": round(self.expected, 2)}
 

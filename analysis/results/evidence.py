@@ -36,11 +36,11 @@ class Answer:
 
     @property
     def order(self) -> tuple[float, ...]:
-        """Of the first finding: answers are sorted by it."""
+        """The order of the first finding: answers are sorted by it."""
         return min((finding.order for finding in self.findings), default=(0.0,))
 
     def to_plain(self) -> JsonObject:
-        """As the API and `--json` tell it."""
+        """As returned by the API and `--json`."""
         return {"head": str(self.head), "findings": [finding.to_plain() for finding in self.findings]}
 
 
@@ -113,7 +113,7 @@ class Match:
 def matched_heads(
     results: Mapping[str, Scores], card: ModelCard, others: Mapping[str, Scores], other: ModelCard, most: int = 20
 ) -> list[Match]:
-    """Of each head the one of another model whose scores are most like it, by what both models have; the best first."""
+    """For each head the most similar one of another model, by the scores that both models have; the best first."""
     mine, theirs = _common_profiles(results, card, others, other)
     length, lengths = np.linalg.norm(mine, axis=1), np.linalg.norm(theirs, axis=1)
     best, cosines, strengths = np.zeros(len(mine), int), np.zeros(len(mine)), np.zeros(len(mine))

@@ -26,7 +26,7 @@ class Finding:
         return self.is_near, -round(self.strength, 2), -self.effect, -self.strength
 
     def to_plain(self) -> JsonObject:
-        """As the API and `--json` tell it."""
+        """As returned by the API and `--json`."""
         return {
             "head": str(self.head),
             "text": self.text,

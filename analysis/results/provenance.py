@@ -72,7 +72,7 @@ class Provenance:
         items: tuple[ScoredItem, ...],
         device: str,
     ) -> Self:
-        """Of a result that is made at this moment by this installation."""
+        """The provenance of a result made now by this installation."""
         return cls(model, method, version, settings, items, device, libraries(), now(), __version__)
 
     def to_json(self) -> str:

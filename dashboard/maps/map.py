@@ -215,7 +215,7 @@ class Map(Generic[MapState]):
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
     def plain(self, shown: MapView[MapState]) -> PlainPanels:
-        """Of a plain map: the numbers and words of all panels, the same under all local settings."""
+        """For a plain map, the numbers and words of all panels, the same under all local settings."""
         raise NotImplementedError(self.name)
 
     def panels(self, shown: MapView[MapState]) -> tuple[Panel, ...]:
@@ -231,7 +231,7 @@ class Map(Generic[MapState]):
         return {}
 
     def classes(self) -> Sequence[tuple[str, str]]:
-        """Of a map that puts heads into classes: the words and the tone of each, by its code."""
+        """For a map that puts heads into classes, the words and the tone of each, by its code."""
         return ()
 
     def looks(self, shown: MapView[MapState], palette: Colours) -> Sequence[Look]:

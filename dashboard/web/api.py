@@ -114,7 +114,7 @@ class ScoresQuery(BaseModel):
         default_factory=lambda: methods.METHODS[0].name, description="the method whose scores are asked for"
     )
     result: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
-        "", description="of several results the one that goes first, as a job's link names it"
+        "", description="which result to prefer if there are several, as a job's link names it"
     )
     fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="the same under its older name"

@@ -126,7 +126,7 @@ def test_a_new_map_has_its_part_of_a_heads_card_and_of_the_table(toys):
         assert "Counted from zero: evenness" in cards
         assert "Gates" in cards
     cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view=parity", SCREEN))
-    assert cards.index("Counted from zero.") < cards.index("Gates")
+    assert cards.index("Counted from zero: evenness") < cards.index("Gates")
     table = callbacks.describe(toys, f"?model={ODD}&view=table", SCREEN, None)
     assert "Parity" in [column["headerName"] for column in table["table"]["columns"]]
     assert [row["parity"] for row in rows_of(table["table"])[:4]] == [0.9, 0.0, 0.9, 0.0]

@@ -25,7 +25,7 @@ class TokenSources:
 
     @classmethod
     def of(cls, weights: Weights, tokens: Tensor, first_mlp: bool) -> Self:
-        """Of some tokens [S]; without the first MLP all layers read the embedding."""
+        """X of some tokens [S]; without the first MLP all layers read the embedding."""
         embedded = weights.embed(tokens)
         later = weights.first_mlp()(embedded) if first_mlp else embedded
         return cls(weights.card.layers[0], embedded, later)

@@ -112,7 +112,7 @@ class BehaviourPlan:
         return None if np.isnan(numbers).all() else self._scores(numbers, device)
 
     def remarks(self, store: Store) -> tuple[str, ...]:
-        """Nothing can be odd about it."""
+        """There are no remarks."""
         return ()
 
     def _scores(self, numbers: Floats, device: str) -> Scores:  # [2, measure, layer, head]

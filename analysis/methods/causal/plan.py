@@ -111,20 +111,20 @@ class TaskPlan:
         return f"result/{self.card.fingerprint}/{NAME}/{self._hash('result', tasks, self.seeds)}"
 
     def seed_name(self, task: Task, seed: int) -> str:
-        """Of one seed's finished fit; which others shared its batches does not matter to it."""
+        """The name of one seed's finished fit; which others shared its batches does not matter to it."""
         return self._name("seed", task.hash, seed)
 
     def fit_name(self, task: Task, seeds: Sequence[int]) -> str:
-        """Of a fit of some seeds that is under way."""
+        """The name of a fit of some seeds that is under way."""
         return self._name("fit", task.hash, list(seeds))
 
     def measured_name(self, task: Task, what: What) -> str:
-        """Of what does not depend on the fits: the untouched model and the preview."""
+        """The name of what does not depend on the fits: the untouched model and the preview."""
         content = digest([VERSION, MEASURED, what, task.hash])
         return f"unit/{self.card.fingerprint}/{NAME}/{content}"
 
     def effect_name(self, task: Task, layer: int) -> str:
-        """Of what switching off each head of a layer does."""
+        """The name of the effects of switching off each head of a layer."""
         return self._name("effect", task.hash, layer)
 
     def _name(self, *part: Any) -> str:

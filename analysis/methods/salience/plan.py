@@ -127,7 +127,7 @@ class SaliencePlan:
         return salience_scores(self.card, layers, self.first_mlp, device) if layers else None
 
     def remarks(self, store: Store) -> tuple[str, ...]:
-        """Nothing can be odd about it."""
+        """There are no remarks."""
         return ()
 
     def pending(self, store: Store) -> dict[str, float]:

@@ -86,7 +86,7 @@ class PromptModel:
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
     def log_probs(self, logits: Tensor) -> Tensor:  # [..., V]
-        """Of logits before they are capped."""
+        """Log-probabilities from logits that are not capped yet."""
         if self.softcap is not None:
             logits = torch.tanh(logits / self.softcap) * self.softcap
         return logits.log_softmax(-1)

@@ -165,7 +165,7 @@ def _head_cell(value: float, steepest: float) -> HeadCell:
 
 
 def _row(shown: AblationView, item: ScoredItem, asked: AskedHead, off: str) -> html.Tr:
-    """Of one way of switching the head off; only the row of the chosen way is seen."""
+    """The row for one way of switching the head off; only the row of the chosen way is seen."""
     cell = (shown.card.layers.index(asked.head.layer), asked.head.head)
     value = _values(shown.result, item, off)
     half = margin(shown.result, item.name, off, cell)

@@ -17,7 +17,7 @@ from dashboard.maps.packing import pack
 
 
 def numbers(shown: AgreementView) -> bytes:
-    """Of the two results on the page."""
+    """The numbers of the two results on the page."""
     comparisons = comparisons_of(shown, "mean")
     contents = {
         **asdict(facts(shown)),

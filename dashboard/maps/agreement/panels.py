@@ -79,7 +79,7 @@ def _worst(scores: Scores, items: list[str]) -> npt.NDArray[np.int8]:  # [layer,
 
 
 def colour(code: int, palette: Colours) -> str:
-    """Of a class."""
+    """The colour of a class."""
     return palette.of(TONES[code]) if code in TONES else palette.empty
 
 

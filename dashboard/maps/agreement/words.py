@@ -31,7 +31,7 @@ class AgreementFacts:
 
 
 def facts(shown: AgreementView) -> AgreementFacts:
-    """Of what is on the page."""
+    """The facts about what is on the page."""
     two = sides(shown)
     samples = two.cause.samples if has_samples(shown) else ""
     return AgreementFacts(shown.card.id, two.what.title, two.whether.title, two.label, two.cause, samples)

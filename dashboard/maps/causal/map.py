@@ -152,7 +152,7 @@ class CausalMap(Map[CausalState]):
         return trial.warning(shown)
 
     def shares(self, shown: CausalView, palette: Colours) -> Sequence[ShareTable]:
-        """Of each role."""
+        """The share of heads with each role."""
         return share_tables(shown.result, shown.state, palette)
 
     def said(self, shown: CausalView) -> list[Said]:
@@ -168,7 +168,7 @@ class CausalMap(Map[CausalState]):
         return SECTIONS
 
     def contents(self, shown: CausalView, width: int, dark: bool) -> Mapping[str, Content]:
-        """Of the tasks on the page."""
+        """The sections' contents for the tasks on the page."""
         return contents(shown, width, dark)
 
     def absent(self, card: ModelCard, state: CausalState) -> list[Any]:

@@ -24,7 +24,7 @@ PROMPT_COLUMNS = ("mean", "always", "any")  # of the preview
 
 
 def numbers(shown: MapView[CausalState]) -> bytes:
-    """Of the tasks and seeds on the page."""
+    """The numbers of the tasks and seeds on the page."""
     tasks = shown_tasks(shown.result, shown.state)
     columns = shown_columns(shown.result, CausalState(seed=shown.state.seed))
     wording = {

@@ -29,7 +29,7 @@ class CausalFacts:
 
 
 def facts(shown: CausalView) -> CausalFacts:
-    """Of the result on the page."""
+    """The facts about the result on the page."""
     return CausalFacts(shown.card.id, _example(shown), _seeds(shown))
 
 

@@ -272,7 +272,7 @@ class FunctionMap(Map[FunctionState]):
         return legend.SECTIONS
 
     def contents(self, shown: FunctionView, width: int, dark: bool) -> Mapping[str, Content]:
-        """Of the panels on the page."""
+        """The sections' contents for the panels on the page."""
         return legend.contents(shown, dark)
 
     def head_part(self, asked: AskedHead, shown: FunctionView | None) -> HeadPart | None:

@@ -27,7 +27,7 @@ Table = npt.NDArray[np.float64]  # [row, column]
 
 
 def numbers(shown: MapView[FunctionState]) -> bytes:
-    """Of the result on the page."""
+    """The numbers of the result on the page."""
     wording = {**asdict(facts(shown)), "reasons": [reason.words for reason in Missing]}
     wording["reason_words"] = [missing_words(shown, reason) for reason in Missing]
     return _packed(shown.map.name, shown.result, json.dumps(wording))
@@ -35,7 +35,7 @@ def numbers(shown: MapView[FunctionState]) -> bytes:
 
 @cached(8)
 def _packed(name: str, scores: Scores, wording: str) -> bytes:
-    """Of the applicable relations; arrays run over relations, kinds, layers and heads."""
+    """The applicable relations; arrays run over relations, kinds, layers and heads."""
     items = scores.items()
     card = scores.provenance.model
     contents: JsonObject = {
@@ -82,7 +82,7 @@ def _doubts(labels: Labels) -> npt.NDArray[np.float64]:  # [item, kind, layer, h
 
 
 def _coded(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.intp], list[Table]]:
-    """Of values [item, ..., column] a code for each, and for each item the table of its distinct rows."""
+    """A code for each of the values [item, ..., column], and for each item the table of its distinct rows."""
     codes, tables = [], []
     for of_item in values:
         flat = np.nan_to_num(of_item.reshape(-1, of_item.shape[-1]), nan=-1.0)

@@ -14,7 +14,7 @@ HEIGHT = 340  # pixels
 
 
 def best_scores(scores: Scores, items: Sequence[str], kinds: Sequence[str]) -> Floats:  # [layer, head]
-    """Of each head the highest score for some relations."""
+    """For each head the highest score for some relations."""
     best = reduced(scores, items, "any", kinds).sel(sample=ONLY_SAMPLE)
     return np.asarray(best.values, dtype=np.float64)
 

@@ -22,7 +22,7 @@ class FunctionFacts:
 
 
 def facts(shown: MapView[FunctionState]) -> FunctionFacts:
-    """Of the result on the page."""
+    """The facts about the result on the page."""
     carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
     return FunctionFacts(shown.card.id, basis_of(shown.whole.provenance).about, carriers, _not_yet(shown))
 

@@ -112,7 +112,7 @@ class _Ranking:
 
     @classmethod
     def of(cls, inputs: Inputs, asked: Sequence[HeadRelation], count: int) -> "_Ranking":
-        """The ranking of one head before any token; through a basis of what the head can write where that saves work."""
+        """One head before any token; through a basis of what the head can write where that saves work."""
         query, layer, head = inputs.query, asked[0].layer, asked[0].head
         members = torch.cat([query.members[one.relation] for one in asked]).to(inputs.heads.device)
         signs = [torch.full((len(query.members[one.relation]), 1), 1.0 - 2.0 * one.way) for one in asked]

@@ -4,7 +4,9 @@ Scores are codes into tables of exact numbers, one per relation, so that `score 
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,13 +53,18 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     }
     if not items:
         return pack({**contents, "missing": int(no_category(scores))}, {})
+    return pack(contents, _arrays(scores, items))
+
+
+def _arrays(scores: Scores, items: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """Scores with their intervals, what speaks against them, and why some are missing."""
     names = [item.name for item in scores.provenance.items]
     at = np.array([names.index(item) for item in items])
     labels = labels_of(scores).at(at)
     score, rows = _coded(np.stack([labels.score, labels.low, labels.high], axis=-1))
     doubt, doubts = _coded(_doubts(labels))
     missing = scores.missing.sel(item=items, sample=ONLY_SAMPLE).values.astype(np.uint8)
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "score": fewest_bytes(score),
         "rows": np.array([len(table) for table in rows], np.uint16),
         "table": np.concatenate(rows),
@@ -67,7 +74,7 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     }
     if missing.any():
         arrays["missing"] = missing
-    return pack(contents, arrays)
+    return arrays
 
 
 def _about(scores: Scores, name: str) -> JsonObject:

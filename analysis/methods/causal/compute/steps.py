@@ -157,7 +157,7 @@ class _UntouchedAnswers:
     targets: list[int]  # how many there are
 
     def summary(self, chosen: Sequence[int]) -> _Summary:
-        """Summary of some items: the share that is entirely right, and the mean NLL of all target tokens, as in a fit."""
+        """For some items, the share that is entirely right, and the mean NLL of all target tokens, as in a fit."""
         accuracy = np.mean([self.right[index] for index in chosen])
         nll = [self.nll[index] for index in chosen]
         targets = [self.targets[index] for index in chosen]

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from analysis.errors import HeadAtlasError, SettingError
 from analysis.jobs.cluster import STEP_LIMIT
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store, cache_folder
 from dashboard.access import Access
@@ -28,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
         _check(options)
         access = Access.of(options.host, options.auth_file, options.public_url)
         store = Store(cache_folder() / "store")
-        engine = Engine(store, Place(options.scheduler, options.device, options.models, options.step_limit))
+        engine = Engine(store, WorkerConfig(options.scheduler, options.device, options.models, options.step_limit))
         engine.start()
     except HeadAtlasError as error:
         print(f"error: {error}\nhint:  {error.hint}", file=sys.stderr)

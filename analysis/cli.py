@@ -27,9 +27,9 @@ from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
 from analysis.models import builtin
-from analysis.models.card import HeadId
+from analysis.models.card import HeadId, ModelCard
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.output import checked_path, write_files
@@ -41,7 +41,7 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, results_of
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
@@ -257,7 +257,7 @@ def _computed(
     return scores, stored
 
 
-def _closing_line(facts: Data) -> str:
+def _closing_line(facts: JsonObject) -> str:
     written = f"written to {facts['out']}, " if facts["out"] else ""
     verb = "found in" if facts["from_store"] else "kept in"
     return f"{facts['seconds']:.1f} s; {written}{verb} the store {facts['store']}"
@@ -275,7 +275,7 @@ def _write(path: Path, method: Method, scores: Scores) -> None:
 def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     wanted = HeadId.parse(options.head)
     chosen = [method for method in methods.METHODS if method.by_default]
-    settings: Data = {}
+    settings: JsonObject = {}
     for method in chosen:
         fields = tuple(name for name in method.commands[0].fields if name != "layers")
         settings |= chosen_settings(options, method, Command("head", "", fields))
@@ -292,16 +292,22 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     card = results[chosen[0]].provenance.model
     head = card.check(wanted)
     if not options.json:
-        lines = [f"{head} of {card.id} {card.revision[:12]}"]
-        by_name = {method.name: scores for method, scores in results.items()}
-        lines += ["", *(finding.text for finding in findings_of(by_name, head))]
-        for method, scores in results.items():
-            lines += ["", *method.head_text(scores, head)]
-        return "\n".join(line.rstrip() for line in lines)
+        return _head_text(card, head, results)
     data = {"model": card.to_dict(), "head": str(head), "heads": len(card.layers) * card.heads}
     for method, scores in results.items():
         data |= method.head(scores, head)
     return json.dumps(data)
+
+
+def _head_text(card: ModelCard, head: HeadId, results: dict[Method, Scores]) -> str:
+    """What all results say about a head: findings first, then each method's own lines."""
+    by_name = {method.name: scores for method, scores in results.items()}
+    lines = [f"{head} of {card.id} {card.revision[:12]}", ""]
+    for finding in findings_of(by_name, head):
+        lines.append(finding.text)
+    for method, scores in results.items():
+        lines += ["", *method.head_text(scores, head)]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _finished(model: str, head: HeadId, chosen: list[Method], store: Store) -> dict[Method, Scores]:
@@ -360,13 +366,19 @@ def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _models(options: argparse.Namespace, progress: ShownProgress) -> str:
+    cards: dict[tuple[str, str], ModelCard] = {}
+    results: Counter[str] = Counter()
+    for result in shipped():
+        card = result.scores.provenance.model
+        cards[card.id, card.fingerprint] = card
+        results[card.fingerprint] += 1
     with closing(Store(cache_folder() / "store")) as store:
-        ours = [result.scores.provenance.model for result in shipped()]
-        cards = {(card.id, card.fingerprint): card for card in (*ours, *stored_models(store))}
-        results = Counter(card.fingerprint for card in ours)
-        results.update(key.split("/")[1] for key in store.names("result/"))
+        for card in stored_models(store):
+            cards[card.id, card.fingerprint] = card
+        for key in store.names("result/"):
+            results[key.split("/")[1]] += 1
     names = {card.id for card in cards.values()}
-    data: list[Data] = []
+    data: list[JsonObject] = []
     for card in cards.values():
         data.append({**card.to_dict(), "results": results[card.fingerprint]})
     for name in (builtin.ID, *fetched_models(cache_folder()), *cached_models()):
@@ -415,7 +427,7 @@ def _change_set(options: argparse.Namespace, catalogue: Catalogue, one: OwnSet) 
             write_files(files)
 
 
-def _set_data(one: OwnSet) -> Data:
+def _set_data(one: OwnSet) -> JsonObject:
     names = [item.name for item in one.items]
     return {"id": one.id, "name": one.name, "hidden": one.hidden, "relations": names, "models": list(one.models)}
 

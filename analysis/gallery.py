@@ -18,8 +18,8 @@ from pathlib import Path
 from analysis import methods
 from analysis.errors import DamagedFile, HeadAtlasError, ModelError, SettingError, StoreError
 from analysis.methods.method import Method
-from analysis.methods.pairs_file import ENDING as PAIRS_ENDING
 from analysis.progress import Progress, ShownProgress, silent
+from analysis.relations.pairs_file import ENDING as PAIRS_ENDING
 from analysis.results.store import cache_folder
 
 _DATA = Path(__file__).parent / "data"

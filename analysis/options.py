@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from analysis.data.files import OwnFile
 from analysis.methods.method import Command, Method
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.settings import hints_of
 
 
@@ -28,9 +28,9 @@ def add_options(parser: argparse.ArgumentParser, method: Method, command: Comman
         parser.add_argument(f"--{option}", action="store_true", help=argparse.SUPPRESS)
 
 
-def chosen_settings(options: argparse.Namespace, method: Method, command: Command) -> Data:
+def chosen_settings(options: argparse.Namespace, method: Method, command: Command) -> JsonObject:
     """The settings that the options ask for, with files read; what was not chosen is left out."""
-    values: Data = {}
+    values: JsonObject = {}
     for name in command.fields:
         value = getattr(options, name)
         if value is not None:
@@ -71,7 +71,7 @@ def _add(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
         words = f"do not {_help(field)}" if negated else _help(field)
         parser.add_argument(flag, dest=name, action=action, default=None, help=words)
         return
-    settings: Data = {"dest": name, "help": _help(field), "default": None}
+    settings: JsonObject = {"dest": name, "help": _help(field), "default": None}
     settings["metavar"] = shown["metavar"] or "N"
     if shown["ranges"]:
         settings["type"] = layer_ranges

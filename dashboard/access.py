@@ -165,7 +165,7 @@ def read_public_url(text: str) -> str:
     except ValueError:
         url = urlsplit("")
     if url.scheme not in {"http", "https"} or not url.hostname or url.path.strip("/") or url.query or url.username:
-        raise SettingError(f"--public-url {text[:200]!r} is no address", "Write it like https://atlas.example.org")
+        raise SettingError(f"--public-url {text[:200]!r} is not a valid URL", "Write it like https://atlas.example.org")
     return f"{url.scheme}://{url.netloc}"
 
 

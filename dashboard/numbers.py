@@ -8,7 +8,7 @@ from dashboard.view import View
 
 
 def numbers_of(view: View) -> bytes | None:
-    """Of the map on the page; None where there is no result."""
+    """The numbers of the map on the page; None where there is no result."""
     return view.map.numbers(view.shown) if view.shown is not None else None
 
 

@@ -7,14 +7,14 @@ from analysis.data import relations
 from analysis.data.relations import WordPair
 from analysis.errors import RelationError
 from analysis.jobs.engine import Engine
-from analysis.methods.head_pairs import HeadPairs
-from analysis.methods.pairs_file import shipped_pairs
-from analysis.methods.relation_comparison import default_method
-from analysis.methods.relation_pairs import HeadPairsStep, relation_method, settings_of
-from analysis.methods.relation_settings import relation_of
 from analysis.models.card import HeadId, ModelCard
+from analysis.relations.comparison import default_method
+from analysis.relations.head_pairs import HeadPairs
+from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
+from analysis.relations.pairs_file import shipped_pairs
+from analysis.relations.settings import relation_of
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data, ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
 
 
@@ -27,7 +27,7 @@ class PairsQuestion:
     kind: str
     method: str = ""  # that of the map that holds when left out
     sample: str = ""  # its first one when left out
-    result: str = ""  # of several results the one that goes first, as its link names it
+    result: str = ""  # which result to prefer if there are several, as its link names it
     own: str = ""  # the set that the relation belongs to, if somebody brought it
 
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:
@@ -46,7 +46,7 @@ class PairsQuestion:
         wanted = method.settings.model_validate(settings)
         return HeadPairsStep.of(method.plan(card, wanted), head, self.kind, self.sample)
 
-    def _relation(self, card: ModelCard, scores: Scores | None, catalogue: Catalogue, engine: Engine) -> Data:
+    def _relation(self, card: ModelCard, scores: Scores | None, catalogue: Catalogue, engine: Engine) -> JsonObject:
         """The settings that choose the relation: a name, or the file that a job brought."""
         if self.relation in relations.builtin():
             return {"relations": [self.relation]}
@@ -58,7 +58,7 @@ class PairsQuestion:
         raise RelationError(f"there is no relation {self.relation[:80]!r} in this map", f"Built in: {names}.")
 
 
-def _file(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> Data:
+def _file(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> JsonObject:
     """The file of one's own relation."""
     return {"name": f"{item.name}.json", "content": json.dumps(own_pairs(catalogue, engine, item))}
 

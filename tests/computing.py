@@ -13,11 +13,11 @@ from analysis.jobs.request import Request, make_request
 from analysis.methods import method
 from analysis.methods.function.plan import FunctionPlan
 from analysis.methods.method import Plan
-from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import silent
+from analysis.relations.settings import default_ks
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 

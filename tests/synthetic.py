@@ -11,9 +11,9 @@ from analysis.methods.causal.fits import FittedGates
 from analysis.methods.causal.plan import curves_of
 from analysis.methods.causal.result import TASK, TaskRecord, TaskResult, Untouched, causal_scores, settled_share
 from analysis.methods.causal.settings import GateSettings
-from analysis.methods.relation_layer import scores_of_hits
 from analysis.methods.salience.tokens import VERSION as SALIENCE_VERSION
 from analysis.models.card import ModelCard
+from analysis.relations.layer import scores_of_hits
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import Scores
 from analysis.results.shipped import shipped_scores

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
-from analysis.methods.relation_agreement import agreement, correlation, label_counts
-from analysis.methods.relation_comparison import compared_text
-from analysis.methods.relation_layer import RelationLayer, scores_of_layers
+from analysis.relations.agreement import agreement, correlation, label_counts
+from analysis.relations.comparison import compared_text
+from analysis.relations.layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE
 from analysis.results.shipped import shipped_scores
@@ -60,7 +60,7 @@ def test_labels_that_both_have():
     reference[0, 1, 1, 1, 0] = 20
     counts = label_counts(scores_of(quick), scores_of(reference, beyond=0.9, control=0.1))
     assert (counts.quick, counts.reference, counts.shared, counts.solid) == (2, 3, 1, 3)
-    assert (counts.found, counts.right) == (1 / 3, 1 / 2)
+    assert (counts.recall, counts.precision) == (1 / 3, 1 / 2)
     assert label_counts(scores_of(quick), scores_of(reference, beyond=0.4)).solid == 0
     assert label_counts(scores_of(quick), scores_of(reference, control=0.2)).solid == 0
 

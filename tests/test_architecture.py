@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -98,13 +99,52 @@ def test_what_is_no_sentence_is_found(docstring):
 
 # ---- Nothing knows a method or a map by its name but its own package -------------------------------------------------
 
-LISTS = {"analysis/methods/__init__.py", "dashboard/maps/__init__.py"}
+NAMES = {each.name for each in (*METHODS, *MAPS)}
+LISTS = {"analysis/methods/__init__.py": "analysis.methods", "dashboard/maps/__init__.py": "dashboard.maps"}
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")  # of text, snake_case and CamelCase
+
+# Where a word that is also a name stands for something else. An import of the package is found all the same.
 OTHER_MEANINGS = {
-    ("dashboard/maps/columns.py", "function"),  # AG Grid's word for a formatter
-    ("dashboard/maps/agreement/words.py", "causal"),  # what a head is that matters, by whichever method
+    ("analysis/cli.py", "agreement"): "the command that compares two methods' labels",
+    ("analysis/compute/*", "causal"): "a class of transformers: AutoModelForCausalLM",
+    ("analysis/compute/layered/*", "running"): "the model that runs, in messages",
+    ("analysis/data/questions.py", "agreement"): "of subject and verb",
+    ("analysis/jobs/*", "running"): "a job's state",
+    ("analysis/methods/ablation/settings.py", "running"): "the model that runs, in a description",
+    ("analysis/methods/behaviour/compute/runs.py", "running"): "the model that runs, in a message",
+    ("analysis/methods/causal/method.py", "behaviour"): "what a model does, in a help text",
+    ("analysis/methods/causal/*", "running"): "a fit that is not finished",
+    ("analysis/methods/causal/*", "agreement"): "of two fits of one task",
+    ("analysis/methods/context/method.py", "function"): "the title under which the function map offers it",
+    ("analysis/methods/running/method.py", "function"): "the title under which the function map offers it",
+    ("analysis/relations/*", "agreement"): "of two results about relations",
+    ("analysis/relations/*", "running"): "the model that runs, in a report",
+    ("analysis/models/checkpoint.py", "function"): "a key of config.json: activation_function",
+    ("analysis/models/gguf.py", "causal"): "a class of transformers: AutoModelForCausalLM",
+    ("analysis/models/gguf.py", "context"): "a key of GGUF files: context_length",
+    ("analysis/prompt/*", "ablation"): "of one head in one prompt",
+    ("analysis/results/agreement.py", "agreement"): "of any two methods; the name that the map takes from here",
+    ("analysis/results/agreement.py", "causal"): "what a head is that matters, by whichever method",
+    ("analysis/results/catalogue.py", "running"): "a score that is still being computed",
+    ("analysis/results/quantities.py", "agreement"): "of any two methods, as a type and a module",
+    ("analysis/results/scores.py", "running"): "a score that is still being computed",
+    ("dashboard/cache.py", "function"): "Python's own",
+    ("dashboard/maps/agreement/*", "causal"): "what a head is that matters, by whichever method",
+    ("dashboard/maps/causal/*", "agreement"): "of two fits of one task",
+    ("dashboard/maps/causal/*", "running"): "a fit that is not finished, and the model that runs",
+    ("dashboard/maps/function/*", "agreement"): "of two results about relations",
+    ("dashboard/maps/function/*", "running"): "the model that runs, in help texts",
+    ("dashboard/page/callbacks.py", "function"): "a class of Dash: ClientsideFunction",
+    ("dashboard/page/workshop.py", "running"): "a job's state",
+    ("dashboard/web/api.py", "ablation"): "of one head in one prompt",
+    ("dashboard/web/api.py", "agreement"): "the address that compares two methods' labels",
+    ("dashboard/web/*", "running"): "asyncio.get_running_loop",
 }
-NAMES = sorted({each.name for each in (*METHODS, *MAPS)})
-WORDS = {"running", "agreement"}  # a job's state, a comparison by the command line: of these only imports are looked at
+
+
+def product_modules():
+    """All Python files of the product."""
+    return [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py"), ROOT / "app.py"]
 
 
 def names_in(path):
@@ -119,30 +159,202 @@ def names_in(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def texts_in(tree):
+    """All strings and identifiers of a module but its docstrings."""
+    docstrings = set()
+    for node in ast.walk(tree):
+        for statement in node.body if isinstance(getattr(node, "body", None), list) else []:
+            if isinstance(statement, ast.Expr):
+                docstrings.add(statement.value)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node in docstrings:
+            continue
+        for _, value in ast.iter_fields(node):
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, bytes):
+                    yield text.decode("latin-1")
+                if isinstance(text, str):
+                    yield text
+
+
+def names_among(text):
+    """The names of methods and maps among the words of a text."""
+    return {word.lower() for word in WORD.findall(text)} & NAMES
+
+
+def imports_in(tree, place):
+    """(module, name) of everything that is imported, relative imports resolved; the name is empty for whole modules."""
+    folder = place.split("/")[:-1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            parents = folder[: len(folder) - node.level + 1] if node.level else []
+            module = ".".join([*parents, *([node.module] if node.module else [])])
+            yield from ((module, alias.name) for alias in node.names)
+
+
+def is_forbidden(module, name, place):
+    """Whether an import reaches into another method's or map's package, or takes one of them from the list."""
+    for file, package in LISTS.items():
+        if module == package:
+            return bool(name) and name not in offered_by(file)
+        inside = module.removeprefix(f"{package}.").split(".")[0]
+        if module.startswith(f"{package}.") and inside in NAMES:
+            return not is_own(place, inside)
+    return False
+
+
+def is_own(place, name):
+    """Whether the importing module belongs to the method or the map of that name."""
+    return place.startswith((f"analysis/methods/{name}/", f"dashboard/maps/{name}/"))
+
+
+def offered_by(file):
+    """What a list's module offers: its functions, the list itself, the base type and the general modules beside it."""
+    defined = {node.name for node in ast.parse((ROOT / file).read_text()).body if isinstance(node, ast.FunctionDef)}
+    beside = {path.stem for path in (ROOT / file).parent.glob("*.py")}
+    return defined | beside | {"METHODS", "MAPS", "Method", "Map"}
+
+
+def named_in(source, place):
+    """(word, where it stands) for every method or map that a module names although it is not its own."""
+    if place in LISTS:
+        return
+    tree = ast.parse(source)
+    for module, name in imports_in(tree, place):
+        if is_forbidden(module, name, place):
+            yield "import", f"{module} {name}"
+    for text in texts_in(tree):
+        for word in names_among(text):
+            if not is_own(place, word):
+                yield word, text
+
+
+def exemption(place, word):
+    """The pair of the table that lets a file have a word."""
+    for file, exempted in OTHER_MEANINGS:
+        if word == exempted and fnmatch(place, file):
+            return file, exempted
+    return None
+
+
 def test_no_module_names_a_method_or_map_but_its_own_package():
-    """Neither as a string nor as an import: a new kind of evidence is a package and a line of a list."""
-    named = []
-    for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py"), ROOT / "app.py"]:
+    """Neither as a word of a string or identifier nor as an import, and no exemption is left that nothing needs."""
+    named, needed = [], set()
+    for path in product_modules():
         place = str(path.relative_to(ROOT))
-        for known in NAMES:
-            own = (f"analysis/methods/{known}/", f"dashboard/maps/{known}/")
-            if place in LISTS or place.startswith(own):
-                continue
-            packages = (f"analysis.methods.{known}", f"dashboard.maps.{known}")
-            for name in names_in(path):
-                imported = any(name == package or name.startswith(f"{package}.") for package in packages)
-                said = name.split("/")[0] == known and known not in WORDS  # "name/…": the key of a number
-                if (said or imported) and (place, name) not in OTHER_MEANINGS:
-                    named.append((place, name))
+        for word, text in named_in(path.read_text(), place):
+            exempted = exemption(place, word)
+            if exempted is None:
+                named.append((place, word, text))
+            needed.add(exempted)
     assert named == []
+    assert set(OTHER_MEANINGS) - needed == set()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'view == "running"',
+        'view = "view=causal"',
+        'words = f"causal {y}"',
+        'key = "result/causal/"',
+        'key = b"causal"',
+        'title = "The Function map"',
+        'if "is_causal" in names: ...',
+        "m.is_causal",
+        "MAPS.CausalMap",
+        "def causal(): ...",
+        "class SalienceThing: ...",
+        "plan(ablation=3)",
+        "def plan(ablation): ...",
+        "CAUSAL_ITEMS = 3",
+        "global running",
+        "match m:\n    case Thing(behaviour=1): ...",
+        "import analysis.methods.running.plan",
+        "import analysis.methods.running as plain",
+        "from analysis.methods import CausalMethod",
+        "from analysis.methods import Sequence",
+        "from dashboard.maps import FunctionMap as First",
+        "from dashboard.maps.agreement import words",
+    ],
+)
+def test_a_name_is_found_wherever_it_is_planted(source):
+    """As a string, a part of one, an identifier, an argument, an import, in every way of writing it."""
+    assert list(named_in(source, "dashboard/page/planted.py"))
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("from .running import plan", "analysis/methods/planted.py"),
+        ("from . import running", "analysis/methods/planted.py"),
+        ("from ..causal.map import CausalMap", "dashboard/maps/planted/map.py"),
+        ("from ..maps.causal import numbers", "dashboard/page/planted.py"),
+        ("from analysis.methods.running import plan", "analysis/jobs/engine.py"),
+    ],
+)
+def test_an_import_is_found_under_its_full_name(source, place):
+    """Relative imports are resolved, and a file in which the word means something else may not import the package."""
+    assert "import" in [word for word, _ in named_in(source, place)]
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ('"""The causal map."""', "dashboard/view.py"),
+        ('def plan():\n    """Of the causal map."""', "dashboard/view.py"),
+        ("# causal", "dashboard/view.py"),
+        ('words = "functional causes"', "dashboard/view.py"),
+        ("from analysis.methods import METHODS, method, names", "dashboard/view.py"),
+        ("from .plan import CausalPlan", "analysis/methods/causal/method.py"),
+        ("from analysis.methods.causal import plan", "dashboard/maps/causal/map.py"),
+    ],
+)
+def test_other_words_and_the_package_itself_are_not_found(source, place):
+    """Docstrings, comments, words that only begin alike, the lists' functions, and a method's own modules."""
+    assert list(named_in(source, place)) == []
+
+
+GENERAL_MAP_SCRIPTS = ("palette", "panels", "plain", "plain_card", "steps", "text", "unpacking")
+COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*|\s//\s[^\n]*", re.DOTALL | re.MULTILINE)
+SCRIPT_MEANINGS = {
+    ("heat.mjs", "context"): "of a canvas",
+    ("sheet.mjs", "context"): "of a canvas",
+    ("prompt_page.mjs", "running"): "the model runs, in a message",
+}
+KEYWORD = re.compile(r"\bfunction\b(?=\*?\s+\w|\s*\()|typeof [^;)]+? [=!]== \"function\"")
+
+
+def named_in_script(source):
+    """The names of methods and maps in a script, but for its comments and the language's own `function`."""
+    return names_among(KEYWORD.sub("", COMMENT.sub("", source)))
 
 
 def test_no_script_names_a_method_or_map():
     """What the browser shows of a map, it is told."""
-    words = re.compile(rf"[\"'`]({'|'.join(sorted(set(NAMES) - WORDS))})[\"'`]")
-    for path in (ROOT / "assets" / "atlas").glob("*.mjs"):
-        source = re.sub(r"typeof [^;)]+? [=!]== \"function\"", "", path.read_text())
-        assert not words.search(source), path.name
+    folder = ROOT / "assets" / "atlas"
+    general = [*folder.glob("*.mjs"), *(folder / "maps" / f"{name}.mjs" for name in GENERAL_MAP_SCRIPTS)]
+    named = {(path.name, word) for path in general for word in named_in_script(path.read_text())}
+    assert named == set(SCRIPT_MEANINGS)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'view === "causal"',
+        "`view=causal`",
+        "state.isCausal",
+        "const { agreement } = maps;",
+        'OWN["function"]',
+        'import { viewOf } from "./maps/salience.mjs";',
+    ],
+)
+def test_a_name_is_found_wherever_it_is_planted_in_a_script(source):
+    """As a string, a part of one, an identifier, an import; comments and the keyword are passed over."""
+    assert named_in_script(source)
+    assert not named_in_script("/** The causal map. */\n// causal\nfunction* all() {} // causal")
 
 
 def test_no_general_script_reads_a_maps_settings_or_has_its_colours():
@@ -185,7 +397,7 @@ def types_in(source):
 def test_no_two_modules_define_a_type_of_the_same_name():
     """A class or type alias that two modules want is defined once for both, or has a longer name in each."""
     places = {}
-    for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py"), ROOT / "app.py"]:
+    for path in product_modules():
         for name in types_in(path.read_text()):
             places.setdefault(name, []).append(str(path.relative_to(ROOT)))
     assert len(places) > 200

@@ -15,7 +15,7 @@ from analysis.jobs.request import make_request
 from analysis.methods.causal.compute.steps import CausalWorker
 from analysis.methods.causal.contrast import ContrastPlan
 from analysis.methods.causal.fits import LIMIT, Fit
-from analysis.methods.causal.plan import GateStep, TaskPlan
+from analysis.methods.causal.plan import GateStep, TaskPlan, fit_so_far
 from analysis.methods.causal.report import causal_data, causal_text, shares
 from analysis.methods.causal.result import record_of
 from analysis.methods.causal.settings import GateSettings
@@ -201,6 +201,26 @@ def test_a_damaged_fit_starts_again(built, checkpoint, store):
     store.put(step.key, b"not a fit")
     (again,) = [step for step in fewer.ready(store) if step.what == "fit"]
     assert again.content == b""
+
+
+def test_a_fit_under_way_is_parsed_once_however_often_it_is_asked_for(checkpoint, store, monkeypatch):
+    """What is left, what comes next and how much work that is are answered from one reading of the same content."""
+    plan = TaskPlan(checkpoint.card, (built_task(),), 1, SETTINGS)
+    fit = Fit.begin((0,), len(plan.card.layers), plan.card.heads)
+    store.put(plan.fit_name(plan.tasks[0], (0,)), fit.to_bytes())
+    contents = []
+
+    def counted(content, parse=Fit.from_bytes):
+        contents.append(content)
+        return parse(content)
+
+    monkeypatch.setattr(Fit, "from_bytes", counted)
+    fit_so_far.cache_clear()
+    plan.left(store)
+    plan.pending(store)
+    plan.ready(store)
+    plan.assembled(store, "cpu")
+    assert contents == [fit.to_bytes()]
 
 
 def built_contrast():

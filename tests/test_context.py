@@ -15,10 +15,10 @@ from analysis.jobs.request import make_request
 from analysis.methods import method
 from analysis.methods.context.compute import context_inputs
 from analysis.methods.context.settings import TEMPLATES, sides
-from analysis.methods.relation_settings import default_ks
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import silent
+from analysis.relations.settings import default_ks
 from tests import tiny_models
 from tests.test_families import blocks, part
 

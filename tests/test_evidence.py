@@ -11,8 +11,8 @@ import pytest
 from analysis import cli
 from analysis.errors import SettingError
 from analysis.methods import method
-from analysis.methods.pairs_file import shipped_hits
 from analysis.models.card import HeadId
+from analysis.relations.pairs_file import shipped_hits
 from analysis.results.agreement import BOTH, WORDS, agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from analysis.compute.hits import HitCounter, Inputs, Query, counter, counting, unembedding
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
-from analysis.methods.relation_settings import default_ks
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
+from analysis.relations.settings import default_ks
 from tests import tiny_models
 from tests.computing import count_hits, function_plan, function_scores
 from tests.hand_made import HandMade, naive_hits

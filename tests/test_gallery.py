@@ -8,10 +8,10 @@ import pytest
 from analysis import errors, gallery
 from analysis.gallery import ENTRIES, GalleryEntry, fetch
 from analysis.methods import METHODS, method
-from analysis.methods.relation_method import RelationMethod
 from analysis.methods.salience.tokens import salient_tokens
 from analysis.models.card import HeadId
 from analysis.models.sources import open_model
+from analysis.relations.method import RelationMethod
 from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store, cache_folder
 from tests.computing import computed, salience

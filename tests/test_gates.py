@@ -12,7 +12,8 @@ from hypothesis.extra import numpy as arrays
 from torch.nn import functional as F
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from analysis.compute.gated_model import GatedModel, attention_outputs
+from analysis.compute.gated_model import GatedModel
+from analysis.compute.loaded_model import attention_outputs
 from analysis.data.prompts import Batch, Encoded, batch_order, batches, within
 from analysis.errors import StoreError
 from analysis.methods.causal.compute.fitting import advance, contrast_and_gradient, loss_and_gradient, untouched

@@ -17,9 +17,9 @@ from analysis.models import builtin as default_model
 from analysis.models import gguf
 from analysis.models.families import BY_MODEL_TYPE
 from analysis.models.gguf_file import GgufFile
+from analysis.models.location import find_model
 from analysis.models.sources import fetched_models, listed_file, listed_models, open_gguf, open_listed, open_model
 from analysis.models.vocabulary import Vocabulary
-from analysis.models.whereabouts import find_model
 from tests import gguf_files
 from tests.tiny_models import LLAMA, Tiny
 

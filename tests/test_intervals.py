@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.methods.relation_labels import copy_like, unspecific
+from analysis.relations.labels import copy_like, unspecific
 from analysis.results.intervals import uncertain, wilson
 
 

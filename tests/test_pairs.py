@@ -13,24 +13,24 @@ from analysis.data.relations import builtin, parse
 from analysis.errors import HeadError, RelationError, SettingError
 from analysis.gallery import ENTRIES
 from analysis.methods import method
-from analysis.methods.head_pairs import HeadPairs
-from analysis.methods.label_pairs import label_pairs, labels_of
-from analysis.methods.pairs_file import from_parquet, shipped_pairs, to_parquet
-from analysis.methods.relation_pairs import (
+from analysis.methods.running.settings import RunningSettings
+from analysis.models import builtin as builtin_model
+from analysis.models.card import HeadId
+from analysis.models.checkpoint import Checkpoint
+from analysis.models.open_model import OpenModel
+from analysis.models.vocabulary import Vocabulary
+from analysis.progress import silent
+from analysis.relations.head_pairs import HeadPairs
+from analysis.relations.label_pairs import label_pairs, labels_of
+from analysis.relations.pairs import (
     HeadPairsStep,
     computed_pairs,
     relation_method,
     relation_methods,
     settings_of,
 )
-from analysis.methods.relation_scores import TAU
-from analysis.methods.running.settings import RunningSettings
-from analysis.models import builtin as builtin_model
-from analysis.models.card import HeadId
-from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
-from analysis.models.vocabulary import Vocabulary
-from analysis.progress import silent
+from analysis.relations.pairs_file import from_parquet, shipped_pairs, to_parquet
+from analysis.relations.scores import TAU
 from analysis.results.shipped import shipped_scores
 from tests.computing import computed, count_hits, function_plan, function_scores
 from tests.hand_made import HandMade

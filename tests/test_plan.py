@@ -12,10 +12,10 @@ from analysis.jobs.request import make_request
 from analysis.methods.function import plan as plans
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.function.settings import FunctionSettings
-from analysis.methods.relation_scores import categories
-from analysis.methods.relation_settings import default_ks
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
+from analysis.relations.scores import categories
+from analysis.relations.settings import default_ks
 from analysis.results.inventory import forget_model, forget_stray_jobs, stored_models
 from analysis.results.scores import Missing
 from tests.computing import function_plan, function_scores, salience

@@ -10,7 +10,7 @@ from analysis.cli import main
 from analysis.errors import HeadError, SettingError
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.prompt import question as question_module
 from analysis.prompt.compute.ablation import each_head_off
 from analysis.prompt.compute.direct import direct_effects

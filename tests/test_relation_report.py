@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.methods import method
-from analysis.methods.relation_frame import relation_frame
-from analysis.methods.relation_method import RelationMethod
-from analysis.methods.relation_report import head_data, head_lines, map_data
 from analysis.models.card import HeadId
+from analysis.relations.frame import relation_frame
+from analysis.relations.method import RelationMethod
+from analysis.relations.report import head_data, head_lines, map_data
 from analysis.results.scores import COLUMNS
 
 HEAD = HeadId(23, 4)

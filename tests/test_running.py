@@ -21,7 +21,6 @@ from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import make_request
-from analysis.methods.relation_settings import default_ks
 from analysis.methods.running.compute import running_inputs
 from analysis.methods.running.compute.reading import RunningHeads
 from analysis.methods.running.method import RunningMethod
@@ -29,6 +28,7 @@ from analysis.methods.running.settings import CARRIERS, RunningSettings
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.progress import silent
+from analysis.relations.settings import default_ks
 from analysis.results.scores import Missing
 from tests import tiny_models
 from tests.computing import computed

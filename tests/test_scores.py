@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import StoreError
-from analysis.methods.relation_layer import scores_of_hits
-from analysis.methods.relation_scores import classified, reduced
 from analysis.models.card import HeadId
+from analysis.relations.layer import scores_of_hits
+from analysis.relations.scores import classified, reduced
 from analysis.results.merging import merge
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import COLUMNS, Missing, Scores, always_of, any_of, part_array

@@ -1,6 +1,7 @@
 """A method that is defined in the tests alone works in the command line and as a job on a real Dask cluster."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from analysis.results.catalogue import Catalogue
 from tests.engine.conftest import engine, models, scheduler  # noqa: F401  # fixtures
 from tests.engine.test_engine import wait
 from tests.toy_method import NAME, ParityMethod
+
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -38,6 +41,16 @@ def test_a_method_is_registered_once(parity):
         methods.register(ParityMethod())
     with pytest.raises(SettingError, match="no method"):
         methods.method("nonsense")
+
+
+def test_no_file_of_the_product_names_it():
+    """Neither code nor data nor style sheets have its name: whatever is seen of it comes from the two lists."""
+    files = [ROOT / "app.py"]
+    for folder in ("analysis", "dashboard", "assets"):
+        files += [path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    assert len(files) > 400
+    naming = [str(path) for path in files if NAME in path.name.lower() or NAME.encode() in path.read_bytes().lower()]
+    assert naming == []
 
 
 def test_its_command_is_there(parity, tiny_folder, tmp_path, monkeypatch, capsys):

@@ -36,8 +36,12 @@ class ParityMap(Map[ParityState]):
         return PlainPanels([panel], threshold="evenness", otherwise="odd")
 
     def head_part(self, asked, shown):
-        """One line."""
-        return HeadPart([html.P("Counted from zero.")]) if shown is not None else None
+        """One line with the head's number, as the method computed it."""
+        if shown is None:
+            return None
+        layer = list(shown.result.score["layer"].values).index(asked.head.layer)
+        value = shown.panels[0].value[layer, asked.head.head]
+        return HeadPart([html.P(f"Counted from zero: evenness {value:.0f}.")])
 
     def columns(self, shown):
         """One."""

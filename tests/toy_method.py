@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from pydantic import Field
 
-from analysis.methods.method import Asked, Command, Method, Tool, digest
+from analysis.methods.method import Command, Method, RequestSummary, Tool, digest
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import DIMS, Missing, Scores
@@ -129,6 +129,6 @@ class ParityMethod(Method):
         """A list, as other methods list their items."""
         return (Tool("parities", "list the parities", parities),)
 
-    def asked(self, settings, card=None) -> Asked:
+    def asked(self, settings, card=None) -> RequestSummary:
         """The shift, where there is one."""
-        return Asked((NAME,), words=f"shifted by {settings.shift}" if settings.shift else "")
+        return RequestSummary((NAME,), words=f"shifted by {settings.shift}" if settings.shift else "")

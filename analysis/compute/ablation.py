@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from analysis.compute.gated_model import attention_layers, attention_outputs, load_model, module_prefix
+from analysis.compute.loaded_model import attention_layers, attention_outputs, load_model, module_prefix
 from analysis.compute.packed_linear import can_pack, pack
 from analysis.compute.readout import Predicted, Readout
 from analysis.compute.untouched_run import Arguments, Halt, KeysAndValues, Recorder, UntouchedRun, cache_name
@@ -155,7 +155,7 @@ class AblatedModel:
         return layout.at_targets(hidden, count)
 
     def _keys_and_values(self, layer: int, arguments: Arguments) -> KeysAndValues:
-        """Of a layer that is called no further."""
+        """Keys and values of a layer whose call ends here."""
         try:
             self._called(layer, {**arguments, cache_name(arguments): Halt()})
         except KeysAndValues as cached:

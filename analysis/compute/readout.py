@@ -62,7 +62,7 @@ class Readout:
         return own, most, total
 
     def _logits(self, rows: Tensor) -> Iterator[tuple[int, Tensor]]:
-        """Of each piece, which begins with the token of that number."""
+        """The logits piece by piece, each with the number of its first token."""
         for start, linear in self._pieces:
             logits = linear(rows)
             logits = logits.to(torch.promote_types(logits.dtype, torch.float32))

@@ -32,7 +32,7 @@ class UntouchedRun:
 
     @property
     def length(self) -> int:
-        """T."""
+        """The number of tokens, T."""
         return self.outputs[0].shape[1]
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from analysis.errors import HeadAtlasError, RelationError, TaskError
 from analysis.settings import Settings, hints
 
+MAX_LINES = 20_000
 MAX_BYTES = 10_000_000  # of a file from a disk; over the network less is taken
 MAX_FILES = 50
 _TASK = ".jsonl"
@@ -56,7 +57,7 @@ def _content(path: Path, error: type[HeadAtlasError]) -> bytes:
     except OSError as problem:
         raise error(f"{path} cannot be read: {problem.strerror}", "Check the path and its permissions.") from problem
     if len(content) > MAX_BYTES:
-        raise error(f"{path.name} is larger than {MAX_BYTES / 1e6:g} MB", "Give at most 20,000 lines.")
+        raise error(f"{path.name} is larger than {MAX_BYTES / 1e6:g} MB", f"Give at most {MAX_LINES:,} lines.")
     return content
 
 

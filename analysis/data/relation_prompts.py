@@ -17,7 +17,7 @@ _STEPS = (7, 13, 23)  # how far behind the question its examples stand in the li
 
 
 def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int) -> list[tuple[WordPair, int]]:
-    """The pairs in which both words are one token, with the target's token; the same as in the function map."""
+    """The pairs in which both words are one token, with the target's token; those that heads are scored for."""
     tokens = vocabulary.single(word for pair in relation.pairs for word in pair)
     kept: dict[tuple[int, int], tuple[WordPair, int]] = {}
     for source, target in relation.pairs:

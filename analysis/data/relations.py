@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from analysis.data.files import MAX_BYTES
+from analysis.data.files import MAX_BYTES, MAX_LINES
 from analysis.errors import RelationError
 
 Category = Literal["algorithmic", "knowledge", "linguistic", "translation", "custom"]
@@ -22,7 +22,7 @@ OWN: Category = "custom"  # of relations that people bring themselves
 
 KKind = Literal["copying", "standard"]
 
-MAX_PAIRS = 20_000
+MAX_PAIRS = MAX_LINES
 MAX_WORD = 100  # characters
 _SHOWN_PROBLEMS = 10
 _FORMULA = re.compile(r"^'*[=+@-]")  # how a word begins that a spreadsheet runs, or that has apostrophes against that
@@ -88,7 +88,7 @@ def _builtin_called(name: str) -> list[Relation]:
 def parse(content: bytes, filename: str) -> Relation:
     """A user's relation from the bytes of a file; `filename` gives its name and says whether it is CSV or JSON."""
     if len(content) > MAX_BYTES:
-        raise RelationError(f"{filename} is larger than {MAX_BYTES / 1e6:g} MB", "Give at most 20,000 pairs.")
+        raise RelationError(f"{filename} is larger than {MAX_BYTES / 1e6:g} MB", f"Give at most {MAX_PAIRS:,} pairs.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Tasks: prompts with the text that should follow; the causal map measures which heads they need."""
+"""Tasks: prompts with the text that should follow."""
 
 import hashlib
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.data import questions
-from analysis.data.files import MAX_BYTES
+from analysis.data.files import MAX_BYTES, MAX_LINES
 from analysis.data.questions import TaskQuestion
 from analysis.errors import TaskError
 
@@ -17,7 +17,7 @@ TRAIN = 1_600  # prompts per kind: no batch of 16 is seen twice within 600 updat
 VALIDATION = 40  # prompts per kind
 HELD_OUT = 5  # one question in five is for validation
 
-MAX_ITEMS = 20_000
+MAX_ITEMS = MAX_LINES
 MIN_ITEMS = 8
 MAX_PROMPT = 4_000  # characters
 MAX_TARGET = 200

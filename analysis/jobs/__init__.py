@@ -1,1 +1,1 @@
-"""What somebody asked for, and the machinery that works it off."""
+"""Requests, jobs, and the engine that runs them."""

@@ -26,8 +26,8 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the steps run."""
+class WorkerConfig:
+    """Which workers run the steps, on which device and for how long."""
 
     scheduler: str = ""  # address of an existing Dask scheduler; empty: a local worker process
     device: str = "auto"
@@ -46,8 +46,8 @@ class NoScheduler(DeviceError):
 class Cluster:
     """A connection to Dask that is made when it is first needed, and again when it broke."""
 
-    def __init__(self, place: Place, stopping: threading.Event) -> None:
-        self._place, self._stopping = place, stopping
+    def __init__(self, config: WorkerConfig, stopping: threading.Event) -> None:
+        self._config, self._stopping = config, stopping
         self._client: Any = None
         self.local: Any = None  # the local cluster, if there is one
         self._last_seen = 0.0  # when the local worker was there
@@ -196,7 +196,7 @@ class Cluster:
         from distributed import Client
 
         dask.config.set({"distributed.scheduler.allowed-failures": DEATHS, "distributed.admin.tick.limit": "60s"})
-        if self._place.scheduler:
+        if self._config.scheduler:
             return self._joined(Client)
         self.local = self._local_cluster()
         return Client(self.local)
@@ -221,8 +221,8 @@ class Cluster:
 
     def _joined(self, client: Any) -> Any:
         try:
-            return client(self._place.scheduler, timeout="20s", name="head-atlas")
+            return client(self._config.scheduler, timeout="20s", name="head-atlas")
         except (OSError, ValueError) as error:
             raise NoScheduler(
-                f"the Dask scheduler {self._place.scheduler} does not answer", "Start it, then try again."
+                f"the Dask scheduler {self._config.scheduler} does not answer", "Start it, then try again."
             ) from error

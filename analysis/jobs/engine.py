@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any
 
 from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError, StoreError, WorkerBusy
-from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, ClusterLost, NoScheduler, Place
-from analysis.jobs.crew import DaskCrew
+from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, ClusterLost, NoScheduler, WorkerConfig
+from analysis.jobs.dask_runner import DaskRunner
 from analysis.jobs.executor import work_off
 from analysis.jobs.job import Job, JobStatus
 from analysis.jobs.journal import Journal
@@ -25,12 +25,12 @@ from analysis.jobs.written_progress import WrittenProgress
 from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import check_files as check_regular
-from analysis.models.whereabouts import OPENING, find_model
+from analysis.models.location import OPENING, find_model
 from analysis.results.provenance import now
 from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
 
-__all__ = ["Engine", "Place"]
+__all__ = ["Engine", "WorkerConfig"]
 
 QUEUE_LIMIT = 20  # jobs that may wait
 ASKED_LIMIT = 4  # questions that may wait for an answer
@@ -48,8 +48,8 @@ class Cancelled(Exception):
 class Engine:
     """Takes requests, works them off in a thread of its own, tells how far they are."""
 
-    def __init__(self, store: Store, place: Place | None = None) -> None:
-        self._store, self._place = store, place or Place()
+    def __init__(self, store: Store, config: WorkerConfig | None = None) -> None:
+        self._store, self._config = store, config or WorkerConfig()
         self._journal = Journal(store)
         self._leases = Leases(store.folder / "leases")
         self._lock = threading.Lock()  # around what people ask for
@@ -59,7 +59,7 @@ class Engine:
         self._unwritten: dict[str, Job] = {}  # ends of jobs that the store has no room for
         self._returns: dict[str, int] = {}  # by job: looks for a scheduler that went away
         self._asked = threading.Semaphore(ASKED_LIMIT)
-        self.cluster = Cluster(self._place, self._stopping)
+        self.cluster = Cluster(self._config, self._stopping)
         self._thread: threading.Thread | None = None
 
     # ---- What others call ------------------------------------------------------------------------------------------
@@ -95,8 +95,8 @@ class Engine:
         """
         request.asked()  # what makes no sense is refused before the model is looked for
         request.check_files()
-        if not self._place.scheduler:
-            folder = find_model(request.model, request.revision, cache_folder(), self._place.models).folder
+        if not self._config.scheduler:
+            folder = find_model(request.model, request.revision, cache_folder(), self._config.models).folder
             if folder is not None:
                 check_regular(folder)
                 request.check_files(folder)
@@ -176,7 +176,7 @@ class Engine:
         if stored is not None:
             return stored
         if self._thread is None or self._stopping.is_set():
-            raise WorkerBusy("nothing is computed here now", "Ask again when the server runs its jobs.")
+            raise WorkerBusy("the engine is not running", "Ask again when the server runs its jobs.")
         if not self._asked.acquire(blocking=False):
             raise WorkerBusy(f"{ASKED_LIMIT} questions are waiting already", "Ask again in a moment.")
         try:
@@ -192,7 +192,7 @@ class Engine:
 
     def _answer(self, card: ModelCard, step: Step, patience: float) -> bytes:
         revision = "" if card.fingerprint.startswith(card.revision) else card.revision
-        source = ModelSource(card.id, revision, str(self._place.models or ""), self._place.device)
+        source = ModelSource(card.id, revision, str(self._config.models or ""), self._config.device)
         key = f"ask-{step.key}-{time.time_ns()}"
         arguments = (source, card.fingerprint, step, patience)
         future = self.cluster.submit(answer, *arguments, key=key, priority=_AT_ONCE)
@@ -346,7 +346,7 @@ class Engine:
         request = self._journal.request(job.id)
         if request is None:
             raise SettingError("the request of this job cannot be read", "Submit it again.")
-        source = ModelSource(request.model, request.revision, str(self._place.models or ""), self._place.device)
+        source = ModelSource(request.model, request.revision, str(self._config.models or ""), self._config.device)
         card = self._opened(job, source)
         asked = {method.name: method.asked(request, card) for method in request.chosen}
         job = job.at(fingerprint=card.fingerprint, asked=asked)
@@ -368,10 +368,10 @@ class Engine:
 
     def _first_stage(self, source: ModelSource) -> str:
         """What opening the model begins with, as far as this machine knows."""
-        if self._place.scheduler:
+        if self._config.scheduler:
             return OPENING
         try:
-            return find_model(source.model, source.revision, cache_folder(), self._place.models).stage
+            return find_model(source.model, source.revision, cache_folder(), self._config.models).stage
         except HeadAtlasError:  # opening it says why
             return OPENING
 
@@ -380,8 +380,8 @@ class Engine:
         names = list(job.asked)
         place = f" ({names.index(method.name) + 1} of {len(names)})" if len(names) > 1 else ""
         progress = WrittenProgress(self._journal, job, plan, self._store, f"{method.title}{place}")
-        with DaskCrew(self, job, source, plan.card.fingerprint, progress) as crew:
-            work_off(plan, self._store, crew, progress.piece_kept)
+        with DaskRunner(self, job, source, plan.card.fingerprint, progress) as runner:
+            work_off(plan, self._store, runner, progress.piece_kept)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))
 
     def next_result(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:
@@ -413,7 +413,7 @@ class Engine:
 
     def _in_time(self, begun: float) -> float:
         """When the wait for a step began; raises when that is too long ago. Time without a worker does not count."""
-        limit = self._place.step_limit
+        limit = self._config.step_limit
         if time.monotonic() - begun <= limit:
             return begun
         if not self.cluster.has_worker():
@@ -443,7 +443,7 @@ def _ended(job: Job, state: JobStatus, message: str, hint: str, stage: str) -> J
 
 
 def _words(error: Exception) -> tuple[str, str]:
-    """What a person is told of an error that nobody foresaw."""
+    """Message and hint for an unexpected error."""
     if type(error).__name__ == "KilledWorker":
         return (
             f"the worker died {DEATHS} times on the same step",

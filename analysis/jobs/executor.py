@@ -1,6 +1,6 @@
 """Working off a plan: the one loop over its steps, whoever does them.
 
-The command line does the steps in its own process, the engine gives them to Dask's workers. Both hand a `Crew` to
+The command line does the steps in its own process, the engine gives them to Dask's workers. Both hand a `StepRunner` to
 `work_off`, which keeps what comes back and asks the plan for more until nothing is left.
 """
 
@@ -10,7 +10,7 @@ from typing import Protocol
 
 from analysis.errors import SettingError, StoreError
 from analysis.methods.method import Method, Plan, Step
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import Progress, silent
 from analysis.results.inventory import add_model
 from analysis.results.scores import Scores
@@ -28,7 +28,7 @@ class Done:
     worker: str = ""  # its address, if it is another process
 
 
-class Crew(Protocol):
+class StepRunner(Protocol):
     """Who does the steps."""
 
     at_once: int  # how many small steps may be joined into one
@@ -48,11 +48,11 @@ _ATTEMPTS = 5  # at putting a result together: stored pieces may turn out to be 
 OnPiece = Callable[[Done, int, int], None]  # a piece that was kept, steps done, steps in all
 
 
-def work_off(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> Scores:
+def work_off(plan: Plan, store: Store, runner: StepRunner, on_piece: OnPiece) -> Scores:
     """Do all that the store does not have, put the whole together, keep it and list the model."""
     device = ""
     for _ in range(_ATTEMPTS):
-        device = _do_steps(plan, store, crew, on_piece) or device
+        device = _do_steps(plan, store, runner, on_piece) or device
         scores = plan.assembled(store, device or "stored steps")
         if scores is not None and plan.left(store) == 0:  # else a stored piece was damaged, and reading it removed it
             if plan.is_whole:
@@ -62,27 +62,27 @@ def work_off(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> Scores:
     raise StoreError("the results of steps keep disappearing from the store", "Check the disk.")
 
 
-def _do_steps(plan: Plan, store: Store, crew: Crew, on_piece: OnPiece) -> str:
+def _do_steps(plan: Plan, store: Store, runner: StepRunner, on_piece: OnPiece) -> str:
     """One step after the other until none is left; says which device computed, or nothing when all was there."""
     device = ""
     total = plan.total
-    _start_ready(plan, store, crew)
-    while crew.busy():
+    _start_ready(plan, store, runner)
+    while runner.busy():
         pieces = 0
-        for done in crew.finished():
+        for done in runner.finished():
             plan.keep(done.step, done.name, done.content, store)
             device = done.device
             pieces += 1
             on_piece(done, total - plan.left(store), total)
         if not pieces:
             raise SettingError("a step returned nothing", "This is a bug in the method.")
-        _start_ready(plan, store, crew)
+        _start_ready(plan, store, runner)
     return device
 
 
-def _start_ready(plan: Plan, store: Store, crew: Crew) -> None:
-    for urgency, step in enumerate(plan.ready(store, crew.at_once)):
-        crew.start(step, -urgency)
+def _start_ready(plan: Plan, store: Store, runner: StepRunner) -> None:
+    for urgency, step in enumerate(plan.ready(store, runner.at_once)):
+        runner.start(step, -urgency)
 
 
 def stored_result(method: Method, plan: Plan, store: Store) -> Scores | None:
@@ -100,7 +100,7 @@ def stored_result(method: Method, plan: Plan, store: Store) -> Scores | None:
 AT_ONCE = 32  # small steps in one, where nobody waits for each of them
 
 
-class OwnProcess:
+class LocalRunner:
     """The steps one after the other, here."""
 
     at_once = AT_ONCE
@@ -139,4 +139,4 @@ def compute(
         if done.step.words:
             progress(done.step.words, count, total)
 
-    return work_off(plan, store, OwnProcess(model, progress), show), False
+    return work_off(plan, store, LocalRunner(model, progress), show), False

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self
 
 from analysis.jobs.request import Request
-from analysis.methods.method import Asked
-from analysis.results.provenance import Data, PlainValues, now
+from analysis.methods.method import RequestSummary
+from analysis.results.provenance import JsonObject, PlainValues, now
 
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ACTIVE: tuple[JobStatus, ...] = ("queued", "running")
@@ -19,7 +19,7 @@ class Job:
     id: str
     model: str
     revision: str = ""
-    asked: Mapping[str, Asked] = field(default_factory=dict)  # by method, in the order in which they are worked off
+    asked: Mapping[str, RequestSummary] = field(default_factory=dict)  # by method, in the order of their work
     state: JobStatus = "queued"
     stage: str = "waiting"
     done: int = 0
@@ -56,7 +56,7 @@ class Job:
         """The same job after a worker did some more steps."""
         return replace(self, workers={**self.workers, worker: self.workers.get(worker, 0) + steps})
 
-    def to_plain(self) -> Data:
+    def to_plain(self) -> JsonObject:
         """Plain values for the store."""
         return asdict(self)
 
@@ -65,5 +65,5 @@ class Job:
         """The inverse of `to_plain`."""
         asked = {}
         for name, of_method in values["asked"].items():
-            asked[name] = Asked(**{**of_method, "items": tuple(of_method["items"])})
+            asked[name] = RequestSummary(**{**of_method, "items": tuple(of_method["items"])})
         return cls(**{**values, "asked": asked, "remarks": tuple(values["remarks"])})

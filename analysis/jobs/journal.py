@@ -7,7 +7,7 @@ from typing import Literal
 
 from analysis.errors import HeadAtlasError
 from analysis.jobs.job import Job
-from analysis.jobs.older import is_older, older_job, older_request
+from analysis.jobs.legacy import is_legacy, legacy_job, legacy_request
 from analysis.jobs.request import Request, read_record
 from analysis.models.card import ModelCard
 from analysis.results.inventory import job_keys
@@ -73,7 +73,7 @@ class Journal:
             return None
         try:
             values = json.loads(content)
-            return older_job(job_id, values) if is_older(values) else Job.from_plain(values)
+            return legacy_job(job_id, values) if is_legacy(values) else Job.from_plain(values)
         except _UNREADABLE:
             return None
 
@@ -110,7 +110,7 @@ class Journal:
             if content is not None:
                 return read_record(content)
             values = json.loads(self._store.get(f"job/{job_id}") or b"{}")
-            return older_request(values["request"]) if is_older(values) else None
+            return legacy_request(values["request"]) if is_legacy(values) else None
         except _UNREADABLE:
             return None
 

@@ -14,7 +14,7 @@ from analysis import methods
 from analysis.data.files import OwnFile
 from analysis.errors import RelationError, SettingError
 from analysis.jobs.problems import problem_words
-from analysis.methods.method import Asked, Method
+from analysis.methods.method import Method, RequestSummary
 from analysis.models import builtin
 from analysis.settings import Settings
 
@@ -59,7 +59,7 @@ class Request(Settings):
         content = [self.model, self.revision, [[method.name, method.identity(self)] for method in self.chosen]]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
-    def asked(self) -> dict[str, Asked]:
+    def asked(self) -> dict[str, RequestSummary]:
         """What is asked of each method; refuses what makes no sense together, and files that are of no use."""
         for file in self._unused_files():
             methods_asked = ", ".join(self.methods)

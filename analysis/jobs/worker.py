@@ -12,7 +12,7 @@ from analysis.methods.method import Step
 from analysis.models import builtin
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.sources import cached_models, fetched_file, listed_file, listed_folder, open_listed
 from analysis.progress import silent
 from analysis.results.store import cache_folder

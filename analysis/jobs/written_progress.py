@@ -11,7 +11,7 @@ from analysis.results.store import Store
 
 
 class WrittenProgress:
-    """Of one method of a job."""
+    """The progress of one method of a job."""
 
     def __init__(self, journal: Journal, job: Job, plan: Plan, store: Store, title: str) -> None:
         self._journal, self._plan, self._store, self._title = journal, plan, store, title

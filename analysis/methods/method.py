@@ -17,12 +17,12 @@ import xarray as xr
 
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import Progress, ShownProgress
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.merging import merge
-from analysis.results.provenance import COMPUTED_AS, Data, PlainValues, Provenance
+from analysis.results.provenance import COMPUTED_AS, JsonObject, PlainValues, Provenance
 from analysis.results.scores import OLDER, Missing, Scores
 from analysis.results.store import Store
 from analysis.results.tables import csv_bytes
@@ -111,7 +111,7 @@ class Tool:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestSummary:
     """What of a method a request is about, as far as an address needs it."""
 
     items: tuple[str, ...] = ()  # names of relations or tasks
@@ -149,9 +149,9 @@ class Method(ABC):
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 
-    def asked(self, settings: Any, card: ModelCard | None = None) -> Asked:
+    def asked(self, settings: Any, card: ModelCard | None = None) -> RequestSummary:
         """What a request is about; of a model that is open, as exactly as an address needs it."""
-        return Asked()
+        return RequestSummary()
 
     def takes(self, field: str, file: OwnFile) -> bool:
         """Whether a file of one's own that stands in a field of the request is of use for it."""
@@ -169,7 +169,7 @@ class Method(ABC):
         fields = {name: getattr(settings, name) for name in self.settings.model_fields}
         return self.settings(**fields).model_dump(mode="json")
 
-    def older_settings(self, values: PlainValues) -> Data:
+    def legacy_settings(self, values: PlainValues) -> JsonObject:
         """The settings in a request that the first version of Head Atlas wrote."""
         return {}
 
@@ -197,7 +197,7 @@ class Method(ABC):
         return replace(scores, records=records)
 
     def rank(self, scores: Scores) -> Any:
-        """Of several results the one with the largest rank goes first: more scores, then the newer one."""
+        """Which of several results to prefer, the largest rank first: more scores, then the newer one."""
         present = int((scores.missing == Missing.PRESENT).sum())
         return present > 0, present, scores.provenance.date
 
@@ -224,7 +224,7 @@ class Method(ABC):
 
     # ---- The terminal ----------------------------------------------------------------------------------------------
 
-    def report(self, scores: Scores) -> Data:
+    def report(self, scores: Scores) -> JsonObject:
         """A summary as plain data."""
         return {
             "model": scores.provenance.model.to_dict(),
@@ -238,7 +238,7 @@ class Method(ABC):
         titles = ", ".join(item.title for item in scores.provenance.items)
         return f"{self.title} of {card.id}, {len(card.layers)} layers × {card.heads} heads: {titles}"
 
-    def head(self, scores: Scores, head: HeadId) -> Data:
+    def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """What the result says of one head as plain data: fields of the answer about a head."""
         values = scores.score.sel(layer=head.layer, head=head.head).mean("sample")
         listed = {}
@@ -247,7 +247,7 @@ class Method(ABC):
             listed[item.name] = {str(kind): float(of_item.sel(kind=kind)) for kind in of_item.kind.values}
         return {self.name: listed}
 
-    def no_head(self, card: ModelCard, head: HeadId) -> Data:
+    def no_head(self, card: ModelCard, head: HeadId) -> JsonObject:
         """The same fields when the model has no result."""
         return {self.name: {}}
 

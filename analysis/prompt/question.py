@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from analysis.errors import SettingError
 from analysis.methods.method import digest
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Tokens, Vocabulary
 from analysis.progress import Progress, silent
 from analysis.prompt import reading as wording
 from analysis.prompt.reading import Direct, HeadPattern, NextToken, PromptAblation, PromptReading, Token
-from analysis.results.provenance import Data, Provenance
+from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.store import Store
 
 if TYPE_CHECKING:
@@ -194,10 +194,10 @@ def _must_be_small(reader: "PromptModel", tokens: int, positions: "Positions") -
     raise SettingError(f"switching off every head of {name} on {tokens} tokens would take too long", hint)
 
 
-def _provenance(model: OpenModel, settings: Data) -> Data:
+def _provenance(model: OpenModel, settings: JsonObject) -> JsonObject:
     """Where an answer comes from."""
     made = Provenance.now(model.checkpoint.card, _KEPT, str(_VERSION), settings, (), model.device_name)
-    plain: Data = json.loads(made.to_json())
+    plain: JsonObject = json.loads(made.to_json())
     return plain
 
 

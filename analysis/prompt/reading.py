@@ -1,4 +1,4 @@
-"""What was read of a prompt, as the store, the API and the command line tell it."""
+"""The reading of a prompt, as the store keeps it and as the API and the command line return it."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Self
 
 from analysis.data.printable import printable
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 
 Matrix = list[list[float]]
 
@@ -70,7 +70,7 @@ class PromptReading:
     layers: tuple[int, ...]  # the numbers of the rows of a map
     direct: Direct
     patterns: tuple[HeadPattern, ...]
-    provenance: Data
+    provenance: JsonObject
 
     def to_json(self) -> bytes:
         """As the store keeps it."""
@@ -93,7 +93,7 @@ class PromptAblation:
     positions: str  # of `POSITIONS`
     instead: str  # of `INSTEAD`
     heads: Matrix  # [layer, head] change of the predicted token's log-probability
-    provenance: Data
+    provenance: JsonObject
 
     @property
     def about(self) -> str:
@@ -111,8 +111,8 @@ class PromptAblation:
         return cls(**json.loads(content))
 
 
-def reading_data(reading: PromptReading, ablation: PromptAblation | None) -> Data:
-    """As the API and `--json` tell it."""
+def reading_data(reading: PromptReading, ablation: PromptAblation | None) -> JsonObject:
+    """As returned by the API and `--json`."""
     plain = {field.name: asdict(reading)[field.name] for field in fields(reading)}
     plain["direct"]["about"] = DIRECT
     plain["without"] = None if ablation is None else {**asdict(ablation), "about": ablation.about}

@@ -8,15 +8,16 @@ import numpy as np
 from analysis import methods
 from analysis.methods.method import Method
 from analysis.results.labels import LabelRule
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Codes, Floats, Scores
 
+NAME = "agreement"  # what keys of agreements start with, and the name of the map that shows them
 NEITHER, UNLABELLED, IRRELEVANT, BOTH = range(4)
 WORDS = ("neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal")
 
 
 @dataclass(frozen=True, eq=False)
-class Confronted:
+class LabelComparison:
     """What decides about two labels of every head: of what it does, and whether it matters for an item."""
 
     what: str  # the name of a method
@@ -46,6 +47,11 @@ class Agreement:
     codes: Codes  # [layer, head]
 
     @property
+    def key_parts(self) -> tuple[str, str, str, str]:
+        """What its key among a model's quantities is made of."""
+        return NAME, self.what, self.whether, self.item
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many heads are in each class."""
         return {words: int((self.codes == code).sum()) for code, words in enumerate(WORDS)}
@@ -55,9 +61,9 @@ class Agreement:
         """How many heads would be labelled and causal if the one had nothing to do with the other."""
         return expected_counts(list(self.counts.values()))[BOTH]
 
-    def to_plain(self) -> Data:
-        """As the API and `--json` tell it."""
-        facts: Data = {"what": self.what, "whether": self.whether, "item": self.item, "title": self.title}
+    def to_plain(self) -> JsonObject:
+        """As returned by the API and `--json`."""
+        facts: JsonObject = {"what": self.what, "whether": self.whether, "item": self.item, "title": self.title}
         return {**facts, "counts": self.counts, "expected_both": round(self.expected, 2)}
 
 
@@ -96,23 +102,25 @@ def agreements(results: Mapping[str, Scores]) -> list[Agreement]:
     made: list[Agreement] = []
     for what in what_methods(results):
         for whether in whether_methods(results):
-            for each in confronted(results, what.name, whether.name):
+            for each in label_comparisons(results, what.name, whether.name):
                 made.append(Agreement(each.what, each.whether, each.item, each.title, each.codes()))
     return made
 
 
-def confronted(results: Mapping[str, Scores], what: str, whether: str, how: str = "mean") -> list[Confronted]:
+def label_comparisons(
+    results: Mapping[str, Scores], what: str, whether: str, how: str = "mean"
+) -> list[LabelComparison]:
     """One method's labels against each item of another; `how` says over which samples an item's cause holds."""
     labels = methods.method(what).strengths(results[what])
     causes = methods.method(whether).strengths(results[whether], how)
     if labels is None or causes is None or not labels.sizes["item"]:
         return []
-    made: list[Confronted] = []
+    made: list[LabelComparison] = []
     for item in results[whether].provenance.items:
         is_own = item.name in labels["item"]
         label = labels.sel(item=item.name) if is_own else labels.max("item")
         cause = causes.sel(item=item.name)
-        made.append(Confronted(what, whether, item.name, item.title, is_own, label.values, cause.values))
+        made.append(LabelComparison(what, whether, item.name, item.title, is_own, label.values, cause.values))
     return made
 
 

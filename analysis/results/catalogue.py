@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from analysis import methods
 from analysis.data.relations import WordPair
 from analysis.errors import ModelNotFound, SettingError, StoreError
+from analysis.jobs.deletion import delete_model, delete_set
 from analysis.jobs.engine import Engine
-from analysis.jobs.forgetting import delete_model, delete_set
 from analysis.jobs.job import Job
 from analysis.methods.method import Method
 from analysis.models.card import ModelCard

@@ -10,7 +10,7 @@ from analysis.errors import HeadError
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding, SearchQuestion
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Floats, Scores
 
 MOST_ANSWERS = 40
@@ -20,7 +20,7 @@ _LEAST_ALIKE = 0.3  # cosine from which two heads are called alike
 
 
 @dataclass(frozen=True)
-class Alike:
+class SimilarHead:
     """A head whose scores are like another's."""
 
     head: HeadId
@@ -36,11 +36,11 @@ class Answer:
 
     @property
     def order(self) -> tuple[float, ...]:
-        """Of the first finding: answers are sorted by it."""
+        """The order of the first finding: answers are sorted by it."""
         return min((finding.order for finding in self.findings), default=(0.0,))
 
-    def to_plain(self) -> Data:
-        """As the API and `--json` tell it."""
+    def to_plain(self) -> JsonObject:
+        """As returned by the API and `--json`."""
         return {"head": str(self.head), "findings": [finding.to_plain() for finding in self.findings]}
 
 
@@ -84,20 +84,20 @@ def _strongest_first(findings: list[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: finding.order))
 
 
-def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> list[Alike]:
+def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> list[SimilarHead]:
     """The heads whose scores of all methods point in the same direction; a head without any score is like none."""
     profiles = _profiles(results, card)  # [head, number]
     mine = profiles[card.layers.index(head.layer) * card.heads + head.head]
     lengths = np.linalg.norm(profiles, axis=1) * np.linalg.norm(mine)
     with np.errstate(invalid="ignore", divide="ignore"):
         cosines = np.nan_to_num(profiles @ mine / lengths)
-    alike: list[Alike] = []
+    alike: list[SimilarHead] = []
     for place in np.argsort(-cosines, kind="stable"):
         other = _head_at(card, int(place))
         if cosines[place] < _LEAST_ALIKE or len(alike) == _MOST_ALIKE:
             break
         if other != head:
-            alike.append(Alike(other, float(cosines[place])))
+            alike.append(SimilarHead(other, float(cosines[place])))
     return alike
 
 
@@ -113,7 +113,7 @@ class Match:
 def matched_heads(
     results: Mapping[str, Scores], card: ModelCard, others: Mapping[str, Scores], other: ModelCard, most: int = 20
 ) -> list[Match]:
-    """Of each head the one of another model whose scores are most like it, by what both models have; the best first."""
+    """For each head the most similar one of another model, by the scores that both models have; the best first."""
     mine, theirs = _common_profiles(results, card, others, other)
     length, lengths = np.linalg.norm(mine, axis=1), np.linalg.norm(theirs, axis=1)
     best, cosines, strengths = np.zeros(len(mine), int), np.zeros(len(mine)), np.zeros(len(mine))

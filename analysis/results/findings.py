@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.models.card import HeadId
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Finding:
         """By which findings of one list are sorted: equal are strengths that a person reads as equal."""
         return self.is_near, -round(self.strength, 2), -self.effect, -self.strength
 
-    def to_plain(self) -> Data:
-        """As the API and `--json` tell it."""
+    def to_plain(self) -> JsonObject:
+        """As returned by the API and `--json`."""
         return {
             "head": str(self.head),
             "text": self.text,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Missing, Scores
 
 _FILL: Mapping[str, float] = {"score": np.nan, "hits": np.nan, "missing": float(Missing.NOT_COMPUTED)}
@@ -46,7 +46,7 @@ def _joined(results: Sequence[Scores]) -> Scores:
     for name, fill in _FILL.items():
         arrays[name] = _stacked([getattr(result, name) for result in results], fill)
     items = tuple(item for result in results for item in result.provenance.items)
-    records: Data = {}
+    records: JsonObject = {}
     for result in results:
         records.update(result.records)
     return Scores(

@@ -13,7 +13,7 @@ from analysis.models.card import ModelCard
 _LIBRARIES = ("torch", "transformers", "safetensors", "tokenizers", "numpy")
 
 PlainValues = Mapping[str, Any]  # values that JSON can hold, by name
-Data = dict[str, Any]  # the same while it is being put together: what scripts get
+JsonObject = dict[str, Any]  # the same while it is being put together: what scripts get
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ScoredItem:
         given = {name: values[name] for name in names if name in values}
         return cls(**{**given, "besides": tuple(given.get("besides", ()))})
 
-    def to_plain(self) -> Data:
+    def to_plain(self) -> JsonObject:
         """Plain values for JSON, without what is not said."""
         optional = ("k", "settings", "computed", "besides", "several", "reason")
         return {name: value for name, value in asdict(self).items() if name not in optional or value}
@@ -75,7 +75,7 @@ class Provenance:
         items: tuple[ScoredItem, ...],
         device: str,
     ) -> Self:
-        """Of a result that is made at this moment by this installation."""
+        """The provenance of a result made now by this installation."""
         return cls(model, method, version, settings, items, device, libraries(), now(), __version__)
 
     def to_json(self) -> str:

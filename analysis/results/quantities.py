@@ -7,10 +7,9 @@ import numpy as np
 
 from analysis import methods
 from analysis.errors import SettingError
-from analysis.results.agreement import agreements
+from analysis.results import agreement
 from analysis.results.scores import Floats, Scores
 
-_AGREEMENT = "agreement"
 _BETWEEN = "/"  # the parts of a key; items and kinds have no slash
 
 
@@ -34,10 +33,10 @@ def quantities(results: Mapping[str, Scores]) -> list[Quantity]:
     listed: list[Quantity] = []
     for name, scores in results.items():
         listed += _of_result(name, scores)
-    for each in agreements(results):
-        key = _BETWEEN.join((_AGREEMENT, each.what, each.whether, each.item))
+    for each in agreement.agreements(results):
+        key = _BETWEEN.join(each.key_parts)
         words = f"{methods.method(each.what).title} and {methods.method(each.whether).title}: {each.title}"
-        listed.append(Quantity(key, words, "Agreement", is_class=True))
+        listed.append(Quantity(key, words, agreement.NAME.capitalize(), is_class=True))
     return listed
 
 
@@ -53,9 +52,10 @@ def _of_result(name: str, scores: Scores) -> Iterator[Quantity]:
 
 def values(results: Mapping[str, Scores], key: str) -> Floats:  # [layer, head]
     """The numbers behind a key; NaN where a head has none."""
-    for each in agreements(results) if key.startswith(_AGREEMENT + _BETWEEN) else ():
-        if key == _BETWEEN.join((_AGREEMENT, each.what, each.whether, each.item)):
-            return each.codes.astype(np.float64)
+    if key.startswith(agreement.NAME + _BETWEEN):
+        for each in agreement.agreements(results):
+            if key == _BETWEEN.join(each.key_parts):
+                return each.codes.astype(np.float64)
     name, item, kind = ([*key.split(_BETWEEN, 2), "", ""])[:3]
     scores = results.get(name)
     there = [one.name for one in scores.provenance.items] if scores is not None else []

@@ -172,7 +172,7 @@ function showEffects(reading) {
  * @param {number[][]} values
  * @param {string} title
  * @param {string} about
- * @param {boolean} [falls] what helps the prediction is below zero, and blue as on the ablation map
+ * @param {boolean} [falls] what helps the prediction is below zero, and blue all the same
  */
 function addEffects(holder, reading, values, title, about, falls = false) {
   const most = Math.max(...extent([values]).map(Math.abs));

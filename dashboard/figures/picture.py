@@ -135,7 +135,10 @@ def _add_text(figure: go.Figure, text: str, y: float, anchor: str, size: int) ->
 
 def _add_hover(trace: go.Heatmap, panel: Panel, card: ModelCard, lies: Orientation) -> None:
     """Away from the page a square tells its own name and score."""
-    names = np.array([[f"L{layer}H{head}" for head in range(card.heads)] for layer in card.layers])
+    names = np.empty((len(card.layers), card.heads), dtype=object)
+    for row, layer in enumerate(card.layers):
+        for head in range(card.heads):
+            names[row, head] = f"L{layer}H{head}"
     numbers = {measure.name: measure.value for measure in panel.measures} or {"": panel.value}
     stacked = np.stack(list(numbers.values()), axis=-1)
     if not lies.across:

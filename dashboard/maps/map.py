@@ -14,7 +14,7 @@ import pandas as pd
 from dash import html
 
 from analysis import methods
-from analysis.methods.method import Asked
+from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
@@ -32,9 +32,9 @@ from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
 from dashboard.maps.plain import PlainPanels
 from dashboard.maps.profile import Profile
-from dashboard.maps.said import Said, components
 from dashboard.maps.script import Constant, script
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import Said, components
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
@@ -186,7 +186,7 @@ class Map(Generic[MapState]):
         """The state that shows one result of several."""
         return self.part()
 
-    def state_of_job(self, asked: Mapping[str, Asked]) -> MapState:
+    def state_of_job(self, asked: Mapping[str, RequestSummary]) -> MapState:
         """The state that shows what a job was asked for, by the names of the map's methods."""
         return self.part()
 
@@ -215,7 +215,7 @@ class Map(Generic[MapState]):
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
     def plain(self, shown: MapView[MapState]) -> PlainPanels:
-        """Of a plain map: the numbers and words of all panels, the same under all local settings."""
+        """For a plain map, the numbers and words of all panels, the same under all local settings."""
         raise NotImplementedError(self.name)
 
     def panels(self, shown: MapView[MapState]) -> tuple[Panel, ...]:
@@ -231,7 +231,7 @@ class Map(Generic[MapState]):
         return {}
 
     def classes(self) -> Sequence[tuple[str, str]]:
-        """Of a map that puts heads into classes: the words and the tone of each, by its code."""
+        """For a map that puts heads into classes, the words and the tone of each, by its code."""
         return ()
 
     def looks(self, shown: MapView[MapState], palette: Colours) -> Sequence[Look]:

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from analysis import __version__
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.evidence import Alike, findings_of, heads_like
+from analysis.results.evidence import SimilarHead, findings_of, heads_like
 from analysis.results.findings import Finding
 from dashboard.addresses import map_address, prompt_address
 from dashboard.maps import MAPS
@@ -149,7 +149,7 @@ def _alike(view: View, head: HeadId) -> html.Section:
     return html.Section(content, className="card")
 
 
-def _alike_row(view: View, alike: Alike) -> html.Tr:
+def _alike_row(view: View, alike: SimilarHead) -> html.Tr:
     findings = _without_repeats(findings_of(view.results, alike.head))
     findings.sort(key=lambda finding: finding.order)
     words = findings[0].text if findings else ""

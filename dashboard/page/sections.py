@@ -26,7 +26,7 @@ class DrawnSections:
 
 
 def all_sections() -> list[Section]:
-    """Of all maps."""
+    """The sections of all maps."""
     sections_of_maps: list[Section] = []
     for each in MAPS:
         sections_of_maps += each.sections()

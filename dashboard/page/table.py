@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from dash import html
 
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from dashboard.maps import MAPS
 from dashboard.maps.columns import NUMBER, TEXT, WHOLE, Cells, Column, leaves
 from dashboard.maps.map import MapView, with_model, with_source
@@ -63,7 +63,7 @@ def grid() -> dag.AgGrid:
     )
 
 
-def content(view: View) -> Data:
+def content(view: View) -> JsonObject:
     """The columns in their groups and all cells, packed for the scripts."""
     packed = {field: _coded(cells) for field, cells in all_cells(view).items()}
     return {"columns": columns(view), "cells": packed}

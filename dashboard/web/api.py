@@ -37,28 +37,27 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.problems import field_of, problem_words
 from analysis.jobs.request import NetworkRequest, request_type
-from analysis.methods.relation_scores import KINDS
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
 from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
+from analysis.relations.scores import KINDS
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.quantities import values
 from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
-from dashboard.maps import MAPS
 from dashboard.pairs import PairsQuestion, answered, is_known
 from dashboard.quantities import listed_quantities
 from dashboard.web.exports import scores_frame
 from dashboard.web.guard import TooLarge, TooSlow, refusal
-from dashboard.web.heavy import Heavy
+from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
 
 Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
@@ -92,7 +91,7 @@ class Detail(BaseModel):
     detail: Any
 
 
-_REFUSALS: dict[int | str, Data] = {
+_REFUSALS: dict[int | str, JsonObject] = {
     400: {"model": Detail, "description": "a body that cannot be read"},
     403: {"model": Detail, "description": "the analyst role is needed"},
     404: {"model": Refusal | Detail, "description": "there is no such thing"},
@@ -105,17 +104,17 @@ _REFUSALS: dict[int | str, Data] = {
 }
 
 
-class Chosen(BaseModel):
+class ScoresQuery(BaseModel):
     """Which scores."""
 
     model_config = ConfigDict(extra="forbid")
     model: Annotated[str, Field(max_length=200)] = default_model.ID
     fingerprint: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]*$")] = ""
     method: Annotated[str, Field(max_length=40)] = Field(
-        default_factory=lambda: MAPS[0].name, description="the map whose scores are asked for"
+        default_factory=lambda: methods.METHODS[0].name, description="the method whose scores are asked for"
     )
     result: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
-        "", description="of several results the one that goes first, as a job's link names it"
+        "", description="which result to prefer if there are several, as a job's link names it"
     )
     fit: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="the same under its older name"
@@ -181,17 +180,19 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     api.add_api_route("/docs/openapi.json", lambda: JSONResponse(api.openapi() | shown), include_in_schema=False)
 
     @api.get("/health")
-    def health() -> Data:
+    def health() -> JsonObject:
         """Whether the server is well, and whether it takes jobs."""
         return {"status": "ok", "version": __version__, "read_only": access.read_only}
 
     @api.get("/models")
-    def list_models() -> Data:
+    def list_models() -> JsonObject:
         """Models that have results, and folders and GGUF files that can be analysed by name."""
         return {"models": [card.to_dict() for card in catalogue.models()], "folders": listed_models(models)}
 
     @api.delete("/models/{fingerprint}")
-    def delete_model(request: Request, fingerprint: Annotated[str, PathParameter(pattern="^[0-9a-f]{6,64}$")]) -> Data:
+    def delete_model(
+        request: Request, fingerprint: Annotated[str, PathParameter(pattern="^[0-9a-f]{6,64}$")]
+    ) -> JsonObject:
         """Delete the results of a model, by its fingerprint, and its jobs that are over."""
         _must_be_analyst(request)
         for card in catalogue.models():
@@ -215,26 +216,26 @@ def _set_id(catalogue: Catalogue, own: str) -> str | None:
 
 
 def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
-    heavy = Heavy()
+    large_answers = LargeAnswers()
 
-    async def answer(request: Request, chosen: Chosen, media: str, written: Written) -> Response:
+    async def answer(request: Request, chosen: ScoresQuery, media: str, written: Written) -> Response:
         """The chosen rows, made once for the same results."""
         scores, generation = await run_in_threadpool(lambda: (chosen.scores(catalogue), catalogue.generation))
         key = (media, generation, chosen.model_dump_json())
-        return await heavy.answer(request, key, lambda: written(chosen.frame(scores)), media)
+        return await large_answers.answer(request, key, lambda: written(chosen.frame(scores)), media)
 
     @api.get("/scores", response_model=None, responses={200: {"content": {"application/json": {}}}})
-    async def scores_json(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_json(request: Request, chosen: Annotated[ScoresQuery, Query()]) -> Response:
         """Scores in long format as JSON, a row for each score."""
         return await answer(request, chosen, "application/json", json_pieces)
 
     @api.get("/scores.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})
-    async def scores_csv(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_csv(request: Request, chosen: Annotated[ScoresQuery, Query()]) -> Response:
         """The same as CSV: `pandas.read_csv` reads this address."""
         return await answer(request, chosen, "text/csv", csv_pieces)
 
     @api.get("/scores.parquet", response_model=None, responses={200: {"content": {"application/octet-stream": {}}}})
-    async def scores_parquet(request: Request, chosen: Annotated[Chosen, Query()]) -> Response:
+    async def scores_parquet(request: Request, chosen: Annotated[ScoresQuery, Query()]) -> Response:
         """The same as Parquet."""
         return await answer(request, chosen, "application/octet-stream", _parquet)
 
@@ -244,12 +245,12 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
-    ) -> Data:
+    ) -> JsonObject:
         """All that is known of one head."""
         chosen = _set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
-        answer: Data = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
+        answer: JsonObject = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
         for method in methods.METHODS:
             scores = catalogue.result(card, method.name, own=chosen)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
@@ -265,7 +266,7 @@ def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:
     def agreement(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> Data:
+    ) -> JsonObject:
         """How many heads that have a label of what they do also matter for a task."""
         card = catalogue.card(model, fingerprint)
         listed = agreements(results_of(catalogue, card))
@@ -276,7 +277,7 @@ def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         q: Annotated[str, Query(max_length=200, examples=["capital", "Paris", "needed for math", "L23H4"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> Data:
+    ) -> JsonObject:
         """The heads that words are about: a relation, a token, a task, a head's name. The strongest first."""
         card = catalogue.card(model, fingerprint)
         listed = answers(results_of(catalogue, card), card, q)
@@ -288,7 +289,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
     def list_quantities(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> Data:
+    ) -> JsonObject:
         """Every number that there is one value per head of: scores, effects, gradients, classes."""
         card = catalogue.card(model, fingerprint)
         listed = listed_quantities(catalogue, card)
@@ -299,7 +300,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
         key: Annotated[str, Query(max_length=200, description="as /quantities lists them")],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> Data:
+    ) -> JsonObject:
         """One of them, layer by layer; null where a head has none."""
         card = catalogue.card(model, fingerprint)
         numbers = values(results_of(catalogue, card), key)
@@ -312,7 +313,7 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         other: Annotated[str, Query(max_length=200)] = default_model.ID,
         other_fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> Data:
+    ) -> JsonObject:
         """The heads of two models whose scores are most alike."""
         card, second = catalogue.card(model, fingerprint), catalogue.card(other, other_fingerprint)
         listed = matched_heads(results_of(catalogue, card), card, results_of(catalogue, second), second)
@@ -337,7 +338,7 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
         fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
         own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
-    ) -> Data:
+    ) -> JsonObject:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
         question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit, own)
@@ -357,7 +358,7 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
         instead: Annotated[str, Query(max_length=40, description="in their place: zero, mean")] = INSTEAD[0],
-    ) -> Data:
+    ) -> JsonObject:
         """A text as a model reads it: tokens, attention of some heads, next tokens, and every head's effect on them."""
         card = catalogue.card(model, fingerprint)
         question = PromptQuestion(text, tuple(HeadId.parse(one) for one in head), ablate, instead)

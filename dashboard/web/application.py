@@ -18,7 +18,7 @@ from dashboard.web.api import create_api
 from dashboard.web.dash_requests import DashRequests
 from dashboard.web.guard import Guard, policy
 from dashboard.web.live import JobWatch, tell
-from dashboard.web.nowhere import add_nowhere
+from dashboard.web.not_found import add_not_found
 
 ASSETS = Path(__file__).parent.parent.parent / "assets"
 
@@ -59,7 +59,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     server.include_router(start.routes(catalogue, models, access.read_only, watch.jobs))  # before Dash's own layout
     app = dash_app(catalogue, access, models, server)
     server.state.dash = app
-    add_nowhere(server)
+    add_not_found(server)
     server.add_middleware(DashRequests, dash=app)
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
     server.add_middleware(Guard, access=access, policy=policy(list(app.csp_hashes())))  # the last is the outermost

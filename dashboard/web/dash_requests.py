@@ -59,7 +59,7 @@ def _check(call: Any, callbacks: Mapping[str, Any]) -> None:
         if given != declared[name]:
             raise NoCallback(f"its {name} are others")
     if call.get("outputs") != split_callback_id(call["output"]):
-        raise NoCallback("its outputs are others")
+        raise NoCallback("the outputs do not match this callback")
     if not all(isinstance(changed, str) for changed in call.get("changedPropIds", [])):
         raise NoCallback("what changed is no list of names")
 

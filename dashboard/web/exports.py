@@ -23,7 +23,7 @@ from dashboard.maps.map import MapView
 from dashboard.page import table
 from dashboard.state import TABLE, ViewState
 from dashboard.view import View, open_view, opened
-from dashboard.web.heavy import Heavy, Made
+from dashboard.web.large_answers import LargeAnswers, Made
 from dashboard.web.standalone import standalone
 
 _CSV, _PARQUET, _JSON = "text/csv; charset=utf-8", "application/vnd.apache.parquet", "application/json"
@@ -115,22 +115,22 @@ def _without_pins(view: View) -> View:
 
 def routes(catalogue: Catalogue, public_url: str = "") -> APIRouter:
     """The addresses of the exports; each takes the query string of a view. Links lead to the public address, if any."""
-    router, heavy = APIRouter(prefix="/export", include_in_schema=False), Heavy()
+    router, answers = APIRouter(prefix="/export", include_in_schema=False), LargeAnswers()
     for export in EXPORTS:
-        router.add_api_route(f"/{export.name}", _endpoint(catalogue, heavy, export, public_url), methods=["GET"])
+        router.add_api_route(f"/{export.name}", _endpoint(catalogue, answers, export, public_url), methods=["GET"])
 
     async def figure(request: Request) -> Response:
         read = ViewState.from_query(request.url.query, ignored=(_DARK,))
         view = replace(await run_in_threadpool(opened, catalogue, read), notices=())
         dark = request.query_params.get(_DARK) == "1"
-        return await _answer(heavy, request, ("figure", view, dark), lambda: _figure_json(view, dark), _JSON, {})
+        return await _answer(answers, request, ("figure", view, dark), lambda: _figure_json(view, dark), _JSON, {})
 
     router.add_api_route("/figure.json", figure, methods=["GET"])
     return router
 
 
 def _endpoint(
-    catalogue: Catalogue, heavy: Heavy, export: Export, public_url: str
+    catalogue: Catalogue, answers: LargeAnswers, export: Export, public_url: str
 ) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         view = await run_in_threadpool(open_view, catalogue, request.url.query)
@@ -138,16 +138,16 @@ def _endpoint(
         headers = {"Content-Disposition": f'attachment; filename="{stem}-{export.name}"'}
         origin = public_url or str(request.base_url).rstrip("/")
         key = (export.name, view, origin)
-        return await _answer(heavy, request, key, lambda: export.make(view, origin), export.media, headers)
+        return await _answer(answers, request, key, lambda: export.make(view, origin), export.media, headers)
 
     return endpoint
 
 
 async def _answer(
-    heavy: Heavy, request: Request, key: Hashable, make: Made, media: str, headers: dict[str, str]
+    answers: LargeAnswers, request: Request, key: Hashable, make: Made, media: str, headers: dict[str, str]
 ) -> Response:
     try:
-        return await heavy.answer(request, key, make, media, headers)
+        return await answers.answer(request, key, make, media, headers)
     except NothingThere as error:
         return PlainTextResponse(str(error), 404)
     except ServerBusy as error:

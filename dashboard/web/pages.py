@@ -22,7 +22,7 @@ from dashboard.quantities import listed_quantities
 from dashboard.query import named, read_query
 from dashboard.state import Palette, ViewState
 from dashboard.view import chosen_model, opened
-from dashboard.web.nowhere import nowhere_page
+from dashboard.web.not_found import not_found_page
 
 _QUESTION = "q"  # beside the view in the address of a search
 _LONGEST = 200  # characters of a question
@@ -39,7 +39,7 @@ def routes(catalogue: Catalogue) -> APIRouter:
         try:
             head = view.card.check(HeadId.parse(name))
         except HeadError as error:
-            return nowhere_page("There is no such head", f"{error}. {error.hint}")
+            return not_found_page("There is no such head", f"{error}. {error.hint}")
         body = _notices(view.notices) + as_html(head_page(view, head))
         return _page(head_title(view, head), summary(view, head), body, palette=view.state.palette)
 

@@ -11,7 +11,7 @@ from analysis.errors import RelationError
 from analysis.jobs.engine import Engine
 from analysis.results.catalogue import Catalogue
 from analysis.results.own_sets import LONGEST_NAME, OwnSet
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from dashboard.pairs import own_pairs
 
 MayChange = Callable[[Request], None]  # raises when whoever asks may only look
@@ -25,7 +25,7 @@ class SetChange(BaseModel):
     hidden: bool | None = None
 
 
-def set_data(one: OwnSet) -> Data:
+def set_data(one: OwnSet) -> JsonObject:
     """A set as pages and scripts are told of it."""
     relations = []
     for item in one.items:
@@ -44,18 +44,18 @@ def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: May
     """The addresses below /api/sets."""
 
     @api.get("/sets")
-    def list_sets() -> list[Data]:
+    def list_sets() -> list[JsonObject]:
         """Every set of relations that somebody brought, the oldest first."""
         return [set_data(one) for one in catalogue.sets()]
 
     @api.patch("/sets/{set_id}")
-    def change(request: Request, set_id: str, wanted: SetChange) -> Data:
+    def change(request: Request, set_id: str, wanted: SetChange) -> JsonObject:
         """Rename a set, hide it, or show it again; links to it stay."""
         may_change(request)
         return set_data(catalogue.change_set(catalogue.own_set(set_id), wanted.name, wanted.hidden))
 
     @api.delete("/sets/{set_id}")
-    def delete(request: Request, set_id: str) -> Data:
+    def delete(request: Request, set_id: str) -> JsonObject:
         """Delete a set with its scores, pairs and jobs."""
         may_change(request)
         one = catalogue.own_set(set_id)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from analysis.errors import StoreError
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from dashboard.page.start import started
 from dashboard.query import MAX_QUERY
 from dashboard.web.live import SentJobs
@@ -36,10 +36,10 @@ def _width(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else None
 
 
-def _sent(jobs: Callable[[], SentJobs]) -> list[Data]:
+def _sent(jobs: Callable[[], SentJobs]) -> list[JsonObject]:
     """The jobs, or none while their store cannot be read: the page asks again."""
     try:
-        listed: list[Data] = json.loads(jobs().text)
+        listed: list[JsonObject] = json.loads(jobs().text)
     except StoreError:
         return []
     return listed

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from analysis.compute.ablation import AblatedModel
-from analysis.compute.gated_model import attention_outputs
+from analysis.compute.loaded_model import attention_outputs
 from analysis.compute.packed_linear import PackedLinear
 from analysis.data import relations, tasks
 from analysis.data.prompts import Batch, Encoded, encode

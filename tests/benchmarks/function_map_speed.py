@@ -16,9 +16,9 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from analysis.compute.hits import Query
 from analysis.compute.weights import Weights
 from analysis.data import relations
-from analysis.methods.relation_settings import default_ks
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
+from analysis.relations.settings import default_ks
 from tests.benchmarks.published_loop import published_hits
 from tests.computing import count_hits
 

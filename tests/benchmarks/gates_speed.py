@@ -12,7 +12,8 @@ from statistics import median
 
 import torch
 
-from analysis.compute.gated_model import GatedModel, attention_outputs
+from analysis.compute.gated_model import GatedModel
+from analysis.compute.loaded_model import attention_outputs
 from analysis.data.prompts import Batch, batch_order, encode
 from analysis.data.tasks import builtin
 from analysis.methods.causal.compute.fitting import loss_and_gradient

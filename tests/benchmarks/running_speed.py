@@ -16,12 +16,12 @@ from torch import Tensor
 from analysis.compute.hits import HitCounter, Query, weights_inputs
 from analysis.compute.weights import Weights
 from analysis.data import relations
-from analysis.methods.relation_settings import default_ks
 from analysis.methods.running.compute import running_inputs
 from analysis.methods.running.settings import CARRIERS
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.progress import silent
+from analysis.relations.settings import default_ks
 
 PROMPTS = 12  # timed the plain way, per round
 

@@ -12,7 +12,7 @@ import uvicorn
 from playwright.sync_api import expect
 
 from analysis import methods
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access
@@ -44,7 +44,7 @@ def address(toys, tiny_folder, tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     shutil.copytree(tiny_folder, folder / "models" / MODEL)
     store = Store(folder / "store")
-    engine = Engine(store, Place(device="cpu", models=folder / "models"))
+    engine = Engine(store, WorkerConfig(device="cpu", models=folder / "models"))
     engine.start()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -97,7 +97,7 @@ def test_a_new_map_is_chosen_hovered_pinned_and_addressed(visit):
     expect(page.locator("#tooltip")).to_contain_text("L1H2even")
     expect(page.locator("#tooltip")).to_contain_text("p 1.00, rank 1 of 12")
     page.mouse.click(*cell(page, 1, 2))
-    expect(page.locator(".head-card")).to_contain_text("Counted from zero.")
+    expect(page.locator(".head-card")).to_contain_text("Counted from zero: evenness 1.")  # 1 + 2, shifted by 1
     asked = watched(page)
     page.locator("#evenness [role=slider]").focus()
     page.keyboard.press("ArrowRight")
@@ -109,12 +109,12 @@ def test_a_new_map_is_chosen_hovered_pinned_and_addressed(visit):
     page.reload()
     drawn(page)
     expect(page.locator("#evenness-shown")).to_have_text("0.51")
-    expect(page.locator(".head-card")).to_contain_text("Counted from zero.")
+    expect(page.locator(".head-card")).to_contain_text("Counted from zero: evenness 1.")
     assert (query(page)["view"], query(page)["evenness"]) == ("parity", "0.51")
 
 
 def test_a_new_map_is_in_the_table_and_among_the_downloads(visit, tmp_path):
-    """Its column, and its numbers as CSV."""
+    """Its column with a value per head, and its numbers as CSV."""
     page = visit(f"/?model={MODEL}&view=parity")
     page.locator("summary", has_text="Download").click()
     with page.expect_download() as download:
@@ -124,6 +124,9 @@ def test_a_new_map_is_in_the_table_and_among_the_downloads(visit, tmp_path):
     page = visit(f"/?model={MODEL}&view=table")
     page.locator(".ag-body-horizontal-scroll-viewport").evaluate("bar => (bar.scrollLeft = bar.scrollWidth)")
     expect(page.locator(".ag-header-cell-text", has_text="Parity")).to_be_attached()
+    for head, value in (("L1H2", "1"), ("L1H1", "0")):
+        row = page.locator(f'.ag-center-cols-container [row-id="{head}"]')
+        expect(row.locator("[col-id=parity]")).to_have_text(value)
 
 
 def test_a_new_method_is_in_the_form_and_its_result_is_listed(visit):

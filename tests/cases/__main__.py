@@ -2,8 +2,8 @@
 
 import base64
 
+from tests.cases.rendered import view_of
 from tests.cases.results import FOLDER, result_of, tables
-from tests.cases.told import view_of
 
 
 def main() -> None:

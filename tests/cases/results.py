@@ -13,9 +13,9 @@ from analysis.methods.behaviour.measures import SCORE
 from analysis.methods.causal.fits import FittedGates
 from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
-from analysis.methods.relation_layer import scores_of_hits
-from analysis.methods.relation_scores import KINDS
 from analysis.models.card import ModelCard
+from analysis.relations.layer import scores_of_hits
+from analysis.relations.scores import KINDS
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Missing, Scores, part_array
 
@@ -46,8 +46,8 @@ def function_result(described: dict) -> Scores:
     items = []
     for each in relations:
         enough = each["kept"] >= 30
-        told = {"pairs": 60, "kept": each["kept"], "applicable": enough, "k": 10, "hash": each["name"]}
-        items.append(ScoredItem(each["name"], each["title"], each["category"], each.get("sentence", ""), **told))
+        facts = {"pairs": 60, "kept": each["kept"], "applicable": enough, "k": 10, "hash": each["name"]}
+        items.append(ScoredItem(each["name"], each["title"], each["category"], each.get("sentence", ""), **facts))
     card = card_of(described["layers"], described["heads"])
     settings = {"k_standard": 10, "k_copying": 1}
     provenance = Provenance(card, "function", "1", settings, tuple(items), "cpu", {}, "2026-01-01T00:00:00Z", "0")
@@ -127,9 +127,9 @@ def ablation_result(described: dict) -> Scores:
 def plain_result(described: dict, method: str, kinds: tuple[str, ...]) -> Scores:
     """Values [layer][head] of each item and kind; null was not computed."""
     items = described["items"]
-    told = tuple(ScoredItem(each["name"], each["title"], method) for each in items)
+    scored = tuple(ScoredItem(each["name"], each["title"], method) for each in items)
     card = card_of(described["layers"], described["heads"])
-    provenance = Provenance(card, method, "1", {}, told, "cpu", {}, "2026-01-01T00:00:00Z", "0")
+    provenance = Provenance(card, method, "1", {}, scored, "cpu", {}, "2026-01-01T00:00:00Z", "0")
     values = np.array([[[each["values"][kind]] for kind in kinds] for each in items], float)
     labels = ([each["name"] for each in items], list(kinds), [ONLY_SAMPLE], list(card.layers), list(range(card.heads)))
     score = xr.DataArray(values, dict(zip(DIMS, labels, strict=True)), DIMS)

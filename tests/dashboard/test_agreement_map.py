@@ -22,7 +22,7 @@ from dashboard.page.markup import as_html
 from dashboard.palette import colours
 from dashboard.state import ViewState
 from dashboard.view import View, open_view
-from tests.cases.told import told
+from tests.cases.rendered import rendered
 from tests.dashboard.made import catalogue_of, state
 from tests.dashboard.test_callbacks import text
 from tests.dashboard.test_rules import followed, needs_node, plain, state_of
@@ -128,7 +128,7 @@ def test_the_scripts_class_heads_as_python_does(model):
                 views.append(view_of(model, whether=whether, over=over, palette=palette, **fields))
             for dark in (False, True):
                 for view, found in zip(views, followed(views, dark), strict=True):
-                    for key, value in plain(told(view, dark)).items():
+                    for key, value in plain(rendered(view, dark)).items():
                         assert found[key] == value, (key, state_of(view))
 
 
@@ -145,7 +145,7 @@ def test_scripts_and_python_agree_on_what_is_missing():
     for results in ({**RESULTS[SMALL], "causal": fewer}, {"running": nothing, "causal": gates}):
         view = view_of(SMALL, results)
         [found] = followed([view], False)
-        for key, value in plain(told(view, False)).items():
+        for key, value in plain(rendered(view, False)).items():
             assert found[key] == value, key
 
 

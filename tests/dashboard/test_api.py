@@ -11,7 +11,7 @@ from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.settings import GateSettings
-from analysis.methods.relation_pairs import relation_methods
+from analysis.relations.pairs import relation_methods
 from dashboard.jobs import job_state
 from tests import synthetic
 from tests.computing import asked

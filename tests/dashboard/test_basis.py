@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 from analysis import methods
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
-from analysis.methods.relation_agreement import agreement, in_words
 from analysis.models import builtin as default_model
 from analysis.models.checkpoint import Checkpoint
+from analysis.relations.agreement import agreement, in_words
 from analysis.results.catalogue import Catalogue
 from analysis.results.scores import OVER_SAMPLES, Missing, Scores
 from analysis.results.shipped import shipped_scores

@@ -123,10 +123,10 @@ def test_a_new_map_has_its_part_of_a_heads_card_and_of_the_table(toys):
     """Its own page says it first, the others say it, too."""
     for view in ("parity", "function", "causal", "table"):
         cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view={view}", SCREEN))
-        assert "Counted from zero." in cards
+        assert "Counted from zero: evenness" in cards
         assert "Gates" in cards
     cards = text(callbacks.inspect(toys, ["L1H2"], f"?model={ODD}&view=parity", SCREEN))
-    assert cards.index("Counted from zero.") < cards.index("Gates")
+    assert cards.index("Counted from zero: evenness") < cards.index("Gates")
     table = callbacks.describe(toys, f"?model={ODD}&view=table", SCREEN, None)
     assert "Parity" in [column["headerName"] for column in table["table"]["columns"]]
     assert [row["parity"] for row in rows_of(table["table"])[:4]] == [0.9, 0.0, 0.9, 0.0]

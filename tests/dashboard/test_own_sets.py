@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.data.relations import OWN
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.models import builtin as default_model
 from analysis.results.own_sets import PAIRS, found_set, set_id
 from analysis.results.scores import Scores
@@ -207,7 +207,7 @@ def test_sets_are_looked_after_over_the_api(store):
 
 def test_files_of_too_few_pairs_and_unknown_models_are_refused_at_once(store, tiny_folder):
     """With the count of usable pairs, by the model's own tokens where they are at hand; nothing is stored."""
-    engine = Engine(store, Place(models=tiny_folder.parent))
+    engine = Engine(store, WorkerConfig(models=tiny_folder.parent))
     client = TestClient(create_app(catalogue_of(store), engine, Access(local=True)), base_url="http://localhost")
     names = [f"w{i},w{i + 50}" for i in range(29)]
     tokens = "\n".join([*names, *(f"not a token {i},w{i}" for i in range(10))])

@@ -22,8 +22,8 @@ from dashboard.palette import colours
 from dashboard.setting import settings_of
 from dashboard.state import ViewState
 from dashboard.view import View
+from tests.cases.rendered import rendered, view_of
 from tests.cases.results import FOLDER, result_of, tables
-from tests.cases.told import told, view_of
 from tests.synthetic import big_scores, causal_scores_of
 
 SCRIPT = Path(__file__).parent.parent / "scripts" / "follow.mjs"
@@ -63,7 +63,7 @@ def test_the_table_of_cases_holds_of_the_python_rules(name, case):
     """Codes, marks, counts, words and legend of every case, as they stand in the table."""
     scores = result_of(name, TABLES[name]["results"][case["result"]])
     view = view_of(scores, case["state"])
-    found = plain(told(view, case.get("dark", False)))
+    found = plain(rendered(view, case.get("dark", False)))
     for panel, expected in zip(found["panels"], case["expected"].pop("panels"), strict=True):
         assert {key: panel[key] for key in expected} == expected
     for key, expected in case["expected"].items():
@@ -151,7 +151,7 @@ def test_the_scripts_follow_every_control_as_python_does(scores):
     for dark in (False, True):
         half = views[::2] if dark else views[1::2]
         for view, found in zip(half, followed(half, dark), strict=True):
-            expected = plain(told(view, dark))
+            expected = plain(rendered(view, dark))
             for key, value in expected.items():
                 assert found[key] == value, (key, state_of(view))
             check_measures(view.panels, found["measures"])
@@ -213,5 +213,5 @@ def test_behaviour_is_one_more_category_where_it_is_asked_for(basis):
     assert (panels[0].member == (plain_panels[0].member | expected)).all()
     for view in views[1:]:
         [found] = followed([view], False)
-        for key, value in plain(told(view, False)).items():
+        for key, value in plain(rendered(view, False)).items():
             assert found[key] == value, (key, state_of(view))

@@ -3,10 +3,10 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from analysis.methods.relation_layer import scores_of_hits
-from analysis.methods.relation_scores import categories
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
+from analysis.relations.layer import scores_of_hits
+from analysis.relations.scores import categories
 from analysis.results.scores import Missing, Scores
 from analysis.results.shipped import shipped_scores
 from dashboard.figures.view_figure import view_figure, view_picture

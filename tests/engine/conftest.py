@@ -5,7 +5,7 @@ import pytest
 from distributed import LocalCluster
 
 from analysis.jobs.cluster import RESOURCE
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def scheduler():
 @pytest.fixture
 def engine(store, models, scheduler):
     """An engine on that cluster."""
-    made = Engine(store, Place(scheduler, "cpu", models))
+    made = Engine(store, WorkerConfig(scheduler, "cpu", models))
     made.start()
     yield made
     made.stop()
@@ -40,7 +40,7 @@ def engine(store, models, scheduler):
 @pytest.fixture
 def local_engine(store, models):
     """An engine with a worker process of its own, which a test may kill."""
-    made = Engine(store, Place(device="cpu", models=models))
+    made = Engine(store, WorkerConfig(device="cpu", models=models))
     made.start()
     yield made
     made.stop()

@@ -13,7 +13,7 @@ from analysis.compute.hits.elimination import Elimination
 from analysis.data.relations import builtin
 from analysis.errors import QueueFull, SettingError, StoreError
 from analysis.jobs import cluster
-from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
+from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.methods.function.method import FunctionMethod
@@ -112,7 +112,7 @@ def test_failures_carry_a_hint_and_can_be_tried_again(engine, models):
 
 def test_cancel_while_waiting_and_while_running(store, models):
     """A waiting job never starts; a running one stops within one unit and keeps what it has."""
-    engine = Engine(store, Place(device="cpu", models=models))  # its thread is not started yet
+    engine = Engine(store, WorkerConfig(device="cpu", models=models))  # its thread is not started yet
     waiting = engine.submit(REQUEST)
     assert engine.cancel(waiting.id).state == "cancelled"
     with pytest.raises(SettingError):
@@ -132,7 +132,7 @@ def test_cancel_while_waiting_and_while_running(store, models):
 @pytest.mark.parametrize("stage", ["opening the model", "salient tokens"])
 def test_cancel_in_the_other_stages(store, models, stage):
     """While the model is opened, and while salient tokens are sought."""
-    engine = Engine(store, Place(device="cpu", models=models))
+    engine = Engine(store, WorkerConfig(device="cpu", models=models))
     wanted = asked("smollm2-135m-instruct", "salience")
     job = engine.submit(wanted)
     engine.start()
@@ -145,7 +145,7 @@ def test_cancel_in_the_other_stages(store, models, stage):
 
 def test_a_running_job_shows_what_it_has(store, models):
     """The map fills in layer by layer; the others say that they are running."""
-    engine = Engine(store, Place(device="cpu", models=models))
+    engine = Engine(store, WorkerConfig(device="cpu", models=models))
     job = engine.submit(asked("smollm2-135m-instruct", "function", relations=(RELATION_OF_MANY,)))
     engine.start()
     wait(engine, job, lambda job: job.done >= 3)
@@ -183,7 +183,7 @@ def test_a_new_engine_goes_on_with_old_jobs(store, models):
     """A job that was running when the process ended is run to its end by the next one."""
     old = Job.of(REQUEST).at(state="running", stage="function map")
     Journal(store).add(old, REQUEST)
-    engine = Engine(store, Place(device="cpu", models=models))
+    engine = Engine(store, WorkerConfig(device="cpu", models=models))
     engine.start()
     assert wait(engine, old).state == "done"
     engine.stop()
@@ -216,7 +216,7 @@ def test_a_job_whose_salient_tokens_are_gone_is_done_again(engine, store):
 
 def test_a_job_cancelled_at_the_moment_it_begins_never_runs(store, models, monkeypatch):
     """The engine has seen it waiting; before it begins somebody cancels."""
-    engine = Engine(store, Place(device="cpu", models=models))
+    engine = Engine(store, WorkerConfig(device="cpu", models=models))
     seen = engine.submit(REQUEST)
     engine.cancel(seen.id)
     monkeypatch.setattr(engine, "_computed", lambda job: pytest.fail("it ran"))
@@ -254,7 +254,7 @@ def test_a_scheduler_that_does_not_answer_is_said(store, models, monkeypatch):
         raise OSError("Timed out trying to connect")
 
     monkeypatch.setattr(Client, "__init__", gone)
-    engine = Engine(store, Place(scheduler="tcp://127.0.0.1:19", models=models))
+    engine = Engine(store, WorkerConfig(scheduler="tcp://127.0.0.1:19", models=models))
     engine.start()
     job = wait(engine, engine.submit(REQUEST))
     engine.stop()
@@ -283,7 +283,7 @@ def test_a_local_worker_that_dies_as_it_starts_is_started_again(local_engine, mo
 def test_a_local_worker_that_does_not_come_back_is_replaced(store, models, monkeypatch):
     """The job goes on with a new one, from the layers it had."""
     monkeypatch.setattr(cluster, "PATIENCE", 1.0)
-    engine = Engine(store, Place(device="cpu", models=models))
+    engine = Engine(store, WorkerConfig(device="cpu", models=models))
     job = engine.submit(asked("smollm2-135m-instruct", "function", relations=(builtin()["copying"],)))
     engine.start()
     wait(engine, job, lambda job: job.done >= 2)

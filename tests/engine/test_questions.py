@@ -9,12 +9,12 @@ from starlette.testclient import TestClient
 
 from analysis.errors import ModelNotFound, WorkerBusy
 from analysis.jobs import engine as engine_module
-from analysis.methods.head_pairs import HeadPairs
-from analysis.methods.relation_pairs import HeadPairsStep
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.prompt.question import PATIENCE, PromptQuestion
 from analysis.prompt.reading import PromptAblation
+from analysis.relations.head_pairs import HeadPairs
+from analysis.relations.pairs import HeadPairsStep
 from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.web.application import create_app

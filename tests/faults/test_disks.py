@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from analysis.errors import StoreError
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Scores
 from analysis.results.store import Store
@@ -49,7 +49,7 @@ def full(folder):
 def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
     """A request is refused with a hint; with room again the same request works."""
     store = Store(small_disk / "store")
-    working = Engine(store, Place(device="cpu", models=models))
+    working = Engine(store, WorkerConfig(device="cpu", models=models))
     working.start()
     with full(small_disk), pytest.raises(StoreError) as caught:
         working.submit(asked("org/no-room"))
@@ -63,7 +63,7 @@ def test_a_full_disk_is_said_and_recovers(small_disk, models):  # noqa: F811
 def test_a_disk_that_fills_up_in_mid_job_costs_no_finished_layer(small_disk, undisturbed):  # noqa: F811
     """The job fails with a hint while the disk is full, and for good; tried again it goes on from what it had."""
     store = Store(small_disk / "store")
-    working = Engine(store, Place(device="cpu"))
+    working = Engine(store, WorkerConfig(device="cpu"))
     working.start()
     job = working.submit(LONG)
     wait(working, job, lambda job: job.done >= 3)

@@ -16,14 +16,14 @@ from distributed.comm import connect as distributed_connect
 from analysis import methods
 from analysis.errors import DamagedFile, SettingError, WorkerBusy
 from analysis.jobs import journal as journal_module
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.jobs.executor import compute
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.jobs.lease import Leases
 from analysis.jobs.request import make_request
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 from tests.engine.test_engine import wait
@@ -53,7 +53,7 @@ def folder(tiny_folder, tmp_path_factory):
 def working(folder, tmp_path_factory):
     """An engine with a worker process of its own, for all tests of this module."""
     store = Store(tmp_path_factory.mktemp("working") / "store")
-    engine = Engine(store, Place(device="cpu", models=folder))
+    engine = Engine(store, WorkerConfig(device="cpu", models=folder))
     engine.start()
     yield engine
     engine.stop()
@@ -211,14 +211,14 @@ def test_other_users_of_the_machine_cannot_use_the_worker(working):
 def test_a_store_deleted_in_mid_job_has_the_result_in_the_end(folder, tmp_path, working, monkeypatch, undisturbed):
     """The job computes again what was lost, and a new process finds job, request and result."""
     store = Store(tmp_path / "store")
-    engine = Engine(store, Place(device="cpu", models=folder))
+    engine = Engine(store, WorkerConfig(device="cpu", models=folder))
     monkeypatch.setattr(engine, "cluster", working.cluster)  # the worker that is there
     engine.start()
     job = engine.submit(request(7, SLOW))
     wait(engine, job, lambda job: job.done >= 1)
     shutil.rmtree(tmp_path / "store")
     ended = _ended(engine, job)
-    again = Engine(Store(tmp_path / "store"), Place(models=folder))
+    again = Engine(Store(tmp_path / "store"), WorkerConfig(models=folder))
     assert ended.state == again.job(job.id).state == "done"
     assert again._journal.request(job.id) == request(7, SLOW)
     assert result(again, 7) == undisturbed(7)
@@ -238,7 +238,7 @@ def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, mo
     written = tmp_path / "steps"
     engines = []
     for _ in range(2):
-        engine = Engine(Store(tmp_path / "store"), Place(device="cpu", models=folder))
+        engine = Engine(Store(tmp_path / "store"), WorkerConfig(device="cpu", models=folder))
         monkeypatch.setattr(engine, "cluster", working.cluster)
         engine.start()
         engines.append(engine)

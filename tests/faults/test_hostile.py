@@ -27,7 +27,7 @@ from starlette.websockets import WebSocketDisconnect
 from analysis.data.relations import parse
 from analysis.data.tasks import read_task
 from analysis.errors import ModelError, SettingError
-from analysis.jobs.engine import QUEUE_LIMIT, Engine, Place
+from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import pair_count
@@ -47,7 +47,7 @@ from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 def client_of(store, access=None, folder=None, **options):
     # At rest: submissions are kept, nothing runs. Its workers are elsewhere, so that any model may be theirs.
-    engine = Engine(store, Place("tcp://127.0.0.1:1", models=folder))
+    engine = Engine(store, WorkerConfig("tcp://127.0.0.1:1", models=folder))
     server = create_app(Catalogue(store, engine), engine, access or Access(local=True), folder)
     return TestClient(server, base_url="http://localhost", raise_server_exceptions=False, **options)
 
@@ -552,7 +552,7 @@ def test_one_bad_folder_hides_no_other(open_models):
 
 def asked_about(folder, store):
     """The answer to a request to analyse a model of a folder, with forty pairs of one's own."""
-    engine = Engine(store, Place(models=folder.parent))
+    engine = Engine(store, WorkerConfig(models=folder.parent))
     server = create_app(Catalogue(store, engine), engine, Access(local=True), folder.parent)
     pairs = "\n".join(f"w{i},w{i + 50}" for i in range(40))
     body = {"model": folder.name, "methods": ["function"], "files": [{"name": "own.csv", "content": pairs}]}

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from analysis.data.relations import builtin
-from analysis.jobs.engine import Engine, Place
+from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.results.merging import only
 from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
@@ -48,7 +48,7 @@ def result_of(server):
 
 def test_a_killed_worker_loses_nothing(store, undisturbed):
     """kill -9 in mid-job: another worker takes over, every layer is counted once, the result is the same."""
-    engine = Engine(store, Place(device="cpu"))
+    engine = Engine(store, WorkerConfig(device="cpu"))
     engine.start()
     job = engine.submit(REQUEST)
     wait(engine, job, lambda job: job.done >= 3)
@@ -144,7 +144,7 @@ def test_a_cluster_shares_the_layers_and_outlives_a_worker(store, tmp_path, undi
         import json
 
         time.sleep(3)
-        engine = Engine(store, Place(scheduler=json.loads(file.read_text())["address"], device="cpu"))
+        engine = Engine(store, WorkerConfig(scheduler=json.loads(file.read_text())["address"], device="cpu"))
         engine.start()
         job = engine.submit(REQUEST)
         both = wait(engine, job, lambda job: len(job.workers) == 2 or not job.active)
@@ -175,7 +175,7 @@ def test_a_killed_scheduler_is_waited_for(store, tmp_path, undisturbed):
     worker = [f"{bin_}/dask", "worker", address, *local, "--nthreads", "1", "--resources", "GPU=1"]
     scheduler = [f"{bin_}/dask", "scheduler", *local, "--port", address.rpartition(":")[2]]
     processes = [subprocess.Popen(scheduler, **quiet), subprocess.Popen(worker, **quiet)]
-    engine = Engine(store, Place(scheduler=address, device="cpu"))
+    engine = Engine(store, WorkerConfig(scheduler=address, device="cpu"))
     try:
         engine.start()
         job = engine.submit(REQUEST)

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { rulesOver } from "../../assets/atlas/maps/index.mjs";
-import { bufferOf, told } from "./told.mjs";
+import { bufferOf, rendered } from "./rendered.mjs";
 
 const read = (name) => JSON.parse(readFileSync(new URL(`../cases/${name}.json`, import.meta.url), "utf8"));
 const palettes = read("palettes");
@@ -14,7 +14,7 @@ for (const name of ["function", "causal", "behaviour", "ablation"]) {
     test(`${name}: ${title}`, () => {
       const state = { ...defaults, ...changes };
       const follow = rulesOver(bufferOf(results[result].numbers[state.seed || ""]));
-      const found = told(follow.view(state, palettes[state.palette][dark ? "dark" : "light"]), results[result].heads);
+      const found = rendered(follow.view(state, palettes[state.palette][dark ? "dark" : "light"]), results[result].heads);
       const { panels, ...rest } = expected;
       assert.equal(found.panels.length, panels.length);
       for (const [i, panel] of panels.entries()) {

@@ -1,6 +1,6 @@
 """Exact counting of hits: which pairs of tokens each head promotes and suppresses.
 
-The function map asks it of the weights alone:
+Of the weights alone, as in:
 
 Elhelo & Geva, "Inferring Functionality of Attention Heads from their Parameters" (MAPS), ACL 2025, arXiv 2412.11965.
 

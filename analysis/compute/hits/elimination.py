@@ -45,7 +45,7 @@ class Elimination:
         return replace(self, inputs=inputs, u_norm=_largest_norm(self.sample, inputs.targets))
 
     def survivors(self, layer: int, position: int) -> Survivors:
-        """Of all claims about a layer, at this position of the run, those that are not refuted."""
+        """The claims about a layer, at this position of the run, that are not refuted."""
         model, query = self.inputs.heads, self.inputs.query
         heads = _LayerHeads(self.inputs.sources.x(layer), scaled(model.values(layer)), scaled(model.outputs(layer)))
         products = _Products.of(heads, self, self.inputs.targets, int(query.k.max()))
@@ -61,7 +61,7 @@ class Elimination:
         way: Tensor,  # [n] ascending
         pair: Tensor,  # [n]
     ) -> Survivors:
-        """Of some claims about one head those that are not refuted."""
+        """The claims about one head that are not refuted."""
         query = self.inputs.query
         sources, source = query.source_of[pair].unique(return_inverse=True)
         targets, target = query.target_of[pair].unique(return_inverse=True)

@@ -13,7 +13,7 @@ from analysis.compute.hits.survivors import Survivors
 
 
 def outranking(inputs: Inputs, own: Tensor, hits: Survivors, layers: Sequence[int]) -> Tensor:  # own [S, d] → [n] bool
-    """Of each true claim whether the target's entry is larger than that of the source's own token.
+    """For each true claim, whether the target's entry is larger than that of the source's own token.
 
     One more product per hit; what float32 cannot tell apart is computed again in float64, where a tie does not count as
     larger. In a claim about suppression all entries are negated, so larger means more suppressed.

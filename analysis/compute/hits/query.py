@@ -37,7 +37,8 @@ class Query:
                 index = pairs.setdefault((tokens, target, k), len(pairs))
                 indices.append(index)
             members.append(torch.tensor(indices, dtype=torch.long))
-        sources = {tokens: index for index, tokens in enumerate(sorted({tokens for tokens, _, _ in pairs}))}
+        distinct = sorted({tokens for tokens, _, _ in pairs})
+        sources = {tokens: index for index, tokens in enumerate(distinct)}
         source_of = torch.tensor([sources[tokens] for tokens, _, _ in pairs], dtype=torch.long)
         target_ids = torch.tensor([target for _, target, _ in pairs], dtype=torch.long)
         targets, target_of = target_ids.unique(return_inverse=True)

@@ -26,14 +26,14 @@ class HeadRelation:
 
 @dataclass(frozen=True)
 class Ranks:
-    """Of each pair of a relation, in its order; rank 1 is the largest entry of the row."""
+    """Ranks of each pair of a relation, in its order; rank 1 is the largest entry of the row."""
 
     target: Tensor  # [n]
     source: Tensor  # [n] of the source's own token
     top: Tensor  # [n, ≤ count] the tokens with the largest entries, the largest first
 
     def split(self, sizes: list[int]) -> "list[Ranks]":
-        """Of so many pairs, then of so many more …"""
+        """Split into consecutive parts of these sizes."""
         parts = zip(self.target.split(sizes), self.source.split(sizes), self.top.split(sizes), strict=True)
         return [Ranks(*numbers) for numbers in parts]
 
@@ -79,7 +79,7 @@ class _Marks:
 
     @classmethod
     def of(cls, inputs: Inputs, members: Tensor, q: Tensor) -> "_Marks":
-        """Of some pairs."""
+        """The marks of some pairs."""
         query = inputs.query
         source, target = query.source_of[members], query.target_of[members]
         own = inputs.unembedding.unembed(query.sources[source.cpu()])
@@ -113,7 +113,7 @@ class _Ranking:
 
     @classmethod
     def of(cls, inputs: Inputs, asked: Sequence[HeadRelation], count: int) -> "_Ranking":
-        """Of one head, before any token; through a basis of what the head can write where that saves work."""
+        """One head before any token; through a basis of what the head can write where that saves work."""
         query, layer, head = inputs.query, asked[0].layer, asked[0].head
         members = torch.cat([query.members[one.relation] for one in asked]).to(inputs.heads.device)
         signs = [torch.full((len(query.members[one.relation]), 1), 1.0 - 2.0 * one.way) for one in asked]
@@ -220,11 +220,11 @@ class _Top:
 
     @classmethod
     def stacked(cls, parts: list["_Top"]) -> "_Top":
-        """Of some rows, then of the next."""
+        """The rows of all parts, one part after the other."""
         return cls(torch.cat([part.value for part in parts]), torch.cat([part.token for part in parts]))
 
     def joined(self, other: "_Top", count: int) -> "_Top":
-        """Of some tokens and of others."""
+        """The largest entries over the tokens of both."""
         value = torch.cat([self.value, other.value], 1)
         token = torch.cat([self.token, other.token], 1)
         best = value.topk(min(count, value.shape[1]))

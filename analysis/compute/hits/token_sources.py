@@ -1,4 +1,4 @@
-"""What the function map reads: X from the weights alone."""
+"""X from the weights alone: what a token is to each layer before any model runs."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -11,7 +11,7 @@ from analysis.compute.weights import Weights
 
 
 def weights_inputs(weights: Weights, query: Query, first_mlp: bool = True) -> Inputs:
-    """What the function map reads: the checkpoint's heads, X from the weights alone, the model's U."""
+    """The checkpoint's heads, X from the weights alone, the model's U."""
     return Inputs.of(weights, query, TokenSources.of(weights, query.sources, first_mlp), weights)
 
 
@@ -25,7 +25,7 @@ class TokenSources:
 
     @classmethod
     def of(cls, weights: Weights, tokens: Tensor, first_mlp: bool) -> Self:
-        """Of some tokens [S]; without the first MLP all layers read the embedding."""
+        """X of some tokens [S]; without the first MLP all layers read the embedding."""
         embedded = weights.embed(tokens)
         later = weights.first_mlp()(embedded) if first_mlp else embedded
         return cls(weights.card.layers[0], embedded, later)

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from analysis.compute.head_hooks import LayerWatch, See
 from analysis.compute.memory import give_back
-from analysis.compute.watching import LayerWatch, See
 from analysis.compute.weights import Weights
 from analysis.errors import UnknownFamily
 

@@ -19,7 +19,7 @@ _UNUSABLE = "Prompt and target must not share a token: begin the target with a s
 
 @dataclass(frozen=True)
 class EncodedPrompts:
-    """Of an item, as a model reads them."""
+    """The prompts of an item, as a model reads them."""
 
     encoded: tuple[Encoded, ...]
     kept: int  # usable prompts or pairs in all

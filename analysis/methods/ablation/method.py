@@ -10,11 +10,11 @@ from analysis.methods.ablation.findings import ablation_answers, ablation_findin
 from analysis.methods.ablation.plan import AblationPlan
 from analysis.methods.ablation.result import LEAST_CHANGE, NAME, POSITION_WORDS, VERSION, record_of, sure_changes
 from analysis.methods.ablation.settings import AblationSettings
-from analysis.methods.method import Asked, Command, Method
+from analysis.methods.method import Command, Method, RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
-from analysis.results.provenance import Data, Provenance
+from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.scores import Scores
 
 
@@ -47,12 +47,12 @@ class AblationMethod(Method):
             curve=settings.curve,
         )
 
-    def asked(self, settings: AblationSettings, card: ModelCard | None = None) -> Asked:
+    def asked(self, settings: AblationSettings, card: ModelCard | None = None) -> RequestSummary:
         """The items; in words when they are not the default ones."""
         items = settings.chosen_items()
         titles = ", ".join(item.described(0).title for item in items)
         words = f"{titles} ({settings.prompts} prompts, heads switched off at {POSITION_WORDS[settings.positions]})"
-        return Asked(tuple(item.name for item in items), words=words)
+        return RequestSummary(tuple(item.name for item in items), words=words)
 
     def takes(self, field: str, file: OwnFile) -> bool:
         """Tasks and relations of one's own, but not pairs to contrast."""
@@ -74,7 +74,7 @@ class AblationMethod(Method):
         titles = ", ".join(item.title for item in provenance.items)
         return f"{titles}: heads switched off at {POSITION_WORDS[provenance.settings['positions']]}"
 
-    def report(self, scores: Scores) -> Data:
+    def report(self, scores: Scores) -> JsonObject:
         """The untouched model, the heads that matter most, the curves."""
         return report.ablation_data(scores)
 
@@ -82,11 +82,11 @@ class AblationMethod(Method):
         """The same in words."""
         return report.ablation_text(scores)
 
-    def head(self, scores: Scores, head: HeadId) -> Data:
+    def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """What every item loses without the head."""
         return {self.name: report.head_losses(scores, head)}
 
-    def no_head(self, card: ModelCard, head: HeadId) -> Data:
+    def no_head(self, card: ModelCard, head: HeadId) -> JsonObject:
         """No items."""
         return {self.name: []}
 

@@ -18,10 +18,10 @@ from analysis.methods.ablation.result import (
     ablation_scores,
 )
 from analysis.methods.method import Step, digest
-from analysis.methods.relation_plan import RelationPlan
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import Progress
+from analysis.relations.plan import RelationPlan
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 
@@ -205,7 +205,7 @@ class AblationPlan:
 
     def _ordering(self, item: AblationItem) -> list[tuple[str, RelationPlan]]:
         """The relation alone by every method whose map is read first, with the words for it."""
-        from analysis.methods.relation_pairs import relation_methods
+        from analysis.relations.pairs import relation_methods
 
         if item.relation is None:
             return []

@@ -16,7 +16,7 @@ from analysis.methods.ablation.result import (
 )
 from analysis.models.card import HeadId
 from analysis.results.intervals import Z
-from analysis.results.provenance import Data, ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
 SHOWN = 5  # heads of an item
@@ -24,7 +24,7 @@ _MARKS = (0, 1, 2, 3, 5, 10, 15, 20, 30, 50, 75, 100, 150, 200, 250)  # heads of
 _RANDOM = "random"
 
 
-def ablation_data(scores: Scores) -> Data:
+def ablation_data(scores: Scores) -> JsonObject:
     """A summary as plain data."""
     items = []
     for item in scores.provenance.items:
@@ -88,7 +88,7 @@ def curve_lines(curve: Sequence[AblationOrder]) -> list[str]:
     return lines
 
 
-def head_losses(scores: Scores, head: HeadId) -> list[Data]:
+def head_losses(scores: Scores, head: HeadId) -> list[JsonObject]:
     """What every item loses without one head, and its rank: 1 for the head whose loss is the largest."""
     listed = []
     for item in scores.provenance.items:
@@ -125,7 +125,7 @@ def _largest(scores: Scores, item: ScoredItem, kind: str) -> list[HeadId]:
     return [HeadId(card.layers[at // card.heads], int(at % card.heads)) for at in best]
 
 
-def _loss(scores: Scores, item: ScoredItem, kind: str, head: HeadId) -> Data:
+def _loss(scores: Scores, item: ScoredItem, kind: str, head: HeadId) -> JsonObject:
     values, layer = _values(scores, item, kind), scores.provenance.model.layers.index(head.layer)
     own = values[layer, head.head]
     parts = {}

@@ -49,7 +49,7 @@ def record_of(scores: Scores, item: str) -> ItemRecord:
 
 
 def part_name(part: str, kind: str) -> str:
-    """Of a part for one kind of ablation."""
+    """The name of a part for one kind of ablation."""
     return f"{part} {kind}"
 
 
@@ -85,7 +85,7 @@ class VariantAnswers:
         return cls(**{name: np.concatenate(group) for name, group in groups.items()})
 
     def change(self) -> Floats:  # [V]
-        """Of the target's log-probability, mean over the prompts."""
+        """The change of the target's log-probability, mean over the prompts."""
         mean: Floats = (self.log_probs - self.own_log_probs[:, None]).mean(0)
         return mean
 
@@ -99,7 +99,7 @@ class VariantAnswers:
         return error
 
     def accuracy_change(self) -> Floats:  # [V]
-        """Of the share of prompts that are answered rightly."""
+        """The change of the share of prompts with a correct answer."""
         mean: Floats = self.right.mean(0) - self.own_right.mean()
         return mean
 

@@ -38,7 +38,7 @@ def behaviour_answers(scores: Scores, question: SearchQuestion) -> list[Finding]
 
 
 def behaviour_strengths(scores: Scores) -> xr.DataArray:  # [item, layer, head]
-    """Of each pattern on random tokens, from its threshold on; 0 below it.
+    """The score of each pattern on random tokens, from its threshold on; 0 below it.
 
     The first-token sink is left out: most heads rest there, and resting is not something that a head does.
     """

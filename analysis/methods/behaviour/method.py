@@ -9,7 +9,7 @@ from analysis.methods.behaviour.settings import BehaviourSettings
 from analysis.methods.method import Command, Method
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
-from analysis.results.provenance import Data, Provenance
+from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.scores import Scores
 
 _TOP = 5  # heads listed per measure
@@ -37,7 +37,7 @@ class BehaviourMethod(Method):
         """What the model read."""
         return f"{provenance.settings['blocks']} × {provenance.settings['block']} repeated random tokens, and text"
 
-    def report(self, scores: Scores) -> Data:
+    def report(self, scores: Scores) -> JsonObject:
         """The strongest heads of every measure."""
         measured = []
         for item in scores.provenance.items:
@@ -58,7 +58,7 @@ class BehaviourMethod(Method):
         lines += ["", *(f"{measure.title}: {measure.sentence}" for measure in MEASURES)]
         return "\n".join(lines)
 
-    def head(self, scores: Scores, head: HeadId) -> Data:
+    def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """Every measure of a head, with its rank."""
         measures = {}
         for item in scores.provenance.items:

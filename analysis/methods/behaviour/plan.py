@@ -22,10 +22,10 @@ from analysis.methods.behaviour.paragraphs import PARAGRAPHS
 from analysis.methods.behaviour.settings import BehaviourSettings
 from analysis.methods.method import digest
 from analysis.models.card import ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
-from analysis.results.provenance import Data, Provenance, ScoredItem
+from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array
 from analysis.results.store import Store
 
@@ -112,7 +112,7 @@ class BehaviourPlan:
         return None if np.isnan(numbers).all() else self._scores(numbers, device)
 
     def remarks(self, store: Store) -> tuple[str, ...]:
-        """Nothing can be odd about it."""
+        """There are no remarks."""
         return ()
 
     def _scores(self, numbers: Floats, device: str) -> Scores:  # [2, measure, layer, head]
@@ -138,5 +138,5 @@ def _item(measure: BehaviourMeasure) -> ScoredItem:
     return ScoredItem(measure.name, measure.title, NAME, measure.sentence)
 
 
-def _record(measure: BehaviourMeasure) -> Data:
+def _record(measure: BehaviourMeasure) -> JsonObject:
     return {"unit": measure.unit, "threshold": measure.threshold, "on": measure.on}

@@ -15,16 +15,16 @@ import numpy as np
 
 from analysis.data.tasks import Contrast
 from analysis.methods.causal.fits import Fit
-from analysis.methods.causal.plan import CHUNK, GateStep, pieces, readable
+from analysis.methods.causal.plan import CHUNK, GateStep, fit_so_far, pieces
 from analysis.methods.causal.result import CONTRAST, NAME, VERSION, Curves, TaskRecord, TaskResult, causal_scores
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Data, ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
 
-def without_pushes(settings: Data) -> Data:
+def without_pushes(settings: JsonObject) -> JsonObject:
     """The settings of a fit without those of a second stage, which contrasts do not have."""
     return {name: value for name, value in settings.items() if name not in {"push_updates", "push_rate"}}
 
@@ -65,10 +65,12 @@ class ContrastPlan:
 
     def ready(self, store: Store, at_once: int = 1) -> Sequence[GateStep]:
         """The next piece of the fit, or nothing when it is done."""
-        fit = self._fit(store)
+        content = store.get(self.fit_name)
+        fit = fit_so_far(content)
+        if content is None or fit is None:
+            content = b""  # it starts again
         if fit is not None and fit.update >= self.settings.free_updates:
             return []
-        content = readable(store.get(self.fit_name))
         seeds = tuple(range(self.seeds))
         counted = f", update {fit.update if fit else 0} of {self.settings.free_updates}"
         step = GateStep(
@@ -106,12 +108,11 @@ class ContrastPlan:
         return causal_scores(self.card, [TaskResult(item, roles, TaskRecord(curves=curves))], settings, device)
 
     def remarks(self, store: Store) -> tuple[str, ...]:
-        """Nothing can be odd about it."""
+        """There are no remarks."""
         return ()
 
     def _fit(self, store: Store) -> Fit | None:
-        content = readable(store.get(self.fit_name))
-        return Fit.from_bytes(content) if content else None
+        return fit_so_far(store.get(self.fit_name))
 
     def _hash(self) -> str:
         """Not `digest`, which sorts keys: stored fits of the first version are found under this one."""

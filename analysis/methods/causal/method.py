@@ -11,17 +11,17 @@ from analysis.data.tasks import SENTENCES
 from analysis.methods.causal import report
 from analysis.methods.causal.contrast import ContrastPlan, without_pushes
 from analysis.methods.causal.findings import causal_answers, causal_findings
-from analysis.methods.causal.older import older_settings
+from analysis.methods.causal.legacy import legacy_settings
 from analysis.methods.causal.plan import TaskPlan
 from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, NAME, ROLE_THRESHOLD, VERSION, upgraded
 from analysis.methods.causal.settings import CausalSettings, GateSettings
 from analysis.methods.causal.tools import TOOLS
-from analysis.methods.method import Asked, Command, Method, Tool, digest
+from analysis.methods.method import Command, Method, RequestSummary, Tool, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.merging import merge, only
-from analysis.results.provenance import Data, PlainValues, Provenance
+from analysis.results.provenance import JsonObject, PlainValues, Provenance
 from analysis.results.scores import Missing, Scores, over_present
 
 PREVIEW = "preview"  # the variant without fits
@@ -69,7 +69,7 @@ class CausalMethod(Method):
 
     # ---- Requests --------------------------------------------------------------------------------------------------
 
-    def asked(self, settings: CausalSettings, card: ModelCard | None = None) -> Asked:
+    def asked(self, settings: CausalSettings, card: ModelCard | None = None) -> RequestSummary:
         """The tasks or pairs, under the name that their fit will have."""
         contrast, seeds = settings.chosen_contrast(), settings.chosen_seeds()
         chosen = [contrast] if contrast is not None else list(settings.chosen_tasks())
@@ -79,7 +79,7 @@ class CausalMethod(Method):
         choice = fit_name(fit, [(task.name, task.hash) for task in chosen])
         variant = CONTRAST.name if contrast is not None else "" if seeds else PREVIEW
         words = f"{', '.join(task.title for task in chosen)} ({fit_words(fit)})"
-        return Asked(tuple(task.name for task in chosen), choice, variant, words)
+        return RequestSummary(tuple(task.name for task in chosen), choice, variant, words)
 
     def takes(self, field: str, file: OwnFile) -> bool:
         """Prompts with targets."""
@@ -94,9 +94,9 @@ class CausalMethod(Method):
             content = sorted([task.name, task.hash] for task in settings.chosen_tasks())
         return [content, settings.chosen_seeds(), asdict(settings.gates())]
 
-    def older_settings(self, values: PlainValues) -> Data:
+    def legacy_settings(self, values: PlainValues) -> JsonObject:
         """Everything stood there in a part of its own, tasks and pairs parsed."""
-        return older_settings(values[NAME]) if NAME in values else {}
+        return legacy_settings(values[NAME]) if NAME in values else {}
 
     # ---- Results ---------------------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class CausalMethod(Method):
 
     # ---- The terminal ----------------------------------------------------------------------------------------------
 
-    def report(self, scores: Scores) -> Data:
+    def report(self, scores: Scores) -> JsonObject:
         """How many heads help or hurt, which do most, how well the untouched model does the task."""
         return report.causal_data(scores)
 
@@ -157,11 +157,11 @@ class CausalMethod(Method):
         """The same in words."""
         return report.causal_text(scores)
 
-    def head(self, scores: Scores, head: HeadId) -> Data:
+    def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """The head's gates in every task."""
         return {self.name: report.head_gates(scores, head)}
 
-    def no_head(self, card: ModelCard, head: HeadId) -> Data:
+    def no_head(self, card: ModelCard, head: HeadId) -> JsonObject:
         """No tasks."""
         return {self.name: []}
 

@@ -7,13 +7,14 @@ under the hash of all that it depends on.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
 
 from analysis.data.tasks import Contrast, Task
 from analysis.errors import StoreError
-from analysis.methods.causal.fits import Fit, FittedGates
+from analysis.methods.causal.fits import Fit, FittedGates, GateArray
 from analysis.methods.causal.result import (
     HEAD_ROLES,
     NAME,
@@ -31,7 +32,7 @@ from analysis.methods.causal.result import (
 from analysis.methods.causal.settings import SEEDS, GateSettings
 from analysis.methods.method import digest
 from analysis.models.card import ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import Progress
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Floats, Scores
@@ -110,20 +111,20 @@ class TaskPlan:
         return f"result/{self.card.fingerprint}/{NAME}/{self._hash('result', tasks, self.seeds)}"
 
     def seed_name(self, task: Task, seed: int) -> str:
-        """Of one seed's finished fit; which others shared its batches does not matter to it."""
+        """The name of one seed's finished fit; which others shared its batches does not matter to it."""
         return self._name("seed", task.hash, seed)
 
     def fit_name(self, task: Task, seeds: Sequence[int]) -> str:
-        """Of a fit of some seeds that is under way."""
+        """The name of a fit of some seeds that is under way."""
         return self._name("fit", task.hash, list(seeds))
 
     def measured_name(self, task: Task, what: What) -> str:
-        """Of what does not depend on the fits: the untouched model and the preview."""
+        """The name of what does not depend on the fits: the untouched model and the preview."""
         content = digest([VERSION, MEASURED, what, task.hash])
         return f"unit/{self.card.fingerprint}/{NAME}/{content}"
 
     def effect_name(self, task: Task, layer: int) -> str:
-        """Of what switching off each head of a layer does."""
+        """The name of the effects of switching off each head of a layer."""
         return self._name("effect", task.hash, layer)
 
     def _name(self, *part: Any) -> str:
@@ -159,7 +160,7 @@ class TaskPlan:
                 for layer in self.card.layers:
                     left += not store.contains(self.effect_name(task, layer))
             for seeds in self._groups(task, store):
-                left += self._chunks_left(readable(store.get(self.fit_name(task, seeds))))
+                left += self._chunks_left(fit_so_far(store.get(self.fit_name(task, seeds))))
         return left
 
     def ready(self, store: Store, at_once: int = 1) -> Sequence[GateStep]:
@@ -195,8 +196,12 @@ class TaskPlan:
         steps = []
         for seeds in self._groups(task, store):
             name = self.fit_name(task, seeds)
-            content = readable(store.get(name))
-            counted = f" {self._seeds(seeds)}{_update(content, self.settings.total)}"
+            content = store.get(name)
+            fit = fit_so_far(content)
+            if content is None or fit is None:
+                content = b""  # it starts again
+            done = fit.update if fit is not None else 0
+            counted = f" {self._seeds(seeds)}, update {done} of {self.settings.total}"
             work = self._work(task, "fit") * len(seeds)
             step = GateStep("fit", name, task, self.settings, seeds, content=content, counted=counted, work=work)
             steps.append(step)
@@ -247,7 +252,7 @@ class TaskPlan:
                 absent = [layer for layer in self.card.layers if not store.contains(self.effect_name(task, layer))]
                 work["effect"] += self._work(task, "effect") * len(absent)
             for seeds in self._groups(task, store):
-                chunks = self._chunks_left(readable(store.get(self.fit_name(task, seeds))))
+                chunks = self._chunks_left(fit_so_far(store.get(self.fit_name(task, seeds))))
                 work["fit"] += self._work(task, "fit") * len(seeds) * chunks
         return work
 
@@ -259,9 +264,9 @@ class TaskPlan:
             groups.append(tuple(absent[start : start + self.together]))
         return groups
 
-    def _chunks_left(self, content: bytes) -> int:
+    def _chunks_left(self, fit: Fit | None) -> int:
         """Pieces that are left of a fit; the stages do not share one."""
-        done = Fit.from_bytes(content).update if content else 0
+        done = fit.update if fit is not None else 0
         free = max(self.settings.free_updates - done, 0)
         push = min(self.settings.total - done, self.settings.push_updates)
         return pieces(free, CHUNK) + pieces(push, CHUNK)
@@ -320,18 +325,16 @@ class TaskPlan:
 
     def _running(self, task: Task, store: Store) -> list[Fit]:
         """The fits that have begun and are not finished."""
-        contents = [readable(store.get(self.fit_name(task, seeds))) for seeds in self._groups(task, store)]
-        return [Fit.from_bytes(content) for content in contents if content]
+        fits = []
+        for seeds in self._groups(task, store):
+            fit = fit_so_far(store.get(self.fit_name(task, seeds)))
+            if fit is not None:
+                fits.append(fit)
+        return fits
 
     def _effect(self, task: Task, store: Store) -> Floats | None:  # [layer, head]
         rows = [_json(store.get(self.effect_name(task, layer))) for layer in self.card.layers]
         return None if any(row is None for row in rows) else np.array(rows, dtype=np.float64)
-
-
-def _update(content: bytes, total: int) -> str:
-    """How far a fit is."""
-    done = Fit.from_bytes(content).update if content else 0
-    return f", update {done} of {total}"
 
 
 def pieces(count: int, size: int) -> int:
@@ -339,15 +342,15 @@ def pieces(count: int, size: int) -> int:
     return -(-count // size)
 
 
-def readable(content: bytes | None) -> bytes:
-    """A fit so far, or nothing when it cannot be read: then it starts again."""
+@lru_cache(maxsize=8)  # what is left, what comes next and how far it is are asked after every piece of the same fits
+def fit_so_far(content: bytes | None) -> Fit | None:
+    """A fit as the store has it, or nothing when it cannot be read: then it starts again."""
     if content is None:
-        return b""
+        return None
     try:
-        Fit.from_bytes(content)
+        return Fit.from_bytes(content)
     except StoreError:
-        return b""
-    return content
+        return None
 
 
 def _json(content: bytes | None) -> Any:
@@ -373,10 +376,18 @@ def curves_of(gates: Mapping[int, FittedGates], running: Sequence[Fit]) -> Curve
         for stage, losses in curves.items():
             losses.append(tuple(of_seed.curves[stage]))
     for fit in running:
-        free, push = (np.round(losses.astype(float), 4).T for losses in (fit.free_nll, fit.push_nll))
         count = len(fit.seeds)
         seeds += fit.seeds
-        curves["free"] += [tuple(row) for row in free.tolist()]
-        curves["open"] += [tuple(row) for row in push[:count].tolist()]
-        curves["shut"] += [tuple(row) for row in push[count:].tolist()]
-    return Curves(seeds=tuple(seeds), **{stage: tuple(losses) for stage, losses in curves.items()})
+        push = _by_seed(fit.push_nll)
+        curves["free"] += _by_seed(fit.free_nll)
+        curves["open"] += push[:count]
+        curves["shut"] += push[count:]
+    return Curves(
+        seeds=tuple(seeds), free=tuple(curves["free"]), open=tuple(curves["open"]), shut=tuple(curves["shut"])
+    )
+
+
+def _by_seed(nll: GateArray) -> list[tuple[float, ...]]:  # [update, seed]
+    """One curve per seed."""
+    rounded = np.round(nll.astype(float), 4)
+    return [tuple(curve) for curve in rounded.T.tolist()]

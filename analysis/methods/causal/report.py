@@ -18,14 +18,14 @@ from analysis.methods.causal.result import (
     variant_of,
 )
 from analysis.models.card import HeadId
-from analysis.results.provenance import Data, PlainValues, ScoredItem
+from analysis.results.provenance import JsonObject, PlainValues, ScoredItem
 from analysis.results.scores import Floats, Scores, always_of, any_of
 
 _TOP = 5
 UNPUSHED = 1 / (1 + math.exp(-LIMIT))  # a gate beyond this, pushed shut, feels no push
 
 
-def causal_data(scores: Scores) -> Data:
+def causal_data(scores: Scores) -> JsonObject:
     """How many heads help or hurt, which do most, how well the untouched model does the task."""
     return {
         "model": scores.provenance.model.to_dict(),
@@ -46,9 +46,9 @@ def shares(scores: Scores, task: str, role: str, threshold: float = ROLE_THRESHO
     return {how: round(float((values >= threshold).mean()), 6) for how, values in both.items()}
 
 
-def _task(scores: Scores, item: ScoredItem) -> Data:
+def _task(scores: Scores, item: ScoredItem) -> JsonObject:
     record = record_of(scores, item.name)
-    data: Data = {"name": item.name, "title": item.title, "category": item.category}
+    data: JsonObject = {"name": item.name, "title": item.title, "category": item.category}
     if record.untouched is not None:
         data |= record.untouched.model_dump(mode="json")
     data["settled"] = {side: list(values) for side, values in record.settled.items()}
@@ -70,9 +70,9 @@ def _counted_roles(item: ScoredItem) -> list[str]:
     return [role for role in HEAD_ROLES[:2] if role in variant_of(item).roles]
 
 
-def _evidence(scores: Scores, item: ScoredItem, record: TaskRecord) -> Data:
+def _evidence(scores: Scores, item: ScoredItem, record: TaskRecord) -> JsonObject:
     """Whether the fits have come to rest, and whether switching heads off bears them out."""
-    evidence: Data = {"last_nll": {}, "still_falling": {}}
+    evidence: JsonObject = {"last_nll": {}, "still_falling": {}}
     for stage in STAGES:
         curves = record.curves.of(stage)
         evidence["last_nll"][stage] = [round(float(np.mean(losses[-20:])), 2) for losses in curves]
@@ -112,7 +112,7 @@ def _drift(losses: Sequence[float]) -> float:
     return round(float(np.mean(losses[-quarter:]) - np.mean(before)), 3)
 
 
-def _top(scores: Scores, values: Floats) -> list[Data]:
+def _top(scores: Scores, values: Floats) -> list[JsonObject]:
     layers = scores.provenance.model.layers
     top = []
     for place in np.argsort(-values, axis=None, kind="stable")[:_TOP]:
@@ -122,7 +122,7 @@ def _top(scores: Scores, values: Floats) -> list[Data]:
     return top
 
 
-def head_gates(scores: Scores, head: HeadId) -> list[Data]:
+def head_gates(scores: Scores, head: HeadId) -> list[JsonObject]:
     """One head in every task: its gates of every seed, its preview and what toggling it does."""
     cell = (scores.provenance.model.layers.index(head.layer), head.head)
     tasks = []
@@ -178,7 +178,7 @@ def _fitted(seeds: int, settings: PlainValues) -> str:
     return f"{seeds} {'seed' if seeds == 1 else 'seeds'} · {updates} updates of {settings['batch']} prompts"
 
 
-def _task_lines(task: Data) -> list[str]:
+def _task_lines(task: JsonObject) -> list[str]:
     lines = [task["title"]]
     if "accuracy" in task:
         flag = "  (hardly ever right: its gates mean little)" if task["flagged"] else ""
@@ -204,7 +204,7 @@ def _task_lines(task: Data) -> list[str]:
     return lines
 
 
-def _evidence_lines(evidence: Data) -> list[str]:
+def _evidence_lines(evidence: JsonObject) -> list[str]:
     ends = {}
     for stage, losses in evidence["last_nll"].items():
         if losses:

@@ -94,7 +94,10 @@ class Curves(Record):
     def only(self, seeds: Sequence[int]) -> "Curves":
         """The curves of some seeds."""
         at = [index for index, seed in enumerate(self.seeds) if seed in seeds]
-        stages = {stage: tuple(self.of(stage)[i] for i in at if i < len(self.of(stage))) for stage in STAGES}
+        stages = {}
+        for stage in STAGES:
+            curves = self.of(stage)
+            stages[stage] = tuple(curves[i] for i in at if i < len(curves))
         return Curves(seeds=tuple(self.seeds[i] for i in at), **stages)
 
 

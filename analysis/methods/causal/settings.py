@@ -9,7 +9,7 @@ from analysis.data import tasks
 from analysis.data.files import OwnFile, WithFiles
 from analysis.data.tasks import DEFAULT_TASKS, Contrast, Task
 from analysis.errors import TaskError
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.settings import hints
 
 SEEDS, MAX_SEEDS = 5, 100
@@ -156,7 +156,7 @@ class CausalSettings(WithFiles):
         settings = GateSettings.published() if self.published else GateSettings()
         if self.contrast is not None and self.updates is None:
             settings = replace(settings, free_updates=CONTRAST_UPDATES)
-        chosen: Data = {}
+        chosen: JsonObject = {}
         if self.updates is not None:
             chosen["free_updates"], chosen["push_updates"] = self.updates
         if self.rates is not None:

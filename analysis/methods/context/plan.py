@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from analysis.methods.context.settings import sides
-from analysis.methods.relation_plan import RelationPlan
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
-from analysis.results.provenance import Data
+from analysis.relations.plan import RelationPlan
+from analysis.results.provenance import JsonObject
 
 if TYPE_CHECKING:
     import torch
@@ -54,11 +54,11 @@ class ContextPlan(RelationPlan):
         """The templates."""
         return self.templates
 
-    def settings(self) -> Data:
+    def settings(self) -> JsonObject:
         """Nothing else."""
         return {}
 
-    def described(self) -> Data:
+    def described(self) -> JsonObject:
         """The templates; one's scores do not depend on the others."""
         return {"templates": list(self.templates)}
 

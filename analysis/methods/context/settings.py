@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from analysis.data import relation_prompts
-from analysis.methods.relation_settings import RelationSettings
+from analysis.relations.settings import RelationSettings
 from analysis.settings import hints
 
 SOURCE = "<X>"  # where the source stands in a template

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from analysis.methods.relation_plan import RelationPlan
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.progress import Progress
-from analysis.results.provenance import Data
+from analysis.relations.plan import RelationPlan
+from analysis.results.provenance import JsonObject
 
 if TYPE_CHECKING:
     import torch
@@ -44,7 +44,7 @@ class FunctionPlan(RelationPlan):
 
     first_mlp: bool
 
-    def settings(self) -> Data:
+    def settings(self) -> JsonObject:
         """The first MLP."""
         return {"first_mlp": self.first_mlp}
 

@@ -1,7 +1,7 @@
 """What a person may choose about the function map."""
 
-from analysis.methods.relation_settings import RelationSettings
-from analysis.methods.weights_settings import WeightsSettings
+from analysis.methods.shared_settings import WeightsSettings
+from analysis.relations.settings import RelationSettings
 
 
 class FunctionSettings(RelationSettings, WeightsSettings):

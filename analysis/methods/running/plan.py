@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from analysis.methods.relation_plan import RelationPlan
 from analysis.methods.running.settings import ANY
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
-from analysis.results.provenance import Data
+from analysis.relations.plan import RelationPlan
+from analysis.results.provenance import JsonObject
 
 if TYPE_CHECKING:
     import torch
@@ -58,11 +58,11 @@ class RunningPlan(RelationPlan):
         """Whether sources may have several tokens."""
         return self.sources == ANY
 
-    def settings(self) -> Data:
+    def settings(self) -> JsonObject:
         """Which sources."""
         return {"sources": self.sources}
 
-    def described(self) -> Data:
+    def described(self) -> JsonObject:
         """The carriers too; one's scores do not depend on the others."""
         return {"carriers": list(self.carriers), **self.settings()}
 

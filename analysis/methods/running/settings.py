@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from analysis.methods.relation_settings import RelationSettings
+from analysis.relations.settings import RelationSettings
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES
 from analysis.settings import hints
 

@@ -128,7 +128,7 @@ class _Stretch:
 
     @classmethod
     def of(cls, weights: Weights, layer: int) -> "_Stretch":
-        """Of one layer; the root is computed in float64."""
+        """The stretch of one layer; the root is computed in float64."""
         w_o = weights.outputs(layer).double()
         eigenvalues, basis = torch.linalg.eigh(w_o @ w_o.transpose(1, 2))
         root = basis * eigenvalues.clamp(min=0).sqrt()[:, None]

@@ -21,10 +21,10 @@ from analysis.methods.salience.tokens import (
     salient_tokens,
     upgraded,
 )
-from analysis.methods.weights_settings import WeightsSettings
+from analysis.methods.shared_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
-from analysis.results.provenance import Data, Provenance, ScoredItem
+from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.store import Store
 
@@ -76,7 +76,7 @@ class SalienceMethod(Method):
         """There is one kind only."""
         return "every head"
 
-    def report(self, scores: Scores) -> Data:
+    def report(self, scores: Scores) -> JsonObject:
         """How many heads."""
         card = scores.provenance.model
         return {"model": card.to_dict(), "heads": len(card.layers) * card.heads}
@@ -86,12 +86,12 @@ class SalienceMethod(Method):
         card = scores.provenance.model
         return f"salient tokens of {len(card.layers) * card.heads} heads of {card.id}"
 
-    def head(self, scores: Scores, head: HeadId) -> Data:
+    def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """A head's salient tokens."""
         tokens = salient_tokens(scores, head) or ()
         return {"salient": [token.model_dump(exclude_none=True) for token in tokens]}
 
-    def no_head(self, card: ModelCard, head: HeadId) -> Data:
+    def no_head(self, card: ModelCard, head: HeadId) -> JsonObject:
         """No tokens."""
         return {"salient": []}
 
@@ -116,7 +116,7 @@ class SalienceMethod(Method):
         if ending != JSON:
             return super().exported(scores, ending)
         card = scores.provenance.model
-        layers: Data = {}
+        layers: JsonObject = {}
         for layer in computed_layers(scores):
             layers[str(layer)] = [_short(scores, HeadId(layer, head)) for head in range(card.heads)]
         content = {"model": card.to_dict(), "layers": layers}
@@ -143,7 +143,7 @@ def _texts(entries: Sequence[OutputToken]) -> str:
     return " ".join(printable(entry.text) for entry in entries)
 
 
-def _short(scores: Scores, head: HeadId) -> list[Data]:
+def _short(scores: Scores, head: HeadId) -> list[JsonObject]:
     """A head's tokens with three decimals."""
     listed = []
     for token in salient_tokens(scores, head) or ():

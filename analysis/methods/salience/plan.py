@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from analysis.methods.method import digest
 from analysis.methods.salience.tokens import NAME, VERSION, layer_bytes, layer_table, read_layer, salience_scores
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 
@@ -54,7 +54,7 @@ class SalienceStep:
             yield name, layer_bytes(layer_table(heads))
 
 
-def _plain(operation: "Operation", vocabulary: Vocabulary) -> Data:
+def _plain(operation: "Operation", vocabulary: Vocabulary) -> JsonObject:
     """One salient token with its texts, as it is kept."""
     return {
         "token": operation.token,
@@ -65,7 +65,7 @@ def _plain(operation: "Operation", vocabulary: Vocabulary) -> Data:
     }
 
 
-def _named(entries: Sequence[tuple[int, float]], vocabulary: Vocabulary) -> list[Data]:
+def _named(entries: Sequence[tuple[int, float]], vocabulary: Vocabulary) -> list[JsonObject]:
     return [{"token": token, "text": vocabulary.text(token), "value": value} for token, value in entries]
 
 
@@ -127,7 +127,7 @@ class SaliencePlan:
         return salience_scores(self.card, layers, self.first_mlp, device) if layers else None
 
     def remarks(self, store: Store) -> tuple[str, ...]:
-        """Nothing can be odd about it."""
+        """There are no remarks."""
         return ()
 
     def pending(self, store: Store) -> dict[str, float]:

@@ -15,7 +15,7 @@ import xarray as xr
 from pydantic import BaseModel, ConfigDict
 
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.provenance import Data, Provenance, ScoredItem
+from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import DIMS, Missing, Scores
 
 NAME = "salience"
@@ -57,9 +57,9 @@ class SalientToken(BaseModel):
     suppressed: tuple[OutputToken, ...]
 
 
-def layer_table(heads: Sequence[Sequence[Data]]) -> pa.Table:
+def layer_table(heads: Sequence[Sequence[JsonObject]]) -> pa.Table:
     """The salient tokens of each head of a layer, the strongest first, as a table."""
-    rows: list[Data | None] = []
+    rows: list[JsonObject | None] = []
     for rank in range(TOKENS):
         for tokens in heads:
             rows.append(tokens[rank] if rank < len(tokens) else None)

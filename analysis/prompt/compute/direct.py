@@ -36,7 +36,7 @@ class DirectEffects:
 
 
 def direct_effects(model: PromptModel, run: Run, token: int) -> DirectEffects:
-    """Of every part on a token's logit after the prompt."""
+    """The direct effect of every part on a token's logit after the prompt."""
     read = _LinearReadout.of(model, run, token)
     heads, mlps, attention_biases = [], [], []
     for index in range(len(model.layers)):

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from analysis.compute.ablation import AblatedModel
-from analysis.compute.gated_model import attention_layers, module_prefix
+from analysis.compute.head_hooks import watch_outputs, watch_pattern
+from analysis.compute.loaded_model import attention_layers, module_prefix
 from analysis.compute.untouched_run import Arguments
-from analysis.compute.watching import watch_outputs, watch_pattern
 from analysis.compute.weights import Weights
 from analysis.models.checkpoint import Checkpoint
 
@@ -86,7 +86,7 @@ class PromptModel:
         return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
     def log_probs(self, logits: Tensor) -> Tensor:  # [..., V]
-        """Of logits before they are capped."""
+        """Log-probabilities from logits that are not capped yet."""
         if self.softcap is not None:
             logits = torch.tanh(logits / self.softcap) * self.softcap
         return logits.log_softmax(-1)

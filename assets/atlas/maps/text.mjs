@@ -1,7 +1,7 @@
 // @ts-check
 // Numbers as words, exactly as the server writes them.
 
-/** @typedef {string | {b: string} | {code: string}} Said text, or a piece that stands out (dashboard/maps/said.py) */
+/** @typedef {string | {b: string} | {code: string}} Said text, or a piece that stands out (dashboard/maps/sentences.py) */
 
 /**
  * A number without needless digits.

@@ -19,8 +19,8 @@ from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.plain import PlainPanel, PlainPanels
-from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import Said
 from dashboard.palette import ABOVE, BELOW, tone_name
 from dashboard.setting import Part, setting
 
@@ -165,7 +165,7 @@ def _head_cell(value: float, steepest: float) -> HeadCell:
 
 
 def _row(shown: AblationView, item: ScoredItem, asked: AskedHead, off: str) -> html.Tr:
-    """Of one way of switching the head off; only the row of the chosen way is seen."""
+    """The row for one way of switching the head off; only the row of the chosen way is seen."""
     cell = (shown.card.layers.index(asked.head.layer), asked.head.head)
     value = _values(shown.result, item, off)
     half = margin(shown.result, item.name, off, cell)

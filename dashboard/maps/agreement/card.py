@@ -5,21 +5,21 @@ from dash import html
 
 from analysis.methods.method import Method
 from analysis.models.card import HeadId
-from analysis.results.agreement import WORDS, Confronted, rule_of, whether_methods
+from analysis.results.agreement import WORDS, LabelComparison, rule_of, whether_methods
 from analysis.results.scores import Missing
 from dashboard.maps.agreement.panels import reasons_of
 from dashboard.maps.agreement.sides import AgreementView, against, sides
 from dashboard.maps.head_part import AskedHead, HeadPart
-from dashboard.maps.said import number
+from dashboard.maps.sentences import number
 
 
 def head_part(asked: AskedHead, shown: AgreementView, title: str) -> HeadPart | None:
     """A table for each method that says whether heads matter: tasks and relations, one row each."""
     tables = []
     for whether in whether_methods(dict(shown.by_method)):
-        confronted = against(shown, whether.name, shown.state.over)
-        if confronted:
-            tables.append(_table(shown, whether, confronted, asked.head))
+        comparisons = against(shown, whether.name, shown.state.over)
+        if comparisons:
+            tables.append(_table(shown, whether, comparisons, asked.head))
     if not tables:
         return None
     label = sides(shown).label
@@ -30,7 +30,7 @@ def head_part(asked: AskedHead, shown: AgreementView, title: str) -> HeadPart | 
     return HeadPart([html.Div([html.H3(title), html.P(hint, className="hint"), *tables])])
 
 
-def _table(shown: AgreementView, whether: Method, confronted: list[Confronted], head: HeadId) -> html.Table:
+def _table(shown: AgreementView, whether: Method, comparisons: list[LabelComparison], head: HeadId) -> html.Table:
     rule = rule_of(whether.name)
     least = number(shown.state.least_cause(rule.unit))
     names = {
@@ -42,11 +42,11 @@ def _table(shown: AgreementView, whether: Method, confronted: list[Confronted], 
     header = []
     for at, (name, explained) in enumerate(names.items()):
         header.append(html.Th(name, scope="col", className="num" if at > 1 else "", title=explained))
-    rows = [_row(shown, each, head) for each in confronted]
+    rows = [_row(shown, each, head) for each in comparisons]
     return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)])
 
 
-def _row(shown: AgreementView, each: Confronted, head: HeadId) -> html.Tr:
+def _row(shown: AgreementView, each: LabelComparison, head: HeadId) -> html.Tr:
     cell = (shown.card.layers.index(head.layer), head.head)
     reason = Missing(int(reasons_of(shown, each)[cell]))
     codes = each.codes(shown.state.label, shown.state.least_cause(rule_of(each.whether).unit))

@@ -10,13 +10,13 @@ from dash import html
 
 from analysis import methods
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.agreement import WORDS, what_methods, whether_methods
+from analysis.results.agreement import NAME, WORDS, what_methods, whether_methods
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import words
 from dashboard.maps.agreement.numbers import numbers
 from dashboard.maps.agreement.panels import ORDER, TONES, colour, look, panels, tones
-from dashboard.maps.agreement.sides import AgreementView, confronted_of, default_what, has_samples, sides, sides_of
+from dashboard.maps.agreement.sides import AgreementView, comparisons_of, default_what, has_samples, sides, sides_of
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.columns import TEXT, Cells, Column, group
 from dashboard.maps.control import Choice, Control, picker, segments, slider
@@ -26,8 +26,8 @@ from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, head_columns, with_model, with_source
 from dashboard.maps.panel import Panel
-from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import Said
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 from dashboard.setting import SettingValues
@@ -38,8 +38,8 @@ _COUNTS = "agreement-counts"
 class AgreementMap(Map[AgreementState]):
     """A panel for each task or relation for which heads may matter."""
 
-    name = "agreement"
-    title = "Agreement"
+    name = NAME
+    title = NAME.capitalize()
     part = AgreementState
     help = (
         "The agreement map compares two maps: does a head that is known for what it does also matter "
@@ -203,7 +203,7 @@ class AgreementMap(Map[AgreementState]):
     def frame(self, shown: AgreementView) -> pd.DataFrame:
         """A row for each head and panel: both strengths and the class."""
         frames = []
-        for panel, each in zip(shown.panels, confronted_of(shown, shown.state.over), strict=False):
+        for panel, each in zip(shown.panels, comparisons_of(shown, shown.state.over), strict=False):
             rows = {
                 "item": panel.key,
                 **head_columns(shown.card),

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from analysis.results.agreement import WORDS
 from analysis.results.scores import Missing
 from dashboard.maps.agreement.panels import NO_PANEL, ORDER, TONES, reasons_of
-from dashboard.maps.agreement.sides import AgreementView, confronted_of
+from dashboard.maps.agreement.sides import AgreementView, comparisons_of
 from dashboard.maps.agreement.state import Over
 from dashboard.maps.agreement.words import TABLE, facts
 from dashboard.maps.map import missing_words
@@ -17,8 +17,8 @@ from dashboard.maps.packing import pack
 
 
 def numbers(shown: AgreementView) -> bytes:
-    """Of the two results on the page."""
-    confronted = confronted_of(shown, "mean")
+    """The numbers of the two results on the page."""
+    comparisons = comparisons_of(shown, "mean")
     contents = {
         **asdict(facts(shown)),
         "map": shown.map.name,
@@ -26,7 +26,7 @@ def numbers(shown: AgreementView) -> bytes:
         "heads": shown.card.heads,
         "reasons": [reason.words for reason in Missing],
         "reason_words": [missing_words(shown, reason) for reason in Missing],
-        "panels": [{"key": each.item, "title": each.title} for each in confronted],
+        "panels": [{"key": each.item, "title": each.title} for each in comparisons],
         "words": WORDS,
         "order": ORDER,
         "tones": [TONES.get(code, "") for code in range(len(WORDS))],
@@ -34,14 +34,14 @@ def numbers(shown: AgreementView) -> bytes:
         "title": NO_PANEL,
         "missing": int(Missing.NOT_COMPUTED),
     }
-    if not confronted:
+    if not comparisons:
         return pack(contents, {})
     causes = []
     for over in get_args(Over):
-        causes.append(np.stack([each.cause for each in confronted_of(shown, over)]))
+        causes.append(np.stack([each.cause for each in comparisons_of(shown, over)]))
     arrays: dict[str, npt.NDArray[Any]] = {
-        "labels": np.stack([each.label for each in confronted]).astype(np.float64),
+        "labels": np.stack([each.label for each in comparisons]).astype(np.float64),
         "causes": np.stack(causes).astype(np.float64),
-        "missing": np.stack([reasons_of(shown, each) for each in confronted]).astype(np.uint8),
+        "missing": np.stack([reasons_of(shown, each) for each in comparisons]).astype(np.uint8),
     }
     return pack(contents, arrays)

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from analysis.results.agreement import BOTH, IRRELEVANT, NEITHER, UNLABELLED, WORDS, Confronted, expected_counts
+from analysis.results.agreement import BOTH, IRRELEVANT, NEITHER, UNLABELLED, WORDS, LabelComparison, expected_counts
 from analysis.results.scores import Missing, Scores
-from dashboard.maps.agreement.sides import AgreementView, confronted_of, sides
+from dashboard.maps.agreement.sides import AgreementView, comparisons_of, sides
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure, without_scores
 from dashboard.palette import Colours
@@ -19,13 +19,13 @@ NO_PANEL = "Label and cause"
 
 def panels(shown: AgreementView) -> tuple[Panel, ...]:
     """One for each task or relation for which heads may matter."""
-    confronted = confronted_of(shown, shown.state.over)
-    if not confronted:
+    comparisons = comparisons_of(shown, shown.state.over)
+    if not comparisons:
         return (without_scores("", NO_PANEL, shown.card, Missing.NOT_COMPUTED),)
-    return tuple(_panel(shown, each) for each in confronted)
+    return tuple(_panel(shown, each) for each in comparisons)
 
 
-def _panel(shown: AgreementView, each: Confronted) -> Panel:
+def _panel(shown: AgreementView, each: LabelComparison) -> Panel:
     reason = reasons_of(shown, each)
     codes = classes(shown, each)
     label, cause = sides(shown).label, sides(shown).cause
@@ -42,7 +42,7 @@ def _panel(shown: AgreementView, each: Confronted) -> Panel:
     )
 
 
-def classes(shown: AgreementView, each: Confronted) -> npt.NDArray[np.uint8]:  # [layer, head]
+def classes(shown: AgreementView, each: LabelComparison) -> npt.NDArray[np.uint8]:  # [layer, head]
     """The class of every head at the thresholds of the page."""
     return each.codes(shown.state.label, shown.state.least_cause(sides(shown).cause.unit))
 
@@ -63,7 +63,7 @@ def tenths(value: float) -> float:
     return int(10 * value + 0.5) / 10
 
 
-def reasons_of(shown: AgreementView, each: Confronted) -> npt.NDArray[np.int8]:  # [layer, head]
+def reasons_of(shown: AgreementView, each: LabelComparison) -> npt.NDArray[np.int8]:  # [layer, head]
     """Why a head has no class: the worst reason of the side that lacks a number."""
     results = dict(shown.by_method)
     of_label = _worst(results[each.what], [each.item] if each.own else results[each.what].items())
@@ -79,7 +79,7 @@ def _worst(scores: Scores, items: list[str]) -> npt.NDArray[np.int8]:  # [layer,
 
 
 def colour(code: int, palette: Colours) -> str:
-    """Of a class."""
+    """The colour of a class."""
     return palette.of(TONES[code]) if code in TONES else palette.empty
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.methods.method import Method
-from analysis.results.agreement import Confronted, confronted, rule_of, what_methods, whether_methods
+from analysis.results.agreement import LabelComparison, label_comparisons, rule_of, what_methods, whether_methods
 from analysis.results.labels import LabelRule
 from analysis.results.scores import Scores
 from dashboard.cache import cached
@@ -69,18 +69,18 @@ def has_samples(shown: AgreementView) -> bool:
     return bool(two.cause.samples) and len(dict(shown.by_method)[two.whether.name].samples) > 1
 
 
-def confronted_of(shown: AgreementView, over: Over) -> list[Confronted]:
+def comparisons_of(shown: AgreementView, over: Over) -> list[LabelComparison]:
     """The strengths of both sides for every item."""
     return against(shown, sides(shown).whether.name, over)
 
 
-def against(shown: AgreementView, whether: str, over: Over) -> list[Confronted]:
+def against(shown: AgreementView, whether: str, over: Over) -> list[LabelComparison]:
     """The labels on the page against the causes of any method."""
     results = dict(shown.by_method)
-    return _confronted(results[sides(shown).what.name], results[whether], over)
+    return _comparisons(results[sides(shown).what.name], results[whether], over)
 
 
 @cached(16)
-def _confronted(labels: Scores, causes: Scores, over: Over) -> list[Confronted]:
+def _comparisons(labels: Scores, causes: Scores, over: Over) -> list[LabelComparison]:
     what, whether = labels.provenance.method, causes.provenance.method
-    return confronted({what: labels, whether: causes}, what, whether, OVER[over])
+    return label_comparisons({what: labels, whether: causes}, what, whether, OVER[over])

@@ -11,7 +11,7 @@ from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.panel import Panel
-from dashboard.maps.said import Said, bold, number
+from dashboard.maps.sentences import Said, bold, number
 from dashboard.palette import Colours
 
 _OVER = {"mean": "on average over the {}", "always": "in every one of the {}", "any": "in at least one of the {}"}
@@ -31,7 +31,7 @@ class AgreementFacts:
 
 
 def facts(shown: AgreementView) -> AgreementFacts:
-    """Of what is on the page."""
+    """The facts about what is on the page."""
     two = sides(shown)
     samples = two.cause.samples if has_samples(shown) else ""
     return AgreementFacts(shown.card.id, two.what.title, two.whether.title, two.label, two.cause, samples)

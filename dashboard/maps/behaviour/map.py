@@ -15,7 +15,7 @@ from dashboard.maps.control import Control, slider
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.plain import PlainPanel, PlainPanels
-from dashboard.maps.said import Said
+from dashboard.maps.sentences import Said
 from dashboard.setting import SHARE as SHARE_CODEC
 from dashboard.setting import Part, setting
 

@@ -8,7 +8,7 @@ from dash import html
 
 from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, TASK
 from analysis.models.card import HeadId
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, task_names
@@ -154,7 +154,7 @@ def _provenance(causal: Scores) -> html.Details:
     return provenance_table("Provenance of the causal map", rows)
 
 
-def _settings_words(settings: Data) -> str:
+def _settings_words(settings: JsonObject) -> str:
     """Numbers as they are, learning rates from first to last."""
     words = []
     for name, value in settings.items():

@@ -12,7 +12,7 @@ from analysis.methods.causal.result import (
     record_of,
     variant_of,
 )
-from analysis.results.provenance import Data, ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 
@@ -42,7 +42,7 @@ def variant(causal: Scores, task: str) -> Variant:
     return variant_of(causal.item(task))
 
 
-def fit_settings(causal: Scores, task: str) -> Data:
+def fit_settings(causal: Scores, task: str) -> JsonObject:
     """How the task was fitted; in a map of several results each task has its own settings."""
     return dict(causal.item(task).settings or causal.provenance.settings)
 

@@ -9,7 +9,7 @@ from analysis.data.tasks import builtin
 from analysis.methods.causal.result import Variant
 from analysis.methods.causal.settings import SEEDS, GateSettings
 from analysis.models.card import ModelCard
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
@@ -20,7 +20,7 @@ from dashboard.maps.script import Constant, script
 
 _KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
 _COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
-_DEFAULTS: Data = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
+_DEFAULTS: JsonObject = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
 
 
 def frame(shown: MapView[CausalState]) -> pd.DataFrame:
@@ -68,7 +68,7 @@ def _with_task_facts(table: pd.DataFrame, causal: Scores) -> pd.DataFrame:
     return table
 
 
-def _facts_of(causal: Scores, task: str) -> Data:
+def _facts_of(causal: Scores, task: str) -> JsonObject:
     """How a task was fitted, when, and to what."""
     settings = evidence.fit_settings(causal, task)
     updates = [settings[name] for name in ("free_updates", "push_updates") if name in settings]
@@ -105,7 +105,7 @@ def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
     return script(purpose, constants, _PROGRAM)
 
 
-def command(card: ModelCard, task: str, variant: Variant, fitted: Data) -> list[str]:
+def command(card: ModelCard, task: str, variant: Variant, fitted: JsonObject) -> list[str]:
     """What computes one task again, as it was fitted."""
     settings = _DEFAULTS | fitted
     name = task if task in builtin() else f"{task}.jsonl"

@@ -8,7 +8,7 @@ from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.words import CausalView
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.look import slopes
-from dashboard.maps.said import number
+from dashboard.maps.sentences import number
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 

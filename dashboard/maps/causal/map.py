@@ -9,7 +9,7 @@ from dash import html
 
 from analysis.data.tasks import DEFAULT_TASKS
 from analysis.methods.causal.method import CausalMethod
-from analysis.methods.method import Asked
+from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores
@@ -44,8 +44,8 @@ from dashboard.maps.map import Map
 from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
 from dashboard.maps.profile import Profile
-from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import Said
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 from dashboard.setting import SettingValues
@@ -98,7 +98,7 @@ class CausalMap(Map[CausalState]):
         """Its own fit goes first."""
         return CausalState(fit=CausalMethod().choice(provenance))
 
-    def state_of_job(self, asked: Mapping[str, Asked]) -> CausalState:
+    def state_of_job(self, asked: Mapping[str, RequestSummary]) -> CausalState:
         """The tasks that were asked for, from this very fit."""
         gates = asked[self.name]
         tasks = () if gates.items[:FIRST_TASKS] == DEFAULT_TASKS else gates.items
@@ -152,7 +152,7 @@ class CausalMap(Map[CausalState]):
         return trial.warning(shown)
 
     def shares(self, shown: CausalView, palette: Colours) -> Sequence[ShareTable]:
-        """Of each role."""
+        """The share of heads with each role."""
         return share_tables(shown.result, shown.state, palette)
 
     def said(self, shown: CausalView) -> list[Said]:
@@ -168,7 +168,7 @@ class CausalMap(Map[CausalState]):
         return SECTIONS
 
     def contents(self, shown: CausalView, width: int, dark: bool) -> Mapping[str, Content]:
-        """Of the tasks on the page."""
+        """The sections' contents for the tasks on the page."""
         return contents(shown, width, dark)
 
     def absent(self, card: ModelCard, state: CausalState) -> list[Any]:

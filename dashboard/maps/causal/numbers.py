@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.methods.causal.result import HEAD_ROLES
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
@@ -24,7 +24,7 @@ PROMPT_COLUMNS = ("mean", "always", "any")  # of the preview
 
 
 def numbers(shown: MapView[CausalState]) -> bytes:
-    """Of the tasks and seeds on the page."""
+    """The numbers of the tasks and seeds on the page."""
     tasks = shown_tasks(shown.result, shown.state)
     columns = shown_columns(shown.result, CausalState(seed=shown.state.seed))
     wording = {
@@ -41,7 +41,7 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
     """Arrays run over tasks, columns, roles, layers and heads."""
     card = causal.provenance.model
     previews = [_preview(causal, tasks, task) for task in tasks]
-    contents: Data = {
+    contents: JsonObject = {
         **json.loads(wording),
         "map": name,
         "layers": list(card.layers),

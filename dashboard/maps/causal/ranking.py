@@ -50,9 +50,9 @@ def validation(causal: Scores, task: str, seed: str = "") -> tuple[EffectOrder, 
         return ()
     flat = np.nan_to_num(effect.ravel())
     wide = window(flat.size)
-    orders = []
+    rankings = []
     for role in (HEAD_ROLES[0], HEAD_ROLES[2], HEAD_ROLES[1]):
         order = np.argsort(-np.nan_to_num(roles[HEAD_ROLES.index(role)].ravel(), nan=-1.0), kind="stable")
         total = np.concatenate([[0.0], np.cumsum(flat[order])])
-        orders.append(EffectOrder(role, (total[wide:] - total[:-wide]) / wide))
-    return tuple(orders)
+        rankings.append(EffectOrder(role, (total[wide:] - total[:-wide]) / wide))
+    return tuple(rankings)

@@ -14,7 +14,7 @@ _NARROW = {"width": 116}
 
 
 def columns(causal: Scores) -> list[Column]:
-    """Of each task its role, F, N and R over the seeds, the effect of switching the head off, and the preview."""
+    """For each task its role, F, N and R over the seeds, the effect of switching the head off, and the preview."""
     tasks = []
     for task in task_names(causal):
         of_task: list[Column] = [{"field": f"task.role.{task}", "headerName": "Role", **TEXT, "width": 190}]

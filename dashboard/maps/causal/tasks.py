@@ -76,11 +76,13 @@ def share_tables(causal: Scores, state: CausalState, palette: Colours) -> tuple[
     tables = []
     for task in shown_tasks(causal, state):
         by_column = [shares(causal, task, column, state.threshold) for column in columns]
-        shown_roles = [role for role in HEAD_ROLES if any(role in of_column for of_column in by_column)]
         rows = []
-        for role in shown_roles:
-            counts = tuple(round(of_column[role] * heads) if role in of_column else -1 for of_column in by_column)
-            rows.append((f"{SHORT_WORDS[role]} ({LETTERS[role]})", palette.of(role), counts))
+        for role in HEAD_ROLES:
+            counts = []
+            for of_column in by_column:
+                counts.append(round(of_column[role] * heads) if role in of_column else -1)
+            if any(count >= 0 for count in counts):
+                rows.append((f"{SHORT_WORDS[role]} ({LETTERS[role]})", palette.of(role), tuple(counts)))
         tables.append(ShareTable(task, f"share of heads ≥ {state.threshold:g}", titles, tuple(rows), heads))
     return tuple(tables)
 

@@ -5,7 +5,7 @@ from typing import Any
 from dash import html
 
 from analysis.methods.causal.settings import CONTRAST_UPDATES, SEEDS, GateSettings
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import PREVIEW, shown_tasks
@@ -43,7 +43,7 @@ def _is_trial(causal: Scores, task: str) -> bool:
     return 0 < updates < default
 
 
-def _fitted(settings: Data) -> str:
+def _fitted(settings: JsonObject) -> str:
     updates = "+".join(str(settings[name]) for name in _STAGES if name in settings)
     seeds = settings["seeds"]
     return f"{updates} updates, {seeds} {'seed' if seeds == 1 else 'seeds'}"

@@ -6,7 +6,7 @@ from analysis.data.tasks import builtin
 from dashboard.maps.causal.gates import PREVIEW, fitted_seeds, is_running, shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView
-from dashboard.maps.said import Said, bold
+from dashboard.maps.sentences import Said, bold
 
 CausalView = MapView[CausalState]
 
@@ -29,7 +29,7 @@ class CausalFacts:
 
 
 def facts(shown: CausalView) -> CausalFacts:
-    """Of the result on the page."""
+    """The facts about the result on the page."""
     return CausalFacts(shown.card.id, _example(shown), _seeds(shown))
 
 

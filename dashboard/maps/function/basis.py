@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import methods
-from analysis.methods.relation_agreement import RelationAgreement, agreement
-from analysis.methods.relation_comparison import can_judge, method_that_holds
-from analysis.methods.relation_method import RelationMethod
+from analysis.relations.agreement import RelationAgreement, agreement
+from analysis.relations.comparison import can_judge, method_that_holds
+from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores
 from dashboard.cache import cached

@@ -13,7 +13,7 @@ RANKED = {"promote": "highest", "suppress": "lowest"}  # where the head ranks a 
 
 @cached(32)
 def best_relations(scores: Scores, kinds: tuple[str, ...]) -> Best | None:
-    """Of each head the relations with the highest scores, each by the larger of its kinds."""
+    """For each head the relations with the highest scores, each by the larger of its kinds."""
     names = scores.items()
     if not names:
         return None

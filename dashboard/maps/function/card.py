@@ -7,10 +7,10 @@ import numpy as np
 from dash import html
 
 from analysis.data.relations import OWN
-from analysis.methods.relation_labels import copy_like
-from analysis.methods.relation_scores import TAU
 from analysis.models.card import HeadId
-from analysis.results.provenance import Data
+from analysis.relations.labels import copy_like
+from analysis.relations.scores import TAU
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import FunctionView, basis_of, carrier_words, has_carriers
 from dashboard.maps.function.best import RANKED, VERBS
@@ -109,7 +109,7 @@ def _effects(row: RelationRow) -> str:
     return json.dumps(effects)
 
 
-def _plain(effect: Effect) -> Data:
+def _plain(effect: Effect) -> JsonObject:
     control = None if np.isnan(effect.control) else effect.control
     return {
         "verb": VERBS[effect.kind],

@@ -5,7 +5,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.methods.relation_agreement import HOLDS, RelationAgreement, in_words, shared_relations
+from analysis.relations.agreement import HOLDS, RelationAgreement, in_words, shared_relations
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure
 from dashboard.maps.function.basis import FunctionView, address, agreed, bases, basis_of, compared, over_carriers

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from analysis.data.relations import builtin
-from analysis.methods.relation_frame import relation_frame
-from analysis.methods.relation_labels import LEAST_BEYOND
+from analysis.relations.frame import relation_frame
+from analysis.relations.labels import LEAST_BEYOND
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import basis_of, has_carriers
 from dashboard.maps.function.panels import ALL, labels_behind

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_scores import KINDS
 from analysis.models.card import HeadId
+from analysis.relations.scores import KINDS
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores, ranks
 from dashboard.cache import cached

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_labels import copy_like, unspecific
-from analysis.methods.relation_layer import part_name
-from analysis.methods.relation_scores import KINDS, categories
+from analysis.relations.labels import copy_like, unspecific
+from analysis.relations.layer import part_name
+from analysis.relations.scores import KINDS, categories
 from analysis.results.intervals import wilson
 from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Scores
 from dashboard.cache import cached
@@ -116,7 +116,7 @@ def chosen_labels(scores: Scores, items: tuple[str, ...], kinds: tuple[str, ...]
 
 @cached(128)
 def deciding_labels(scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]) -> Labels:
-    """Of each head the one label that decides: the highest score, or with `always` the lowest of the relations."""
+    """For each head the one label that decides: the highest score, or with `always` the lowest of the relations."""
     chosen = chosen_labels(scores, items, kinds)
     return _deciding(chosen, np.nan_to_num(chosen.score, nan=-1.0), how)
 
@@ -133,7 +133,7 @@ def counting_labels(scores: Scores, items: tuple[str, ...], state: FunctionState
 
 
 def strongest_labels(scores: Scores, state: FunctionState) -> Labels:
-    """Of each head the deciding label of its strongest category, before others of one that counts it."""
+    """For each head the deciding label of its strongest category, before others of one that counts it."""
     relations = [tuple(scores.items(name)) for name in categories(scores)]
     deciding = Labels.stacked([counting_labels(scores, items, state) for items in relations])
     strength = np.nan_to_num(deciding.score, nan=-1.0)  # [category, layer, head]
@@ -164,7 +164,7 @@ class Quality:
 
 
 def quality(labels: Labels, state: FunctionState) -> Quality:
-    """Of labels [item, kind, layer, head]."""
+    """The quality of labels [item, kind, layer, head]."""
     with np.errstate(invalid="ignore"):
         above = labels.score > state.tau
     good = above & ~labels.poor(state.tau)

@@ -4,7 +4,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.methods.relation_agreement import in_words
+from analysis.relations.agreement import in_words
 from analysis.results.scores import Scores
 from dashboard.maps.counts import PanelCounts
 from dashboard.maps.entry import LegendEntry
@@ -15,8 +15,8 @@ from dashboard.maps.function.labels import BEYOND, COPY_LIKE, UNCERTAIN, UNSPECI
 from dashboard.maps.function.profile import HINT
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
-from dashboard.maps.said import number
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import number
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours, blend
 

@@ -8,7 +8,7 @@ import pandas as pd
 from dash import html
 
 from analysis.methods.function.method import FunctionMethod
-from analysis.methods.method import Asked
+from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.own_sets import OwnSet, own_items, set_id
 from analysis.results.provenance import Provenance
@@ -18,7 +18,7 @@ from dashboard.maps.control import Control
 from dashboard.maps.counts import PanelCounts
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.function import card as card_part
-from dashboard.maps.function import exports, legend, matrix, own, table, words
+from dashboard.maps.function import exports, legend, matrix, own_set, table, words
 from dashboard.maps.function.basis import (
     FunctionView,
     bases,
@@ -45,8 +45,8 @@ from dashboard.maps.map import Map
 from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
 from dashboard.maps.profile import Profile
-from dashboard.maps.said import Said
 from dashboard.maps.section import Content, Section
+from dashboard.maps.sentences import Said
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours
@@ -92,11 +92,11 @@ class FunctionMap(Map[FunctionState]):
         self, state: FunctionState, sets: Sequence[OwnSet], first: OwnSet | None, card: ModelCard
     ) -> tuple[FunctionState, list[str]]:
         """A set that the model has; none unless it is asked for."""
-        return own.with_own_set(state, sets, first, card)
+        return own_set.with_own_set(state, sets, first, card)
 
     def own_set(self, state: FunctionState) -> str:
         """The set that the view adds."""
-        return own.set_id(state)
+        return own_set.set_id(state)
 
     def repaired(
         self, state: FunctionState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
@@ -149,7 +149,7 @@ class FunctionMap(Map[FunctionState]):
         chosen = set_id((item.name, item.hash) for item in mine) if mine else ""
         return FunctionState(basis=provenance.method, result=basis_of(provenance).choice(provenance), own=chosen)
 
-    def state_of_job(self, asked: Mapping[str, Asked]) -> FunctionState:
+    def state_of_job(self, asked: Mapping[str, RequestSummary]) -> FunctionState:
         """The only basis that was asked for; of several the one by which the model is shown. One relation alone."""
         items = {name for of_method in asked.values() for name in of_method.items}
         return FunctionState(
@@ -169,7 +169,7 @@ class FunctionMap(Map[FunctionState]):
         return {
             "relation": relation_choices(whole),
             "carriers": carrier_choices(whole),
-            "own": own.set_choices(shown),
+            "own": own_set.set_choices(shown),
         }
 
     def control_values(self, shown: FunctionView | None, state: FunctionState) -> SettingValues:
@@ -178,14 +178,14 @@ class FunctionMap(Map[FunctionState]):
         return {
             **super().control_values(shown, state),
             "basis": basis,
-            "own": state.own or own.NONE,
+            "own": state.own or own_set.NONE,
             "top": state.top or "",
         }
 
     def needless(self, shown: FunctionView | None, state: FunctionState) -> set[str]:
         """Carriers, of a map that has none; copying, where it was not measured; sets, where there is none."""
         keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
-        keys |= set() if len(own.set_choices(shown)) > 1 else {"own"}
+        keys |= set() if len(own_set.set_choices(shown)) > 1 else {"own"}
         offered = dict(shown.by_method) if shown is not None else {}
         keys |= set() if any(method.name in offered for method in offering()) else {"also"}
         return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
@@ -272,7 +272,7 @@ class FunctionMap(Map[FunctionState]):
         return legend.SECTIONS
 
     def contents(self, shown: FunctionView, width: int, dark: bool) -> Mapping[str, Content]:
-        """Of the panels on the page."""
+        """The sections' contents for the panels on the page."""
         return legend.contents(shown, dark)
 
     def head_part(self, asked: AskedHead, shown: FunctionView | None) -> HeadPart | None:
@@ -319,7 +319,7 @@ class FunctionMap(Map[FunctionState]):
         rule += [f"the top {state.top} per category"] if state.top else []
         rule += [carrier_words(shown)] if has_carriers(shown.whole) else []
         rule += [BEYOND] if state.labels == "beyond" else []
-        chosen = own.chosen_set(shown)
+        chosen = own_set.chosen_set(shown)
         rule += [f"with {chosen.name}"] if chosen is not None else []
         what = "any relation of a category" if state.how == "any" else "every relation of a category"
         what = shown.result.item(state.relation).title if state.relation else what

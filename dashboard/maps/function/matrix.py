@@ -20,7 +20,9 @@ _DOWN = "↓"  # before a score by which a head suppresses
 
 def head_rows(heads: Sequence[HeadId], shown: MapView[FunctionState]) -> HeadRows:
     """Relations in the order of the best score; those without any are named below."""
-    of_heads = [{row.item.name: row for row in head_scores(shown.result, head)} for head in heads]
+    of_heads = []
+    for head in heads:
+        of_heads.append({row.item.name: row for row in head_scores(shown.result, head)})
     rows, without = [], []
     for name in ordered(shown.result, tuple(heads)):
         of_relation = [rows_of_head[name] for rows_of_head in of_heads]

@@ -4,14 +4,16 @@ Scores are codes into tables of exact numbers, one per relation, so that `score 
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_labels import copy_like
-from analysis.methods.relation_scores import categories
-from analysis.results.provenance import Data
+from analysis.relations.labels import copy_like
+from analysis.relations.scores import categories
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import ONLY_SAMPLE, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.besides import is_beside
@@ -27,7 +29,7 @@ Table = npt.NDArray[np.float64]  # [row, column]
 
 
 def numbers(shown: MapView[FunctionState]) -> bytes:
-    """Of the result on the page."""
+    """The numbers of the result on the page."""
     wording = {**asdict(facts(shown)), "reasons": [reason.words for reason in Missing]}
     wording["reason_words"] = [missing_words(shown, reason) for reason in Missing]
     return _packed(shown.map.name, shown.result, json.dumps(wording))
@@ -35,10 +37,10 @@ def numbers(shown: MapView[FunctionState]) -> bytes:
 
 @cached(8)
 def _packed(name: str, scores: Scores, wording: str) -> bytes:
-    """Of the applicable relations; arrays run over relations, kinds, layers and heads."""
+    """The applicable relations; arrays run over relations, kinds, layers and heads."""
     items = scores.items()
     card = scores.provenance.model
-    contents: Data = {
+    contents: JsonObject = {
         **json.loads(wording),
         "map": name,
         "layers": list(card.layers),
@@ -51,13 +53,18 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     }
     if not items:
         return pack({**contents, "missing": int(no_category(scores))}, {})
+    return pack(contents, _arrays(scores, items))
+
+
+def _arrays(scores: Scores, items: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
+    """Scores with their intervals, what speaks against them, and why some are missing."""
     names = [item.name for item in scores.provenance.items]
     at = np.array([names.index(item) for item in items])
     labels = labels_of(scores).at(at)
     score, rows = _coded(np.stack([labels.score, labels.low, labels.high], axis=-1))
     doubt, doubts = _coded(_doubts(labels))
     missing = scores.missing.sel(item=items, sample=ONLY_SAMPLE).values.astype(np.uint8)
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "score": fewest_bytes(score),
         "rows": np.array([len(table) for table in rows], np.uint16),
         "table": np.concatenate(rows),
@@ -67,12 +74,12 @@ def _packed(name: str, scores: Scores, wording: str) -> bytes:
     }
     if missing.any():
         arrays["missing"] = missing
-    return pack(contents, arrays)
+    return arrays
 
 
-def _about(scores: Scores, name: str) -> Data:
+def _about(scores: Scores, name: str) -> JsonObject:
     item = scores.item(name)
-    about: Data = {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
+    about: JsonObject = {"name": name, "title": item.title, "category": item.category, "sentence": item.sentence}
     return {**about, "beside": True} if is_beside(item) else about
 
 
@@ -82,7 +89,7 @@ def _doubts(labels: Labels) -> npt.NDArray[np.float64]:  # [item, kind, layer, h
 
 
 def _coded(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.intp], list[Table]]:
-    """Of values [item, ..., column] a code for each, and for each item the table of its distinct rows."""
+    """A code for each of the values [item, ..., column], and for each item the table of its distinct rows."""
     codes, tables = [], []
     for of_item in values:
         flat = np.nan_to_num(of_item.reshape(-1, of_item.shape[-1]), nan=-1.0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_scores import categories, reduced
+from analysis.relations.scores import categories, reduced
 from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.function.labels import (
@@ -49,7 +49,7 @@ def no_category(scores: Scores) -> Missing:
 
 
 def labels_behind(key: str, scores: Scores, state: FunctionState) -> Labels:
-    """Of each head the label whose score a panel shows."""
+    """For each head the label whose score a panel shows."""
     if state.relation in scores.items():
         return counting_labels(scores, (state.relation,), state)
     return strongest_labels(scores, state) if key == ALL else counting_labels(scores, tuple(scores.items(key)), state)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.methods.relation_scores import reduced
 from analysis.models.card import ModelCard
+from analysis.relations.scores import reduced
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.figures.numbers import FONT, Figure, Properties, packed, plain
 from dashboard.palette import Colours
@@ -14,7 +14,7 @@ HEIGHT = 340  # pixels
 
 
 def best_scores(scores: Scores, items: Sequence[str], kinds: Sequence[str]) -> Floats:  # [layer, head]
-    """Of each head the highest score for some relations."""
+    """For each head the highest score for some relations."""
     best = reduced(scores, items, "any", kinds).sel(sample=ONLY_SAMPLE)
     return np.asarray(best.values, dtype=np.float64)
 

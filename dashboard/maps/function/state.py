@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from analysis.methods.relation_scores import KINDS, TAU
+from analysis.relations.scores import KINDS, TAU
 from analysis.results.scores import OVER_SAMPLES
 from dashboard.setting import COUNT, FLAG, NAME, SHARE, Part, setting
 

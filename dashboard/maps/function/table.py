@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.methods.relation_scores import categories
+from analysis.relations.scores import categories
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Cells, Column, group, measured, numbers, unfolded

@@ -6,7 +6,7 @@ from dashboard.maps.function.basis import bases, basis_of, carrier_words, has_ca
 from dashboard.maps.function.labels import BEYOND
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
-from dashboard.maps.said import Said, bold, code, number
+from dashboard.maps.sentences import Said, bold, code, number
 
 _DOES = {"both": "promotes or suppresses", "promote": "promotes", "suppress": "suppresses"}
 
@@ -22,7 +22,7 @@ class FunctionFacts:
 
 
 def facts(shown: MapView[FunctionState]) -> FunctionFacts:
-    """Of the result on the page."""
+    """The facts about the result on the page."""
     carriers = f", {carrier_words(shown)}" if has_carriers(shown.whole) else ""
     return FunctionFacts(shown.card.id, basis_of(shown.whole.provenance).about, carriers, _not_yet(shown))
 

@@ -16,7 +16,7 @@ from analysis.methods.ablation.items import AblationItem, EncodedPrompts
 from analysis.methods.ablation.plan import CHUNK, CurveStep, HeadsStep
 from analysis.methods.ablation.result import NAME, VariantAnswers
 from analysis.models.checkpoint import Checkpoint
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.results.scores import Floats
 

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from analysis.compute.head_hooks import watch_pattern
 from analysis.compute.layered.model import LayeredModel, Texts
-from analysis.compute.watching import watch_pattern
 from analysis.compute.weights import Weights
 from analysis.errors import TokenizerMissing
 from analysis.methods.behaviour.compute.patterns import Measured, on_random, on_text

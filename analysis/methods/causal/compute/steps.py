@@ -20,7 +20,7 @@ from analysis.methods.causal.fits import Fit, GateArray
 from analysis.methods.causal.plan import CHUNK, EFFECT_PROMPTS, PREVIEW_PROMPTS, GateStep
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 
 CHANCE = 0.05  # a task at which the untouched model is hardly better than one answer to all is flagged
 AT_ONCE = 16_384  # tokens that go through the model at once where no batch is chosen
@@ -68,7 +68,7 @@ class CausalWorker:
     def _fit(self, step: GateStep, task: Task) -> bytes:
         """The fit of some seeds a few updates further."""
         train = _usable(self._prompts(task).train)
-        return advance(self.model, train, step.settings, self._fit_so_far(step), CHUNK).to_bytes()
+        return advance(self.model, train, step.settings, self._resumed_fit(step), CHUNK).to_bytes()
 
     def _contrast(self, step: GateStep, contrast: Contrast) -> bytes:
         """The contrastive fit a few updates further."""
@@ -78,15 +78,15 @@ class CausalWorker:
             if forget is None or retain is None:
                 raise TaskError(f"pair {number} of {contrast.name} cannot be used with this model", _UNUSABLE)
             pairs.append((forget, retain))
-        return advance_contrast(self.model, pairs, step.settings, self._fit_so_far(step), CHUNK).to_bytes()
+        return advance_contrast(self.model, pairs, step.settings, self._resumed_fit(step), CHUNK).to_bytes()
 
-    def _fit_so_far(self, step: GateStep) -> Fit:
+    def _resumed_fit(self, step: GateStep) -> Fit:
         if step.content:
             return Fit.from_bytes(step.content)
         card = self.model.card
         return Fit.begin(step.seeds, len(card.layers), card.heads)
 
-    def _untouched(self, task: Task) -> Data:
+    def _untouched(self, task: Task) -> JsonObject:
         """How well the model does the task with all gates open, overall and for each kind of item."""
         prompts = self._prompts(task)
         kinds: list[str] = []
@@ -107,7 +107,7 @@ class CausalWorker:
         flagged = overall.accuracy < min(chance + CHANCE, 1 - CHANCE)  # hardly better than always the same answer
         return {**asdict(overall), "kinds": by_kind, "kept": len(train), "flagged": flagged}
 
-    def _preview(self, task: Task) -> Data:
+    def _preview(self, task: Task) -> JsonObject:
         """The gradient of each prompt's loss by every gate, all gates being 1; facilitating where it is negative."""
         prompts = _usable(self._prompts(task).validation)[:PREVIEW_PROMPTS]
         gradient = gate_gradients(self.model, prompts)  # [prompt, L, H]
@@ -157,7 +157,7 @@ class _UntouchedAnswers:
     targets: list[int]  # how many there are
 
     def summary(self, chosen: Sequence[int]) -> _Summary:
-        """Of some items: the share that is entirely right, and the mean NLL of all target tokens, as in a fit."""
+        """For some items, the share that is entirely right, and the mean NLL of all target tokens, as in a fit."""
         accuracy = np.mean([self.right[index] for index in chosen])
         nll = [self.nll[index] for index in chosen]
         targets = [self.targets[index] for index in chosen]

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from analysis.compute.head_hooks import watch_outputs
 from analysis.compute.hits import Inputs, Query
+from analysis.compute.layered.activations import Activations, run
 from analysis.compute.layered.logits import NormedUnembedding, outputs_to_logits
 from analysis.compute.layered.packing import packed
-from analysis.compute.layered.sightings import Sightings, run
-from analysis.compute.watching import watch_outputs
 from analysis.compute.weights import Weights
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import Checkpoint
@@ -43,7 +43,7 @@ def context_inputs(
 class OutputSources:
     """X: the heads' outputs side by side."""
 
-    outputs: Sightings
+    outputs: Activations
     device: torch.device
 
     def x(self, layer: int) -> Tensor:  # [S, H · d_head]

@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from analysis.compute.head_hooks import watch_values
 from analysis.compute.hits import Inputs, Query
+from analysis.compute.layered.activations import Activations, run
 from analysis.compute.layered.logits import NormedUnembedding, outputs_to_logits
 from analysis.compute.layered.packing import packed
-from analysis.compute.layered.sightings import Sightings, run
-from analysis.compute.watching import watch_values
 from analysis.compute.weights import Weights
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import Checkpoint
@@ -39,7 +39,7 @@ def running_inputs(
 class RunningSources:
     """X: what the value projections read."""
 
-    residuals: Sightings
+    residuals: Activations
     device: torch.device
     has_bias: bool
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.methods.relation_labels import copy_like, unspecific
-from analysis.methods.relation_layer import part_name
-from analysis.methods.relation_scores import KINDS, TAU
+from analysis.relations.labels import copy_like, unspecific
+from analysis.relations.layer import part_name
+from analysis.relations.scores import KINDS, TAU
 from analysis.results.scores import ONLY_SAMPLE, Bools, Floats, Missing, Scores
 
 HOLDS = 0.5  # the least correlation at which the one may stand for the other
@@ -84,18 +84,18 @@ class LabelCounts:
     shared: int  # those of both
 
     @property
-    def found(self) -> float:
+    def recall(self) -> float:
         """The share of the reference's labels that the first result has."""
         return self.shared / self.reference if self.reference else float("nan")
 
     @property
-    def right(self) -> float:
+    def precision(self) -> float:
         """The share of the first result's labels that the reference has."""
         return self.shared / self.quick if self.quick else float("nan")
 
 
 def label_counts(quick: Scores, reference: Scores, tau: float = TAU) -> LabelCounts:
-    """Of the relations that both have, each result by the mean over its samples."""
+    """Counts over the relations that both have, each result by the mean over its samples."""
     names = shared_relations(quick, reference)
     first = _labels(quick, names, tau)
     second = _labels(reference, names, tau)

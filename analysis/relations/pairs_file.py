@@ -9,9 +9,9 @@ from importlib.resources import files
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from analysis.methods.head_pairs import TOP, HeadPairs, RankedPair
 from analysis.models.card import HeadId
-from analysis.results.provenance import Data
+from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
+from analysis.results.provenance import JsonObject
 
 ENDING = ".pairs.parquet"
 _LISTS = {  # what it says of every pair; of `top` TOP tokens
@@ -33,7 +33,7 @@ def to_parquet(answers: KeyedAnswers) -> bytes:
     rows = []
     for key, answer in sorted(answers, key=_place):
         pairs = sorted(answer.pairs, key=lambda pair: (pair.source, pair.target))
-        row: Data = {name: value for name, value in asdict(answer).items() if name != "pairs"}
+        row: JsonObject = {name: value for name, value in asdict(answer).items() if name != "pairs"}
         row |= {"key": key, "top": [token for pair in pairs for token in pair.top]}
         for name in ("source", "target", "rank", "source_rank"):
             row[name] = [getattr(pair, name) for pair in pairs]

@@ -1,4 +1,4 @@
-"""The steps of methods that score heads for relations: which pairs the model's tokens can tell, then the hits."""
+"""The steps of methods that score heads for relations: which pairs the tokenizer can represent, then the hits."""
 
 import json
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from analysis.data.relations import Relation
-from analysis.methods.relation_layer import RelationLayer
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.progress import Progress
+from analysis.relations.layer import RelationLayer
 
 if TYPE_CHECKING:  # the classes that load torch
     import torch

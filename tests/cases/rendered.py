@@ -22,7 +22,7 @@ def view_of(scores, values: dict[str, Any]) -> View:
     return View(read.state, scores.provenance.model, ((method, scores),))
 
 
-def told(view: View, dark: bool) -> dict[str, Any]:
+def rendered(view: View, dark: bool) -> dict[str, Any]:
     """Everything that follows the controls."""
     shown = view.shown
     assert shown is not None

@@ -3,7 +3,7 @@
 import pandas as pd
 import xarray as xr
 
-from analysis.methods.relation_layer import PARTS, part_name
+from analysis.relations.layer import PARTS, part_name
 from analysis.results.intervals import wilson
 from analysis.results.scores import Floats, Scores
 

@@ -6,7 +6,7 @@ For arrays of any shape. NaN, not measured, speaks against nothing.
 import numpy as np
 import numpy.typing as npt
 
-from analysis.methods.relation_scores import TAU
+from analysis.relations.scores import TAU
 from analysis.results.intervals import uncertain
 from analysis.results.scores import Bools
 

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from analysis.compute.head_hooks import LayerWatch
 from analysis.compute.layered.model import LayeredModel
 from analysis.compute.layered.packing import PackedSources
-from analysis.compute.watching import LayerWatch
 from analysis.compute.weights import Weights
 from analysis.errors import StoreError
 from analysis.progress import Progress
@@ -20,7 +20,7 @@ from analysis.progress import Progress
 _AT_ONCE = 72  # sequences that go through the layers together: more takes more memory, fewer reads the weights often
 
 
-class Sightings:
+class Activations:
     """One matrix [S, width] per layer, in a file: those of a large model would not fit in memory."""
 
     def __init__(self, layers: Sequence[int], sources: int, width: int) -> None:
@@ -54,26 +54,26 @@ class Sightings:
 
 def run(
     weights: Weights, prompts: PackedSources, watch: LayerWatch, width: int, layers: Sequence[int], progress: Progress
-) -> Sightings:
+) -> Activations:
     """Run the prompts up to the last of some layers, one layer's weights in memory at a time.
 
     `watch` says where to look, `width` how many numbers are to be seen there of each token.
     """
     model = LayeredModel(weights, prompts.ids.unique())
-    sightings = Sightings(layers, len(prompts.row), width)
+    activations = Activations(layers, len(prompts.row), width)
     parts = prompts.split(_AT_ONCE)
     total = len(parts) * (max(layers) + 1)
     for number, (part, sources) in enumerate(parts):
-        seen = _Keeping(sightings, part, sources, layers, progress, number * (max(layers) + 1), total)
+        seen = _Keeping(activations, part, sources, layers, progress, number * (max(layers) + 1), total)
         model.run(part, watch, seen, last=max(layers))
-    return sightings
+    return activations
 
 
 @dataclass(frozen=True)
 class _Keeping:
     """Keeps what is seen of some prompts, and tells how far they are."""
 
-    sightings: Sightings
+    activations: Activations
     prompts: PackedSources
     sources: Tensor  # [n] which of the sources they hold
     layers: Sequence[int]  # those that are needed
@@ -84,5 +84,5 @@ class _Keeping:
     def __call__(self, layer: int, values: Tensor) -> None:  # [B, T, width]
         """Keep the sources' rows of a layer that is needed."""
         if layer in self.layers:
-            self.sightings.write(layer, self.sources, values[self.prompts.row, self.prompts.column])
+            self.activations.write(layer, self.sources, values[self.prompts.row, self.prompts.column])
         self.progress("running the model", self.before + layer + 1, self.total)

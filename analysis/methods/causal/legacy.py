@@ -2,10 +2,10 @@
 
 import json
 
-from analysis.results.provenance import Data, PlainValues
+from analysis.results.provenance import JsonObject, PlainValues
 
 
-def older_settings(values: PlainValues) -> Data:
+def legacy_settings(values: PlainValues) -> JsonObject:
     """The settings of such a request."""
     gates = values["settings"]
     settings = {name: gates[name] for name in ("batch", "push", "clip")}

@@ -1,7 +1,7 @@
-// What the scripts' rules make of a view, as plain values (tests/cases/told.py tells the same of the Python rules).
+// What the scripts' rules make of a view, as plain values (tests/cases/rendered.py tells the same of the Python rules).
 
 /** Everything that follows the controls. */
-export function told(view, heads) {
+export function rendered(view, heads) {
   return {
     panels: view.panels.map((panel) => ({
       key: panel.key,

@@ -11,21 +11,21 @@ import xarray as xr
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import OWN, Relation
-from analysis.methods import relation_report
-from analysis.methods.method import Asked, Method, Tool, digest
-from analysis.methods.pairs_file import Hits, shipped_hits
-from analysis.methods.relation_findings import no_hits, relation_answers, relation_findings
-from analysis.methods.relation_frame import relation_frame
-from analysis.methods.relation_plan import RelationPlan, too_few
-from analysis.methods.relation_scores import TAU
-from analysis.methods.relation_settings import default_ks, relation_of
+from analysis.methods.method import Method, RequestSummary, Tool, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.pair_count import kept_pairs
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.relations import report
+from analysis.relations.findings import no_hits, relation_answers, relation_findings
+from analysis.relations.frame import relation_frame
+from analysis.relations.pairs_file import Hits, shipped_hits
+from analysis.relations.plan import RelationPlan, too_few
+from analysis.relations.scores import TAU
+from analysis.relations.settings import default_ks, relation_of
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.own_sets import is_mixed, set_id
-from analysis.results.provenance import Data, PlainValues, Provenance, ScoredItem
+from analysis.results.provenance import JsonObject, PlainValues, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.tables import csv_bytes
 
@@ -46,18 +46,18 @@ class RelationMethod(Method):
 
     def tools(self) -> Sequence[Tool]:
         """The list of relations, the pairs behind a score, models side by side."""
-        from analysis.methods.relation_tools import TOOLS  # here, because they go over the list of methods
+        from analysis.relations.tools import TOOLS  # here, because they go over the list of methods
 
         return TOOLS
 
-    def asked(self, settings: Any, card: ModelCard | None = None) -> Asked:
+    def asked(self, settings: Any, card: ModelCard | None = None) -> RequestSummary:
         """The relations; one's own are named, and their set is what a link asks for."""
         chosen = settings.chosen_relations()
         own = [relation for relation in chosen if relation.category == OWN]
         words = ", ".join(relation.title for relation in own)
         key = set_id((relation.name, relation.hash) for relation in own) if own else ""
         choice = self.choice_of(settings, card) if card is not None else ""
-        return Asked(tuple(relation.name for relation in chosen), choice, words=words, own=key)
+        return RequestSummary(tuple(relation.name for relation in chosen), choice, words=words, own=key)
 
     def choice_of(self, settings: Any, card: ModelCard) -> str:
         """The short name that the result will have."""
@@ -65,7 +65,7 @@ class RelationMethod(Method):
         return self.choice(plan.provenance()) if isinstance(plan, RelationPlan) else ""
 
     def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
-        """Files with too few pairs that this model's tokens can tell."""
+        """Files with too few pairs that the model's tokenizer can represent."""
         useless = {}
         for file in settings.files:
             if not file.is_task:
@@ -90,12 +90,12 @@ class RelationMethod(Method):
         own = [getattr(settings, name) for name in self.depends_on]
         return [hashes, settings.k, settings.k_copying, *own, settings.layers]
 
-    def older_settings(self, values: PlainValues) -> Data:
+    def legacy_settings(self, values: PlainValues) -> JsonObject:
         """One's own relations stood there parsed, built-in ones by name."""
         files = []
         for relation in values["own"]:
             files.append({"name": f"{relation['name']}.json", "content": json.dumps(relation["pairs"])})
-        settings: Data = {"files": files}
+        settings: JsonObject = {"files": files}
         if values["known"] != list(relations.builtin()):
             settings["relations"] = values["known"]
         return settings
@@ -136,34 +136,34 @@ class RelationMethod(Method):
             return words
         return f"{words}, k = {provenance.settings['k_standard']}, {self.report_settings(provenance)}"
 
-    def report(self, scores: Scores) -> Data:
+    def report(self, scores: Scores) -> JsonObject:
         """The best heads of every relation."""
-        return relation_report.map_data(scores)
+        return report.map_data(scores)
 
     def report_text(self, scores: Scores) -> str:
         """The same as a table."""
-        return relation_report.map_text(scores, self.report_settings(scores.provenance))
+        return report.map_text(scores, self.report_settings(scores.provenance))
 
     def report_settings(self, provenance: Provenance) -> str:
         """Its own settings in a few words."""
         return ""
 
-    def head(self, scores: Scores, head: HeadId) -> Data:
+    def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """Every relation's scores of a head, and the heads that share its value matrix."""
-        return self._named(relation_report.head_data(scores, head))
+        return self._named(report.head_data(scores, head))
 
-    def no_head(self, card: ModelCard, head: HeadId) -> Data:
+    def no_head(self, card: ModelCard, head: HeadId) -> JsonObject:
         """The heads that share its value matrix are known all the same."""
         mates = [{"head": str(mate)} for mate in card.group_mates(head)]
         return self._named({"relations": [], "group_mates": mates})
 
-    def _named(self, fields: Data) -> Data:
+    def _named(self, fields: JsonObject) -> JsonObject:
         """Under the name of the method."""
         return {**fields, self.name: fields} if self.at_top else {self.name: fields}
 
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
-        return [self.title, *relation_report.head_lines(scores, head)]
+        return [self.title, *report.head_lines(scores, head)]
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """The score for each applicable relation, promoting or suppressing, whichever is larger."""

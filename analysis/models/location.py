@@ -13,14 +13,14 @@ _SECONDS = 10  # for an answer of the hub
 
 
 @dataclass(frozen=True)
-class Whereabouts:
+class ModelLocation:
     """What is known of a model's files."""
 
     stage: str = OPENING  # what opening it begins with
     folder: Path | None = None  # its checkpoint, if it is here as one
 
 
-def find_model(name: str, revision: str, cache: Path, models: Path | None) -> Whereabouts:
+def find_model(name: str, revision: str, cache: Path, models: Path | None) -> ModelLocation:
     """Look for a model that was asked for over the network; refuses one that is nowhere."""
     here = _on_this_machine(name, revision, cache, models)
     if here is not None:
@@ -29,23 +29,25 @@ def find_model(name: str, revision: str, cache: Path, models: Path | None) -> Wh
     if not HUB_ID.fullmatch(name) or ".." in name or name == builtin.ID or name.lower().endswith(".gguf"):
         raise ModelNotFound(f"there is no model {name[:200]!r}", "Give a listed model or a Hugging Face id.")
     _ask_the_hub(name, revision)
-    return Whereabouts("downloading the weights")
+    return ModelLocation("downloading the weights")
 
 
-def _on_this_machine(name: str, revision: str, cache: Path, models: Path | None) -> Whereabouts | None:
+def _on_this_machine(name: str, revision: str, cache: Path, models: Path | None) -> ModelLocation | None:
     """A folder or GGUF file of the models directory, the default model, one of the gallery, or the hub's cache."""
     if not revision:
         folder = listed_folder(name, models)
         if folder is not None:
-            return Whereabouts(folder=folder)
+            return ModelLocation(folder=folder)
         if name == builtin.ID:
             converted = builtin.target(cache)
-            return Whereabouts(folder=converted) if converted.is_dir() else Whereabouts("converting the weights, once")
+            if converted.is_dir():
+                return ModelLocation(folder=converted)
+            return ModelLocation("converting the weights, once")
         file = listed_file(name, models) or fetched_file(name, cache)
         if file is not None:
-            return Whereabouts("reading the GGUF file, which is converted once", _converted(file, cache))
+            return ModelLocation("reading the GGUF file, which is converted once", _converted(file, cache))
     snapshot = _snapshot(name, revision)
-    return Whereabouts(folder=snapshot) if snapshot is not None else None
+    return ModelLocation(folder=snapshot) if snapshot is not None else None
 
 
 def _converted(path: Path, cache: Path) -> Path | None:

@@ -8,11 +8,11 @@ import numpy as np
 
 from analysis.data import relations
 from analysis.data.relations import WordPair
-from analysis.methods.pairs_file import Hits
-from analysis.methods.relation_labels import copy_like, unspecific
-from analysis.methods.relation_layer import part_name
-from analysis.methods.relation_scores import KINDS, TAU
 from analysis.models.card import HeadId
+from analysis.relations.labels import copy_like, unspecific
+from analysis.relations.layer import part_name
+from analysis.relations.pairs_file import Hits
+from analysis.relations.scores import KINDS, TAU
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.intervals import wilson
 from analysis.results.provenance import ScoredItem
@@ -30,7 +30,7 @@ HitsOf = Callable[[ScoredItem, str, HeadId], Hits | None]  # the hits of a label
 
 
 def no_hits(item: ScoredItem, kind: str, head: HeadId) -> None:
-    """Of maps whose pairs are not at hand."""
+    """No pairs: for maps that do not have them at hand."""
 
 
 def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import pandas as pd
 
 from analysis.data.printable import printable
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import ONLY_SAMPLE
 
 TOP = 5  # tokens shown per pair
@@ -45,15 +45,15 @@ class HeadPairs:
         """As many as the map counts."""
         return sum(pair.hit for pair in self.pairs)
 
-    def to_plain(self) -> Data:
-        """As the API and `--json` tell it."""
+    def to_plain(self) -> JsonObject:
+        """As returned by the API and `--json`."""
         return {**self._fields(), "kept": len(self.pairs), "hits": self.hits}
 
     def to_json(self) -> bytes:
         """As the store keeps it."""
         return json.dumps(self._fields()).encode()
 
-    def _fields(self) -> Data:
+    def _fields(self) -> JsonObject:
         """Like `dataclasses.asdict`, which copies every word of a thousand pairs and takes longer than ranking them."""
         return {**vars(self), "pairs": tuple(vars(pair) for pair in self.pairs)}
 

@@ -19,8 +19,8 @@ from analysis.results import tables
 from analysis.results.evidence import matched_heads, results_of
 from analysis.results.tables import csv_bytes, json_pieces
 from dashboard.page import ids
-from dashboard.web import heavy as heavy_module
-from dashboard.web.heavy import THREADS, WAITING, Heavy
+from dashboard.web import large_answers as large_answers_module
+from dashboard.web.large_answers import THREADS, WAITING, LargeAnswers
 from tests import synthetic
 
 LARGEST = 0.1  # seconds of the processor that one callback of the event loop may take
@@ -62,8 +62,8 @@ def test_a_file_is_made_once_for_all_who_ask():
         yield whole[1_000_000:]
 
     async def thirty():
-        heavy = Heavy()
-        asked = [heavy.answer(sender(*["gzip"] * (i % 2)), "key", make, "text/plain") for i in range(30)]
+        large_answers = LargeAnswers()
+        asked = [large_answers.answer(sender(*["gzip"] * (i % 2)), "key", make, "text/plain") for i in range(30)]
         answers = await asyncio.gather(*asked)
         return [(answer.headers.get("content-encoding"), await content(answer)) for answer in answers]
 
@@ -86,30 +86,30 @@ def test_only_some_files_are_made_at_a_time():
         yield b""
 
     async def many():
-        heavy = Heavy()
-        tasks = [asyncio.create_task(heavy.answer(sender(), i, make, "")) for i in range(WAITING + THREADS)]
+        large_answers = LargeAnswers()
+        tasks = [asyncio.create_task(large_answers.answer(sender(), i, make, "")) for i in range(WAITING + THREADS)]
         await asyncio.sleep(0.2)
         with pytest.raises(ServerBusy):
-            await heavy.answer(sender(), "more", make, "")
+            await large_answers.answer(sender(), "more", make, "")
         assert len(running) == THREADS
         release.set()
         await asyncio.gather(*tasks)
         for _ in range(2):
             with pytest.raises(ValueError, match="cannot be made"):
-                await heavy.answer(sender(), "wrong", fails, "")
+                await large_answers.answer(sender(), "wrong", fails, "")
 
     asyncio.run(many())
 
 
 def test_what_is_kept_has_a_bound(monkeypatch):
     """The files that were not asked for the longest go first."""
-    monkeypatch.setattr(heavy_module, "KEPT", 3)
+    monkeypatch.setattr(large_answers_module, "KEPT", 3)
 
     async def several():
-        heavy = Heavy()
+        large_answers = LargeAnswers()
         for key in "abcad":
-            await heavy.answer(sender(), key, lambda key=key: iter([key.encode()]), "")
-        return list(heavy._kept)
+            await large_answers.answer(sender(), key, lambda key=key: iter([key.encode()]), "")
+        return list(large_answers._kept)
 
     assert asyncio.run(several()) == ["c", "a", "d"]
 

@@ -7,19 +7,19 @@ from itertools import combinations
 from analysis import methods
 from analysis.data.relations import OWN
 from analysis.errors import ModelNotFound
-from analysis.methods.relation_agreement import RelationAgreement, agreement, in_words, is_whole, label_counts
-from analysis.methods.relation_method import RelationMethod
-from analysis.methods.relation_scores import TAU
 from analysis.models.card import ModelCard
+from analysis.relations.agreement import RelationAgreement, agreement, in_words, is_whole, label_counts
+from analysis.relations.method import RelationMethod
+from analysis.relations.scores import TAU
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 
 Results = dict[RelationMethod, Scores]
 MethodPair = tuple[str, ...]  # what two methods read
 
 
-def compared_models(catalogue: Catalogue, names: Sequence[str]) -> list[Data]:
+def compared_models(catalogue: Catalogue, names: Sequence[str]) -> list[JsonObject]:
     """A row for each of the named models, or for each that has two maps, one of which judges the other."""
     if names:
         rows = []
@@ -88,7 +88,7 @@ def _must_be_comparable(card: ModelCard, results: Results) -> None:
         raise ModelNotFound(f"{card.id} has one map only", f"Compute: {lacking[0].command_line(card.id)}")
 
 
-def _row(results: Results) -> Data:
+def _row(results: Results) -> JsonObject:
     quick, reference = _judging(results)[:2]
     card, counts, agreed = quick.provenance.model, label_counts(quick, reference), agreement(quick, reference)
     return {
@@ -99,8 +99,8 @@ def _row(results: Results) -> Data:
         "labels": [counts.quick, counts.reference],
         "solid": counts.solid,
         "shared": counts.shared,
-        "found": _or_none(counts.found),
-        "right": _or_none(counts.right),
+        "found": _or_none(counts.recall),
+        "right": _or_none(counts.precision),
         "r": _or_none(agreed.overall),
         "relations": dict(agreed.relations),
         "correlations": _correlations(results),
@@ -112,7 +112,7 @@ def _or_none(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _correlations(results: Results) -> list[Data]:
+def _correlations(results: Results) -> list[JsonObject]:
     """Pearson's r of every two maps of a model, over all and for each relation."""
     rows = []
     for (one, first), (other, second) in combinations(results.items(), 2):
@@ -130,7 +130,7 @@ def _correlations(results: Results) -> list[Data]:
     return rows
 
 
-def compared_text(rows: Sequence[Data], by_relation: bool = False) -> str:
+def compared_text(rows: Sequence[JsonObject], by_relation: bool = False) -> str:
     """Tables for a terminal that are also Markdown: labels, then correlations."""
     if not rows:
         return "No model has both maps yet."
@@ -141,7 +141,7 @@ def compared_text(rows: Sequence[Data], by_relation: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _label_table(rows: Sequence[Data]) -> list[str]:
+def _label_table(rows: Sequence[JsonObject]) -> list[str]:
     lines = [
         "| model | heads | labels in the running model | beyond copying and specific | r "
         "| the weights find | labels from the weights | of them right |",
@@ -159,7 +159,7 @@ def _label_table(rows: Sequence[Data]) -> list[str]:
     return lines
 
 
-def _correlation_table(rows: Sequence[Data]) -> list[str]:
+def _correlation_table(rows: Sequence[JsonObject]) -> list[str]:
     """One line per model, one column for every two maps that some model has."""
     columns: dict[MethodPair, None] = {}
     for row in rows:
@@ -171,7 +171,7 @@ def _correlation_table(rows: Sequence[Data]) -> list[str]:
     return lines
 
 
-def _relation_table(row: Data) -> list[str]:
+def _relation_table(row: JsonObject) -> list[str]:
     """One line per relation of a model."""
     columns = {tuple(pair["titles"]): pair["relations"] for pair in row["correlations"]}
     titles: dict[str, str] = {}

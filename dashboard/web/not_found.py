@@ -32,17 +32,17 @@ address after the question mark.</p>
 """
 
 
-def nowhere_page(title: str, words: str) -> HTMLResponse:
+def not_found_page(title: str, words: str) -> HTMLResponse:
     """What is not there, and why."""
     return HTMLResponse(_PAGE.format(title=escape(title), words=escape(words)), 404)
 
 
-def add_nowhere(server: FastAPI) -> None:
+def add_not_found(server: FastAPI) -> None:
     """Answer every address that nothing else answers; to be added last."""
 
-    def nowhere(request: Request) -> Response:
+    def not_found(request: Request) -> Response:
         if "text/html" in request.headers.get("accept", ""):
-            return nowhere_page("There is no such page", "There is nothing at this address.")
+            return not_found_page("There is no such page", "There is nothing at this address.")
         answer = {
             "error": "NotFound",
             "message": "there is no such page",
@@ -50,4 +50,4 @@ def add_nowhere(server: FastAPI) -> None:
         }
         return JSONResponse(answer, 404)
 
-    server.add_api_route("/{path:path}", nowhere, methods=["GET", "HEAD"], include_in_schema=False)
+    server.add_api_route("/{path:path}", not_found, methods=["GET", "HEAD"], include_in_schema=False)

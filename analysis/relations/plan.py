@@ -1,4 +1,4 @@
-"""Scores for relations as steps: first which pairs the model's tokens can tell, then the hits, layer by layer.
+"""Scores for relations as steps: first which pairs the tokenizer can represent, then the hits, layer by layer.
 
 A layer's name in the store is the hash of everything its hits depend on, so a layer that two requests share is computed
 once and a run that was stopped goes on where it was.
@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 from analysis.data.relations import OWN, Relation
 from analysis.errors import RelationError
 from analysis.methods.method import Step, digest
-from analysis.methods.relation_layer import RelationLayer, scores_of_layers
-from analysis.methods.relation_scores import TAU
-from analysis.methods.relation_steps import LayersStep, PairsStep, Reader
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.relations.layer import RelationLayer, scores_of_layers
+from analysis.relations.scores import TAU
+from analysis.relations.steps import LayersStep, PairsStep, Reader
 from analysis.results.own_sets import PAIRS, SETTING, default_name
-from analysis.results.provenance import Data, Provenance, ScoredItem
+from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores
 from analysis.results.store import Store
 
@@ -49,10 +49,10 @@ class RelationPlan(ABC):
         return (ONLY_SAMPLE,)
 
     @abstractmethod
-    def settings(self) -> Data:
+    def settings(self) -> JsonObject:
         """What the numbers depend on besides relations and samples."""
 
-    def described(self) -> Data:
+    def described(self) -> JsonObject:
         """What the provenance says of them."""
         return self.settings()
 
@@ -213,7 +213,7 @@ class RelationPlan(ABC):
             settings[SETTING] = self.set_name or default_name([relation.title for relation in self._own])
         return Provenance.now(self.card, self.name, self.version, settings, tuple(items), device)
 
-    def _depends_on(self) -> Data:
+    def _depends_on(self) -> JsonObject:
         return {"k_copying": self.k_copying, "k_standard": self.k_standard, **self.settings()}
 
     def _hash(self, part: Any) -> str:

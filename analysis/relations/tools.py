@@ -9,22 +9,22 @@ from pathlib import Path
 from analysis.data import relations
 from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import Request, make_request
-from analysis.methods.head_pairs import HeadPairs
-from analysis.methods.label_pairs import label_pairs
 from analysis.methods.method import Tool
-from analysis.methods.pairs_file import ENDING, shipped_pairs, to_parquet
-from analysis.methods.relation_comparison import compared_models, compared_text, default_method
-from analysis.methods.relation_method import RelationMethod
-from analysis.methods.relation_pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.models.card import HeadId, ModelCard
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.sources import open_model
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.options import names_and_files
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
+from analysis.relations.comparison import compared_models, compared_text, default_method
+from analysis.relations.head_pairs import HeadPairs
+from analysis.relations.label_pairs import label_pairs
+from analysis.relations.method import RelationMethod
+from analysis.relations.pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
+from analysis.relations.pairs_file import ENDING, shipped_pairs, to_parquet
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import Data, PlainValues
+from analysis.results.provenance import PlainValues
 from analysis.results.shipped import shipped_card
 from analysis.results.store import Store, cache_folder
 from analysis.results.tables import csv_bytes
@@ -90,7 +90,7 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
 def _request(options: argparse.Namespace, method: RelationMethod, wanted: HeadId) -> Request:
     """The head's layer of a map."""
     names, files = names_and_files([options.relation])
-    settings: Data = {"relations": names, "files": files, "layers": [wanted.layer]}
+    settings: JsonObject = {"relations": names, "files": files, "layers": [wanted.layer]}
     if options.k is not None:
         settings |= {"k": options.k, "k_copying": options.k}
     request = make_request({"model": options.model, "methods": [method.name], **settings})
@@ -121,7 +121,7 @@ def _head_pairs(options: argparse.Namespace, wanted: HeadId, progress: ShownProg
 
 
 def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
-    """Of every label of the maps that are part of an analysis, as they come with the project."""
+    """The pairs behind every label of the default methods' maps, as they come with the project."""
     if options.head is not None or not str(options.out or "").endswith(ENDING):
         raise SettingError(
             "a head and a relation must both be given",
@@ -183,7 +183,7 @@ def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]]:
-    """Of each relation the pairs of single tokens, and those that sources of several tokens add."""
+    """For each relation, its pairs of single tokens, and those that sources of several tokens add."""
     checkpoint = open_model(model, None, cache_folder(), progress)
     vocabulary, size = Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary
     counts = {}

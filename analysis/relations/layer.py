@@ -6,8 +6,8 @@ from typing import Self
 
 import numpy as np
 
-from analysis.methods.relation_scores import KINDS
 from analysis.models.card import ModelCard
+from analysis.relations.scores import KINDS
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, Floats, Missing, Scores, part_array, scores_of
 

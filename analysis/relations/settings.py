@@ -8,7 +8,7 @@ from analysis.data import relations
 from analysis.data.files import OwnFile, WithFiles
 from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
-from analysis.methods.layer_settings import LayerSettings
+from analysis.methods.shared_settings import LayerSettings
 from analysis.models.card import ModelCard
 from analysis.results.own_sets import LONGEST_NAME
 from analysis.settings import hints

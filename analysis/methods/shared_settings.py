@@ -1,4 +1,4 @@
-"""What the methods that go through a model layer by layer have in common."""
+"""Settings that several methods have in common."""
 
 from typing import Annotated
 
@@ -12,7 +12,7 @@ MOST_LAYERS = 10_000
 
 
 class LayerSettings(Settings):
-    """Which layers."""
+    """Which layers: for methods that go through a model layer by layer."""
 
     layers: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1, max_length=MOST_LAYERS)] | None = Field(
         None,
@@ -30,3 +30,14 @@ class LayerSettings(Settings):
                 last = card.layers[-1]
                 raise HeadError(f"{card.id} has no layer {layer}", f"Its layers are {card.layers[0]} to {last}.")
         return tuple(sorted(set(self.layers)))
+
+
+class WeightsSettings(LayerSettings):
+    """The first MLP, and which layers: for methods that read weights alone."""
+
+    first_mlp: bool = Field(
+        True,
+        title="First MLP",
+        description="read the embeddings through the first block's MLP in all layers but the first",
+        json_schema_extra=hints(form=False),
+    )

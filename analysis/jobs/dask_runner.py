@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from analysis.jobs.engine import Engine
 
 
-class DaskCrew:
+class DaskRunner:
     """Dask's workers, doing the steps of one job."""
 
     at_once = 1  # progress is seen step by step, and other workers can take the next
@@ -27,7 +27,7 @@ class DaskCrew:
         self._source, self._fingerprint = source, fingerprint
         self._waiting: dict[Any, Step] = {}
 
-    def __enter__(self) -> "DaskCrew":
+    def __enter__(self) -> "DaskRunner":
         return self
 
     def __exit__(self, *error: object) -> None:

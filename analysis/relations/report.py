@@ -3,20 +3,20 @@
 import math
 
 from analysis.data.relations import CATEGORIES
-from analysis.methods.relation_labels import copy_like, uncertain, unspecific
-from analysis.methods.relation_layer import PARTS, part_name
-from analysis.methods.relation_scores import KINDS, TAU, classified
 from analysis.models.card import HeadId
 from analysis.models.vocabulary import MIN_PAIRS
+from analysis.relations.labels import copy_like, uncertain, unspecific
+from analysis.relations.layer import PARTS, part_name
+from analysis.relations.scores import KINDS, TAU, classified
 from analysis.results.intervals import wilson
-from analysis.results.provenance import Data, ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores
 
 _TOP = 3  # heads shown for a relation
 _HEADING = f"{'':10}  {'score (95 %)':16}  {'hits':>9}  {'rank':>11}  {'β':>4}  control"
 
 
-def map_data(scores: Scores) -> Data:
+def map_data(scores: Scores) -> JsonObject:
     """The best heads of every relation, the size of every category."""
     scores = scores.over_samples("mean")
     return {
@@ -27,8 +27,8 @@ def map_data(scores: Scores) -> Data:
     }
 
 
-def _relation_data(scores: Scores, item: ScoredItem) -> Data:
-    data: Data = {
+def _relation_data(scores: Scores, item: ScoredItem) -> JsonObject:
+    data: JsonObject = {
         "name": item.name,
         "category": item.category,
         "title": item.title,
@@ -51,10 +51,10 @@ def _relation_data(scores: Scores, item: ScoredItem) -> Data:
     return data
 
 
-def _worth(scores: Scores, item: ScoredItem, kind: str, head: HeadId, hits: float) -> Data:
+def _worth(scores: Scores, item: ScoredItem, kind: str, head: HeadId, hits: float) -> JsonObject:
     """How sure a score is and what it is compared with; None where that was not measured."""
     low, high = wilson(hits, item.kept)
-    data: Data = {"low": round(float(low), 4), "high": round(float(high), 4)}
+    data: JsonObject = {"low": round(float(low), 4), "high": round(float(high), 4)}
     for part in PARTS:
         data[part] = _part_at(scores, part_name(part, kind), item.name, head)
     beyond, control = data["beyond"], data["control"]
@@ -110,13 +110,13 @@ def _layers(scores: Scores) -> str:
     return f"{total} layers" if computed == total else f"{computed} of {total} layers"
 
 
-def _pairs_text(relation: Data) -> str:
+def _pairs_text(relation: JsonObject) -> str:
     """Kept pairs of all; in brackets, how many of them have a source of several tokens."""
     several = f" (+{relation['several']})" if relation["several"] else ""
     return f"{relation['kept']}/{relation['pairs']}{several}"
 
 
-def _relation_line(relation: Data, width: int, room: int) -> str:
+def _relation_line(relation: JsonObject, width: int, room: int) -> str:
     start = f"{relation['title']:{width}}  {_pairs_text(relation):>{room}}  "
     if not relation["applicable"]:
         return f"{start}not applicable: {relation['reason']}"
@@ -126,7 +126,7 @@ def _relation_line(relation: Data, width: int, room: int) -> str:
     return f"{start}{best['promote']:42} {best['suppress']}"
 
 
-def head_data(scores: Scores, head: HeadId) -> Data:
+def head_data(scores: Scores, head: HeadId) -> JsonObject:
     """All that is known of what a head does: of each relation and kind the score, its rank and what it is worth."""
     scores = scores.over_samples("mean")
     card = scores.provenance.model
@@ -136,8 +136,8 @@ def head_data(scores: Scores, head: HeadId) -> Data:
     }
 
 
-def _head_relation(scores: Scores, head: HeadId, item: ScoredItem) -> Data:
-    data: Data = {
+def _head_relation(scores: Scores, head: HeadId, item: ScoredItem) -> JsonObject:
+    data: JsonObject = {
         "name": item.name,
         "category": item.category,
         "title": item.title,
@@ -169,7 +169,7 @@ def _whole(hits: float) -> float:
     return int(hits) if hits == int(hits) else round(hits, 2)
 
 
-def _mate(scores: Scores, head: HeadId) -> Data:
+def _mate(scores: Scores, head: HeadId) -> JsonObject:
     """A group mate with the relation it is best at, if any reaches τ."""
     best_score, best_item, best_kind = TAU, "", ""
     for item in scores.items():
@@ -206,7 +206,7 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     return lines
 
 
-def _rows(usable: list[Data]) -> tuple[list[tuple[Data, str]], list[str]]:
+def _rows(usable: list[JsonObject]) -> tuple[list[tuple[JsonObject, str]], list[str]]:
     """Relation and kind of each score that is not 0, the highest first; the relations that have none."""
     hit, silent = [], []
     for relation in usable:
@@ -218,7 +218,7 @@ def _rows(usable: list[Data]) -> tuple[list[tuple[Data, str]], list[str]]:
     return hit, silent
 
 
-def _score_text(relation: Data, kind: str, heads: int) -> str:
+def _score_text(relation: JsonObject, kind: str, heads: int) -> str:
     values = relation[kind]
     verb = "promotes" if kind == "promote" else "suppresses"
     interval = f"({values['low']:.2f}–{values['high']:.2f})"
@@ -234,7 +234,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _remarks(values: Data) -> list[str]:
+def _remarks(values: JsonObject) -> list[str]:
     """What speaks against a label, if the score is one."""
     remarks = []
     if values["score"] > TAU:
@@ -247,7 +247,7 @@ def _remarks(values: Data) -> list[str]:
     return remarks
 
 
-def _mate_line(mate: Data) -> str:
+def _mate_line(mate: JsonObject) -> str:
     if "item" not in mate:
         return f"  {mate['head']}"
     verb = "promotes" if mate["kind"] == "promote" else "suppresses"

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from analysis import methods
 from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
-from analysis.methods.head_pairs import TOP, HeadPairs, RankedPair
 from analysis.methods.method import Plan, digest
-from analysis.methods.relation_method import RelationMethod
-from analysis.methods.relation_plan import RelationPlan
-from analysis.methods.relation_scores import KINDS
-from analysis.methods.relation_steps import Reader
 from analysis.models.card import HeadId
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress, silent
-from analysis.results.provenance import Data, Provenance
+from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
+from analysis.relations.method import RelationMethod
+from analysis.relations.plan import RelationPlan
+from analysis.relations.scores import KINDS
+from analysis.relations.steps import Reader
+from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.store import Store
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def relation_method(name: str) -> RelationMethod:
     raise SettingError(f"there are no pairs behind the scores of {name[:40]!r}", f"Choose from {names}.")
 
 
-def settings_of(method: RelationMethod, provenance: Provenance) -> Data:
+def settings_of(method: RelationMethod, provenance: Provenance) -> JsonObject:
     """The settings under which a map was computed, so that the pairs tell of its own scores."""
     values = provenance.settings
     own = {name: values[name] for name in method.depends_on if name in values}
@@ -66,7 +66,7 @@ class HeadPairsStep:
 
     @classmethod
     def of(cls, plan: Plan, head: HeadId, kind: str, sample: str = "") -> "HeadPairsStep":
-        """Of a plan of one relation; without a sample of the first one."""
+        """The step for a plan of one relation; for its first sample unless one is named."""
         if not isinstance(plan, RelationPlan):
             raise TypeError("only scores for relations have pairs behind them")
         if len(plan.relations) != 1:
@@ -143,7 +143,7 @@ class _Reading:
 
 
 def kept_pairs(relation: Relation, vocabulary: Vocabulary, size: int, several: bool) -> KeptPairs:
-    """The pairs that a model's tokens can tell; sources of several tokens only if they are asked for."""
+    """The pairs that a model's tokenizer can represent; sources of several tokens only if they are asked for."""
     kept = vocabulary.keep_several(relation, size)
     return kept if several else [pair for pair in kept if len(pair[0]) == 1]
 

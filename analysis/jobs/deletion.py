@@ -8,8 +8,8 @@ from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import Request
 from analysis.methods.method import digest
-from analysis.methods.relation_settings import relation_of
 from analysis.models.card import ModelCard
+from analysis.relations.settings import relation_of
 from analysis.results.inventory import forget_model
 from analysis.results.own_sets import OwnSet, own_items, without_set
 from analysis.results.scores import Scores

@@ -5,29 +5,29 @@ from typing import Any
 from analysis import methods
 from analysis.jobs.job import Job
 from analysis.jobs.request import Request, request_type
-from analysis.results.provenance import Data, PlainValues
+from analysis.results.provenance import JsonObject, PlainValues
 
 _SAME = ("state", "stage", "done", "total", "left", "message", "hint", "fingerprint", "workers", "created", "finished")
 
 
-def is_older(values: PlainValues) -> bool:
+def is_legacy(values: PlainValues) -> bool:
     """Whether a job's record holds its request, as the first version wrote it."""
     return "request" in values
 
 
-def older_job(job_id: str, values: PlainValues) -> Job:
+def legacy_job(job_id: str, values: PlainValues) -> Job:
     """A job of the first version."""
-    request = older_request(values["request"])
+    request = legacy_request(values["request"])
     same = {name: values[name] for name in _SAME if name in values}
     return Job(job_id, request.model, request.revision, request.asked(), **same)
 
 
-def older_request(values: PlainValues) -> Request:
+def legacy_request(values: PlainValues) -> Request:
     """A request of the first version; each method knows how its settings were written."""
     files: list[Any] = []
-    fields: Data = {name: values[name] for name in ("model", "revision", "methods")}
+    fields: JsonObject = {name: values[name] for name in ("model", "revision", "methods")}
     for method in methods.ordered(values["methods"]):
-        settings = method.older_settings(values)
+        settings = method.legacy_settings(values)
         files += settings.pop("files", [])
         fields |= settings
     if files:

@@ -1,6 +1,6 @@
 """What the first version of Head Atlas left behind: its files, results and jobs are read as if written today.
 
-The files in tests/older/ were written by that version.
+The files in tests/legacy/ were written by that version.
 """
 
 import json
@@ -21,7 +21,7 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.inventory import forget_stray_jobs
 from analysis.results.scores import OLDER, Scores
 
-FOLDER = Path(__file__).parent / "older"
+FOLDER = Path(__file__).parent / "legacy"
 
 
 def older_jobs(name, store):

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from analysis.data.relations import OWN
-from analysis.methods.head_pairs import TOP, HeadPairs
-from analysis.methods.relation_method import RelationMethod
-from analysis.methods.relation_pairs import HeadPairsStep, kept_pairs, ranked_pairs, settings_of
-from analysis.methods.relation_plan import RelationPlan
-from analysis.methods.relation_scores import KINDS, TAU
 from analysis.models.card import HeadId
-from analysis.models.opened import OpenModel
+from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import Progress
-from analysis.results.provenance import Data
+from analysis.relations.head_pairs import TOP, HeadPairs
+from analysis.relations.method import RelationMethod
+from analysis.relations.pairs import HeadPairsStep, kept_pairs, ranked_pairs, settings_of
+from analysis.relations.plan import RelationPlan
+from analysis.relations.scores import KINDS, TAU
+from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 
 
@@ -48,7 +48,7 @@ def label_pairs(
     labels = labels_of(scores)
     if not labels:
         return
-    chosen: Data = {
+    chosen: JsonObject = {
         "relations": list(dict.fromkeys(label.relation for label in labels)),
         "layers": sorted({label.head.layer for label in labels}),
     }

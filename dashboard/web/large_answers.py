@@ -24,11 +24,11 @@ _LEVEL = 4  # of compression: 9 takes longer than it saves
 Made = Callable[[], Iterator[bytes]]  # a file, piece by piece
 
 
-class Heavy:
+class LargeAnswers:
     """Files that take a while."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(THREADS, "heavy")
+        self._threads = ThreadPoolExecutor(THREADS, "large-answers")
         self._lock = threading.Lock()
         self._making: dict[Hashable, Future[bytes]] = {}
         self._kept: OrderedDict[Hashable, bytes] = OrderedDict()  # the last used last

@@ -18,7 +18,7 @@ from dashboard.state import ViewState
 def common_controls() -> list[Control]:
     """Those that every map has."""
     transpose = dmc.Switch(id=ids.TRANSPOSE, checked=False, label="Transpose", size="sm")
-    palette = segments(ids.PALETTE, ViewState().palette, **{"okabe-ito": "Safe", "paper": "Paper"})
+    palette = segments(ids.PALETTE, "Palette", ViewState().palette, **{"okabe-ito": "Safe", "paper": "Paper"})
     colours = "Safe (Okabe–Ito) is colour-blind safe; Paper uses the published colours."
     return [
         Control(ids.TRANSPOSE, "Axes", "Swap layers and heads (t).", transpose, prop="checked"),

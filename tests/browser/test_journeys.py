@@ -218,14 +218,15 @@ def test_keyboard_only(visit):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    expect(page.locator("#live")).to_contain_text("L1H1, Unclassified")
+    expect(page.locator("#live")).to_contain_text("L1H1, All categories: Unclassified, score 0.00")
     page.keyboard.press("Enter")
     expect(page.locator(".head-card h2")).to_have_text("L1H1")
     page.keyboard.press("/")
     page.keyboard.type("23.4")
     page.keyboard.press("Enter")
     expect(page.locator(".head-card h2")).to_have_text("L23H4")
-    expect(page.locator("#live")).to_contain_text("L23H4, Algorithmic · Knowledge, 0.65 (0.50–0.78), rank")
+    heard = "L23H4, All categories: Algorithmic · Knowledge, score 0.65 (0.50–0.78), rank"
+    expect(page.locator("#live")).to_contain_text(heard)
     page.keyboard.press("t")
     wait_for_query(page, "transpose", "1")
     page.keyboard.press("?")
@@ -461,6 +462,21 @@ def violations(page, place, options):
     page.wait_for_timeout(300)  # until what fades has faded
     rules = Axe().run(page, context=WITHOUT_FILLERS, options=options).response["violations"]
     return [(place, rule["id"], rule["nodes"][0]["html"][:120]) for rule in rules]
+
+
+NAMES = """[...document.querySelectorAll(".controls .control")].flatMap((control) => {
+    const label = control.querySelector(".label").textContent.split(" = ")[0];
+    const named = [...control.querySelectorAll("[role=radiogroup], [role=slider], [role=switch], [aria-label]")];
+    return named.map((each) => [label, each.getAttribute("aria-label") ?? each.labels[0].textContent]);
+})"""
+
+
+def test_controls_are_announced_by_the_name_on_the_screen(visit):
+    """Those of all maps; a switch says in addition what it does."""
+    names = visit().evaluate(NAMES)
+    switches = {"Uncertain": "Show uncertain", "Also": "Behaviour", "Axes": "Transpose"}
+    assert len(names) > 20
+    assert [pair for pair in names if pair[1] not in (pair[0], switches.get(pair[0]))] == []
 
 
 def test_a_phone(visit):

@@ -289,7 +289,7 @@ def _cause_controls() -> list[Control]:
             "matters",
             "Causal in",
             "Mean: on average over the seeds. Always: in every seed. Any: in at least one.",
-            segments("matters", default.over, mean="Mean", always="Always", any="Any"),
+            segments("matters", "Causal in", default.over, mean="Mean", always="Always", any="Any"),
             conditional=True,
         ),
     ]

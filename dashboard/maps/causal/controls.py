@@ -31,13 +31,13 @@ def _shown() -> list[Control]:
             "columns",
             "Rule",
             "Always: the lowest value over all random initialisations (for the preview, prompts). Any: the highest.",
-            segments("columns", default.columns, both="Always + Any", always="Always", any="Any"),
+            segments("columns", "Rule", default.columns, both="Always + Any", always="Always", any="Any"),
         ),
         Control(
             "gates",
             "Show",
             "F and N as two colours, one score alone, or the gradient preview, a first-order estimate.",
-            segments("gates", default.gates, **scores),
+            segments("gates", "Show", default.gates, **scores),
         ),
     ]
 

@@ -320,12 +320,6 @@ class Map(Generic[MapState]):
 
     # ---- A head -------------------------------------------------------------------------------------------------
 
-    def head_title(self, shown: MapView[MapState], head: HeadId) -> str:
-        """What the map on the page says of a head in one line."""
-        cell = (shown.card.layers.index(head.layer), head.head)
-        words = [panel.label.at(cell) for panel in shown.panels if panel.label is not None]
-        return " · ".join(dict.fromkeys(words))
-
     def head_part(self, asked: AskedHead, shown: "MapView[MapState] | None") -> HeadPart | None:
         """Its part of a head's card, also when the model has no result of it."""
         return None
@@ -383,8 +377,8 @@ class Map(Generic[MapState]):
         return with_source(with_model(pd.concat(frames, ignore_index=True), shown.result), shown.result)
 
     def everything(self, shown: MapView[MapState]) -> Scores:
-        """What is taken away as *all scores*."""
-        return shown.result
+        """What is taken away as *all scores*, whatever part of them is shown."""
+        return shown.whole
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
         """All scores of a result in long format."""

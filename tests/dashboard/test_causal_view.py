@@ -234,6 +234,24 @@ def test_downloads_of_the_causal_map(server, catalogue):
     assert '"method": "causal"' in client.get(f"/export/page.html{causal(ODD)}").text
 
 
+def test_the_preview_has_the_members_of_its_map_and_no_threshold(server, catalogue):
+    """A gradient near 0 counts neither on the map nor in its table."""
+    client = TestClient(server, base_url="http://localhost")
+    frame = pd.read_csv(io.BytesIO(client.get("/export/view.csv?view=causal&gates=preview").content))
+    panels = open_view(catalogue, "?view=causal&gates=preview").panels
+    assert frame["member"].sum() == sum(panel.member.sum() for panel in panels)
+    assert frame["member"].sum() < (frame["score"] < 0).sum()
+    assert "threshold" not in frame
+
+
+def test_all_scores_are_all_however_few_seeds_are_shown(server):
+    """The first two of three seeds on the page, three in the file."""
+    client = TestClient(server, base_url="http://localhost")
+    all_seeds = client.get("/export/scores.csv?view=causal").content
+    assert client.get("/export/scores.csv?view=causal&seed=first2").content == all_seeds
+    assert len(set(pd.read_csv(io.BytesIO(all_seeds))["sample"])) > 2
+
+
 def test_reproduce_names_the_command(catalogue, tmp_path):
     """The script is Python and asks for each task as it was fitted; pairs that were contrasted are contrasted again."""
     script = reproduce(open_view(catalogue, causal(ODD)))

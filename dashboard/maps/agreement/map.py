@@ -9,7 +9,7 @@ import pandas as pd
 from dash import html
 
 from analysis import methods
-from analysis.models.card import HeadId, ModelCard
+from analysis.models.card import ModelCard
 from analysis.results.agreement import WORDS, what_methods, whether_methods
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
@@ -166,10 +166,6 @@ class AgreementMap(Map[AgreementState]):
 
     # ---- A head -------------------------------------------------------------------------------------------------
 
-    def head_title(self, shown: AgreementView, head: HeadId) -> str:
-        """Its class in every panel."""
-        return " · ".join(f"{panel.title}: {_class_at(shown, panel, head)}" for panel in shown.panels)
-
     def head_part(self, asked: AskedHead, shown: AgreementView | None) -> HeadPart | None:
         """Its class for every task or relation of every cause, and the two numbers that decide."""
         return None if shown is None else card_part.head_part(asked, shown, self.title)
@@ -236,10 +232,6 @@ def _class_words(panel: Panel) -> Any:  # [layer, head] of texts
     if panel.label is None:
         return missing
     return np.where(panel.reason == Missing.PRESENT, np.array(WORDS, dtype=object)[panel.label.codes], missing)
-
-
-def _class_at(shown: AgreementView, panel: Panel, head: HeadId) -> str:
-    return str(_class_words(panel)[shown.card.layers.index(head.layer), head.head])
 
 
 def _label_controls() -> list[Control]:

@@ -185,10 +185,6 @@ class CausalMap(Map[CausalState]):
             html.P(html.Code(self.command(card.id))),
         ]
 
-    def head_title(self, shown: CausalView, head: HeadId) -> str:
-        """Its role in every task."""
-        return card_part.roles_of_head(shown, head)
-
     def head_part(self, asked: AskedHead, shown: CausalView | None) -> HeadPart | None:
         """Its gates in every seed; nothing when there are none."""
         return card_part.head_part(asked, shown) if shown is not None else None
@@ -211,7 +207,7 @@ class CausalMap(Map[CausalState]):
 
     def heading(self, shown: CausalView) -> str:
         """Which heads light up."""
-        return legend.heading(shown.state)
+        return legend.heading(shown)
 
     def origin(self, provenance: Provenance) -> str:
         """By what it was found."""

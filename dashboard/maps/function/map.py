@@ -303,12 +303,13 @@ class FunctionMap(Map[FunctionState]):
             return [*first, *ends, Swatch(palette.empty, "score 0"), *half]
         categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
         several = [Swatch(palette.of(SEVERAL_TONES[i]), SEVERAL[i]) for i in range(min(3, len(whole.categories) - 1))]
+        below = f"below τ = {shown.state.tau:g} ({palette.stronger} = closer)"
         return [
             *categories,
             *several,
             *half,
             *legend.insides(shown, palette, short=True),
-            Swatch(tint(palette, singles[0].tone, TINTS - 2), f"below τ = {shown.state.tau:g} (darker = closer)"),
+            Swatch(tint(palette, singles[0].tone, TINTS - 2), below),
             Swatch(palette.empty, "score 0"),
         ]
 
@@ -337,10 +338,6 @@ class FunctionMap(Map[FunctionState]):
     def frame(self, shown: FunctionView) -> pd.DataFrame:
         """A row for each head and panel."""
         return exports.frame(shown)
-
-    def everything(self, shown: FunctionView) -> Scores:
-        """The scores after each carrier, too."""
-        return shown.whole
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
         """A row for each score."""

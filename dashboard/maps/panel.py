@@ -53,6 +53,7 @@ class PanelMeasure:
     digits: int = 2
     ranked: bool = True  # the head's rank is shown, too
     interval: tuple[Floats, Floats] | None = None  # of each number, from 0 to 1
+    key: str = ""  # what tables call it, where a panel has several
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,15 +53,16 @@ def controls() -> html.Div:
     groups = []
     for number, each in enumerate(MAPS):
         parts = [_labelled(control) for control in each.controls() if not control.advanced]
-        parts += [*_folded(each), *_published(each)]
+        parts += _folded(each)
         groups.append(html.Div(parts, className="group", hidden=number > 0, id=ids.group(each.name)))
     groups.append(html.Div([_labelled(control) for control in common_controls()], className="group"))
     return html.Div(groups, className="controls", role="group", **{"aria-label": "What the maps show"})
 
 
 def _folded(of_map: Map[Any]) -> list[html.Details]:
-    """The controls that few people need."""
+    """The controls that few people need, and where the method was published."""
     folded = [_labelled(control) for control in of_map.controls() if control.advanced]
+    folded += _published(of_map)
     if not folded:
         return []
     summary = html.Summary("More settings", className="button")

@@ -23,6 +23,19 @@ def a_head_with_both_roles():
     return tuple(int(part) for part in np.argwhere(helps & hurts)[0])
 
 
+CUT_OFF = """[...document.querySelectorAll(".controls [role=radiogroup]")].filter(
+    (each) => each.getBoundingClientRect().right + each.scrollWidth - each.clientWidth > innerWidth
+).length"""
+
+
+def test_every_choice_is_in_sight_on_a_phone(visit):
+    """Words that do not fit one row go on in the next."""
+    page = visit(CAUSAL, width=390, height=844)
+    page.get_by_role("button", name="Settings", exact=True).click()
+    expect(page.locator("#gates")).to_be_visible()
+    assert page.evaluate(CUT_OFF) == 0
+
+
 def test_from_a_cell_with_both_roles_to_its_gates_in_every_seed(visit):
     """Hover tells, click pins, the inspector shows a row of dots for each seed."""
     page = visit(CAUSAL)

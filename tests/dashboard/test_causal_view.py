@@ -17,10 +17,13 @@ from analysis.results import catalogue as catalogue_module
 from analysis.results.merging import only
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
-from dashboard.maps.causal import exports
+from dashboard.maps import MAPS
+from dashboard.maps.causal import evidence, exports
 from dashboard.maps.causal.gates import reduced
 from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.tasks import tasks
 from dashboard.page import callbacks, ids
+from dashboard.page.layout import page
 from dashboard.view import open_view
 from dashboard.web.exports import reproduce, scores_frame
 from tests.dashboard.made import catalogue_of, rows_of
@@ -198,13 +201,29 @@ def test_moving_the_threshold_draws_no_curve_again(catalogue):
     assert other["sections"]["validation"]["data"]
 
 
+@pytest.mark.parametrize(
+    ("correlation", "words"),
+    [(0.1, "hardly predicts them"), (-0.5, "is a weak predictor of them"), (0.9, "predicts them well")],
+)
+def test_how_well_the_preview_predicts_is_said_in_english(monkeypatch, correlation, words):
+    """By the stronger of its correlations with the fitted gates."""
+    monkeypatch.setattr(evidence, "agreement", lambda causal, task: {"facilitation": correlation, "interference": 0.0})
+    assert f"; it {words}." in text(tasks(small(), CausalState()))
+
+
+def test_the_help_links_to_the_papers_of_both_maps():
+    """Whichever map is on the page."""
+    words = str(page())
+    assert [words.count(f"href='{each.paper.address}'") for each in MAPS if each.paper is not None] == [2, 2]
+
+
 def test_the_table_has_the_gates_too(catalogue):
     """Roles, scores, effect and preview under each task's name."""
     found = callbacks.describe(catalogue, f"?model={ODD}&view=table", SCREEN, None)
     groups = {column["headerName"]: column for column in found["table"]["columns"]}
     for title in ("Causal map: Math", "Causal map: Syntax"):
         names = {column["headerName"] for column in groups[title]["children"]}
-        assert {"Role", "F any", "N always", "Effect", "Preview"} <= names
+        assert {"Role", "Needs it (F), any", "Hurts it (N), always", "Effect", "Preview"} <= names
     row = rows_of(found["table"])[0]
     roles = reduced(catalogue.result(odd_scores().provenance.model, "causal"), "math", "any")
     assert row["task.facilitation.any.math"] == pytest.approx(roles[0][0, 0], abs=1e-4)

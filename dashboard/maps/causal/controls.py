@@ -18,7 +18,13 @@ def controls() -> list[Control]:
 
 def _shown() -> list[Control]:
     default = CausalState()
-    scores = {"both": "F and N", "facilitation": "F", "interference": "N", "irrelevance": "R", "preview": "Preview"}
+    scores = {
+        "both": "Both",
+        "facilitation": "Needs it (F)",
+        "interference": "Hurts it (N)",
+        "irrelevance": "Does not matter (R)",
+        "preview": "Preview",
+    }
     return [
         Control(
             "tasks",
@@ -36,7 +42,8 @@ def _shown() -> list[Control]:
         Control(
             "gates",
             "Show",
-            "F and N as two colours, one score alone, or the gradient preview, a first-order estimate.",
+            "Both: which heads a task needs and which hurt it, as two colours. Or one score alone, or the gradient "
+            "preview, a first-order estimate.",
             segments("gates", "Show", default.gates, **scores),
         ),
     ]

@@ -12,13 +12,12 @@ from analysis.models.card import ModelCard
 from analysis.results.provenance import Data
 from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
-from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
+from dashboard.maps.causal.gates import PREVIEW, shown_tasks, task_names
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView, head_columns, head_names, with_model
 from dashboard.maps.panel import Panel, PanelMeasure
 from dashboard.maps.script import Constant, script
 
-_KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
 _COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
 _DEFAULTS: Data = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
 
@@ -36,7 +35,7 @@ def frame(shown: MapView[CausalState]) -> pd.DataFrame:
 
 
 def _rows(panel: Panel, measure: PanelMeasure, shown: MapView[CausalState]) -> pd.DataFrame:
-    values, kind = measure.value, _KINDS[measure.name]
+    values, kind = measure.value, measure.key
     strength = -values if kind == PREVIEW else values
     member = panel.member if kind == PREVIEW else values >= shown.state.threshold
     rows = {

@@ -204,8 +204,11 @@ class Map(Generic[MapState]):
         """What its controls say, by their keys."""
         return {key: getattr(state, one.name) for key, one in settings_of(type(state)).items()}
 
-    def needless(self, shown: "MapView[MapState] | None", state: MapState) -> set[str]:
-        """The keys of those controls that would change nothing on the page; they are hidden."""
+    def needless(self, shown: "MapView[MapState] | None", state: MapState, choices: Mapping[str, str]) -> set[str]:
+        """The keys of those controls that would change nothing on the page; they are hidden.
+
+        `choices` are the results that the model has.
+        """
         return set()
 
     def idle(self, shown: "MapView[MapState]") -> dict[str, str]:

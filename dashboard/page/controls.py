@@ -92,11 +92,12 @@ def unfolded(state: ViewState) -> dict[str, bool]:
 def _labelled(control: Control) -> html.Div:
     """A control under its name; hovering explains it."""
     named = {"id": ids.control(control.key), "title": control.explained}
+    reason = html.Span(id=ids.reason(control.key), className="reason")  # why it does nothing now (scripts)
     if not control.has_number:
         name = html.Span(control.label, className="label")
-        return html.Div([name, control.component], className="control", **named)
+        return html.Div([name, control.component, reason], className="control", **named)
     name = html.Span([f"{control.label} = ", html.Output(id=ids.number(control.key))], className="label")
-    return html.Div([name, control.component], className="control wide", **named)
+    return html.Div([name, control.component, reason], className="control wide", **named)
 
 
 def model_choices(cards: list[ModelCard]) -> list[Choice]:

@@ -211,6 +211,13 @@ def test_how_well_the_preview_predicts_is_said_in_english(monkeypatch, correlati
     assert f"; it {words}." in text(tasks(small(), CausalState()))
 
 
+def test_a_choice_of_one_fit_is_hidden(catalogue, monkeypatch):
+    """With two it is there."""
+    assert painted(catalogue, causal(ODD))["hidden_controls"]["fit"]
+    monkeypatch.setattr(callbacks, "choices_of", lambda *_: {"a": "one fit", "b": "another"})
+    assert not painted(catalogue, causal(ODD))["hidden_controls"]["fit"]
+
+
 def test_the_help_links_to_the_papers_of_both_maps():
     """Whichever map is on the page."""
     words = str(page())

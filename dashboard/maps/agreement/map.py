@@ -96,7 +96,7 @@ class AgreementMap(Map[AgreementState]):
             return values
         return {**values, "what": sides(shown).what.name, "whether": sides(shown).whether.name}
 
-    def needless(self, shown: AgreementView | None, state: AgreementState) -> set[str]:
+    def needless(self, shown: AgreementView | None, state: AgreementState, choices: Mapping[str, str]) -> set[str]:
         """The threshold of the other unit; samples, where there are none."""
         if shown is None:
             return {"change"}

@@ -66,6 +66,7 @@ def _fitted() -> list[Control]:
             picker("fit", "Fit", 96, comboboxProps={"width": 420, "position": "bottom-start"}),
             is_picker=True,
             decides_choices=True,
+            conditional=True,
             advanced=True,
         ),
         Control(

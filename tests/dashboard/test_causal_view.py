@@ -231,6 +231,7 @@ def test_the_table_has_the_gates_too(catalogue):
     for title in ("Causal map: Math", "Causal map: Syntax"):
         names = {column["headerName"] for column in groups[title]["children"]}
         assert {"Role", "Needs it (F), any", "Hurts it (N), always", "Effect", "Preview"} <= names
+        assert all(column["written"]["digits"] == 2 for column in groups[title]["children"][1:])
     row = rows_of(found["table"])[0]
     roles = reduced(catalogue.result(odd_scores().provenance.model, "causal"), "math", "any")
     assert row["task.facilitation.any.math"] == pytest.approx(roles[0][0, 0], abs=1e-4)

@@ -9,7 +9,7 @@ from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Cells, Column, group, measured, numbers, unfolded
 from dashboard.maps.function.labels import SUPPRESS, Labels, chosen_labels, is_measured
-from dashboard.maps.function.panels import titles_of_heads
+from dashboard.maps.function.panels import categories_of_heads
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
@@ -75,8 +75,7 @@ def _measured(scores: Scores) -> list[str]:
 
 def cells(shown: MapView[FunctionState]) -> dict[str, Cells]:
     """The same columns' values."""
-    single = [panel for panel in shown.panels if panel.belongs is None]
-    values: dict[str, Cells] = {"does": [", ".join(titles) for titles in titles_of_heads(single)]}
+    values: dict[str, Cells] = {"does": categories_of_heads(shown.panels)}
     for panel in shown.panels:
         values[f"panel.{panel.key}"] = numbers(panel.value.ravel(), panel.reason.ravel())
     return values | _relations(shown.result, shown.state.kinds)

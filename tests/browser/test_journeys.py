@@ -464,6 +464,24 @@ def violations(page, place, options):
     return [(place, rule["id"], rule["nodes"][0]["html"][:120]) for rule in rules]
 
 
+@pytest.mark.parametrize("width", [1280, 1220, 390])
+def test_the_models_name_is_not_cut_off(visit, width):
+    """Nor are the words in the search field, where the window is not a phone's; the header stays one row."""
+    page = visit(width=width)
+    cut = "(id) => { const box = document.getElementById(id); return box.scrollWidth > box.clientWidth; }"
+    assert not page.evaluate(cut, "model")
+    if width > 1000:
+        field = page.locator("#search")
+        font = "13px sans-serif"
+        wide = page.evaluate(
+            "([text, font]) => { const pen = document.createElement('canvas').getContext('2d');"
+            " pen.font = font; return pen.measureText(text).width; }",
+            [field.get_attribute("placeholder"), font],
+        )
+        assert field.bounding_box()["width"] - 22 >= wide * 12 / 13
+        assert page.locator(".top").bounding_box()["height"] < 60
+
+
 NAMES = """[...document.querySelectorAll(".controls .control")].flatMap((control) => {
     const label = control.querySelector(".label").textContent.split(" = ")[0];
     const named = [...control.querySelectorAll("[role=radiogroup], [role=slider], [role=switch], [aria-label]")];

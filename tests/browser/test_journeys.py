@@ -615,6 +615,27 @@ def test_a_pin_set_right_after_back_stays(visit):
     wait_for_query(page, "view", "ablation")
 
 
+def test_a_control_set_right_after_back_stays(visit):
+    """What a person changed while the view was on its way wins: on the control, in the address, on the maps."""
+    page = visit("/?view=behaviour")
+    page.locator("#view").get_by_text("Ablation").click()
+    wait_for_query(page, "view", "ablation")
+    held = []
+    page.route("**/_dash-update-component*", lambda route: held.append(route), times=1)
+    page.go_back()
+    wait_for_query(page, "view", "behaviour")
+    page.locator("#palette").get_by_text("Paper").click()
+    page.wait_for_timeout(200)
+    with page.expect_response("**/_dash-update-component*"):
+        held[0].continue_()
+    expect(page.locator("#view input:checked")).to_have_value("behaviour")
+    wait_for_query(page, "palette", "paper")
+    expect(page.locator("#palette input:checked")).to_have_value("paper")
+    assert query(page)["view"] == "behaviour"
+    page.go_back()
+    expect(page.locator("#palette input:checked")).to_have_value("okabe-ito")
+
+
 def test_an_address_that_is_no_page_says_so(visit, address):
     """404 with a way home for people, JSON for scripts."""
     page = visit()

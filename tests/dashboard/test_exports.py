@@ -40,6 +40,17 @@ def test_csv_of_the_view_has_its_numbers_and_its_source(client, catalogue):
     assert 'filename="smollm2-135m-instruct-view.csv"' in answer.headers["content-disposition"]
 
 
+def test_the_copied_share_is_in_the_view_and_in_the_table(client, catalogue):
+    """The share of pairs whose source itself is among the k, of the label that decides."""
+    query = "?relation=country_capital&kind=promote"
+    frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}").content))
+    table = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}&view=table").content))
+    scores = open_view(catalogue, "").results["function"]
+    expected = scores.part("copied promote", "country_capital")
+    assert frame["copied"].to_numpy() == pytest.approx(expected.ravel(), nan_ok=True)
+    assert table["copied.country_capital"].to_numpy() == pytest.approx(expected.ravel(), nan_ok=True, abs=1e-4)
+
+
 def test_csv_and_parquet_of_everything_agree(client, catalogue):
     """All scores; the Parquet file is a result that can be opened again."""
     frame = pd.read_csv(io.BytesIO(client.get("/export/scores.csv").content))

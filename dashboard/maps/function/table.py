@@ -13,7 +13,13 @@ from dashboard.maps.function.panels import categories_of_heads
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
-_BEHIND = {"low": "95 % low", "high": "95 % high", "beyond": "β", "control": "Control"}  # by the name of the number
+_BEHIND = {
+    "low": "95 % low",
+    "high": "95 % high",
+    "beyond": "β",
+    "copied": "Copied",
+    "control": "Control",
+}  # by the name of the number
 _SCORE = {**NUMBER, **TWO_DIGITS}
 _NARROW = {**_SCORE, "width": 116}
 
@@ -48,7 +54,7 @@ def _panels(shown: MapView[FunctionState]) -> Column:
 
 
 def _relation(scores: Scores, item: str) -> Column:
-    """The score of a relation; unfolded also its effect, interval, β and control."""
+    """The score of a relation; unfolded also its effect, interval, β, copied share and control."""
     title, behind = scores.item(item).title, _behind(item, scores)
     written = {**TWO_DIGITS["written"], "behind": [column["field"] for column in behind]}
     width = max(120, 56 + 7 * len(title))  # pixels, so that the group's title is seen while it is folded

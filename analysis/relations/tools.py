@@ -24,7 +24,7 @@ from analysis.relations.method import RelationMethod
 from analysis.relations.pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
 from analysis.relations.pairs_file import ENDING, shipped_pairs, to_parquet
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import PlainValues
+from analysis.results.provenance import JsonObject, PlainValues
 from analysis.results.shipped import shipped_card
 from analysis.results.store import Store, cache_folder
 from analysis.results.tables import csv_bytes

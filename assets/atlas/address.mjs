@@ -9,6 +9,7 @@ import { state } from "./state.mjs";
 import { onZoom, readZoom, setZoom, zoomed, zoomText } from "./zoom.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
+/** @typedef {import("./query.mjs").Setting} Setting */
 /** @typedef {{zoom?: string, sort?: string, filter?: string, pin?: string}} Own what the browser puts into an address */
 
 const OWN = /** @type {const} */ (["zoom", "sort", "filter", "pin"]); // in the order in which they are written
@@ -21,6 +22,7 @@ const GESTURE = 1000; // milliseconds within which changes of one number, zoom o
  * @property {string} arrived
  * @property {string[]} passed
  * @property {string[] | null} pins
+ * @property {Map<Setting, unknown>} controls
  * @property {string} keys
  * @property {number} at
  * @property {boolean} isTaking
@@ -33,6 +35,7 @@ const visited = {
   arrived: "", // that address
   passed: [], // addresses gone through meanwhile, whose views may come late
   pins: null, // set while that view was on its way, which brings those of its address
+  controls: new Map(), // set by hand meanwhile, and what they said
   keys: "", // what was changed last, and when
   at: 0,
   isTaking: false, // the zoom of an address is being taken over
@@ -232,10 +235,27 @@ export function keepPins() {
   rewriteAddress(["pin"]);
 }
 
+/**
+ * A control was set by hand: while the view of an address is on its way this is kept for it.
+ * @param {Setting} setting
+ * @param {unknown} given
+ */
+export function keepControl(setting, given) {
+  if (visited.hasArrived) visited.controls.set(setting, given);
+}
+
+/** The controls that were set by hand while a view was on its way, with what they said; asked for once. */
+export function keptControls() {
+  const kept = [...visited.controls];
+  visited.controls.clear();
+  return kept;
+}
+
 /** Open the view of the address that the browser went back or forward to. */
 export function goneBack() {
   if (visited.hasArrived) visited.passed.push(visited.arrived);
   visited.pins = null;
+  visited.controls.clear();
   visited.hasArrived = true;
   visited.arrived = location.search;
   takeOwn();

@@ -151,6 +151,24 @@ function countTable(counts) {
 }
 
 /**
+ * Why a control does nothing, for those who do not hover: the keyboard comes to the control, which says it.
+ * @param {HTMLElement} holder
+ * @param {string} key
+ * @param {string} reason
+ */
+function writeReason(holder, key, reason) {
+  const written = document.getElementById(`${key}-reason`);
+  if (!written) return;
+  written.textContent = reason;
+  const label = holder.querySelector(".label")?.textContent || "";
+  const told = { role: "group", tabindex: "0", "aria-label": label, "aria-describedby": written.id };
+  for (const [name, value] of Object.entries(told)) {
+    if (reason) holder.setAttribute(name, value);
+    else holder.removeAttribute(name);
+  }
+}
+
+/**
  * Controls that do nothing in this state cannot be used, and say why.
  * @param {Record<string, string>} idle
  */
@@ -166,5 +184,6 @@ function disable(idle) {
     holder.dataset.explained ??= holder.title;
     holder.title = reason || holder.dataset.explained;
     holder.classList.toggle("idle", isIdle);
+    writeReason(holder, key, reason);
   }
 }

@@ -5,7 +5,12 @@ import { PARTS, propsOf } from "./page.mjs";
 import { rules } from "./rules.mjs";
 
 /** @typedef {import("./query.mjs").Setting} Setting */
-/** @typedef {(setting: Setting, given: unknown) => void} Take is given each control that says something else */
+/**
+ * @callback Take is given each control that says something else
+ * @param {Setting} setting
+ * @param {unknown} given
+ * @param {boolean} isOnItsWay a view has come, which is not drawn yet: the control may say what the view does
+ */
 
 /**
  * @typedef {object} Store what is used of Dash's
@@ -46,6 +51,7 @@ export function viewTaken() {
  */
 function read(store, take) {
   page.layout = store.getState().layout;
+  const isOnItsWay = propsOf(PARTS.heads)?.data !== page.drawn;
   let isOther = false;
   for (const setting of rules().settings) {
     if (!setting.prop) continue;
@@ -54,7 +60,7 @@ function read(store, take) {
     page.given.set(setting.key, given);
     writeNumber(setting, given);
     if (!setting.local) continue;
-    take(setting, given);
+    take(setting, given, isOnItsWay);
     isOther = true;
   }
   return isOther;

@@ -2,14 +2,14 @@
 // The page follows its controls by itself: from a changed value over the rules to the maps, what is around them and the
 // address, without a question to the server.
 import { queryOf, textOf, valueFor } from "./query.mjs";
-import { followAddress } from "./address.mjs";
+import { followAddress, keepControl, keptControls } from "./address.mjs";
 import { writeAgain, writeAround } from "./around.mjs";
 import { decorateCards } from "./cards.mjs";
 import { viewTaken } from "./controls.mjs";
 import { paintAround, showColours } from "./drawing.mjs";
 import { followFigures, recolour } from "./figures.mjs";
 import { rulesAt } from "./numbers.mjs";
-import { afterPainting, PARTS, setStore } from "./page.mjs";
+import { afterPainting, dash, PARTS, setStore } from "./page.mjs";
 import { rules } from "./rules.mjs";
 import { isDark } from "./screen.mjs";
 import { state } from "./state.mjs";
@@ -73,6 +73,7 @@ export function arrived(heads) {
     page.values[key] = before[key];
     isOlder = true;
   }
+  if (takeKept(page.values)) isOlder = true;
   clearTimeout(page.rest);
   if (isOlder) page.rest = setTimeout(askBelow, REST);
   else page.changed.clear();
@@ -80,6 +81,23 @@ export function arrived(heads) {
   paintTones();
   markChosen();
   if (heads.numbers) ready(heads.numbers, isOlder);
+}
+
+/**
+ * Give controls what a person set while the view of an address was on its way; whether any differs from that view.
+ * @param {Values} values of the view
+ */
+function takeKept(values) {
+  let isOther = false;
+  for (const [setting, given] of keptControls()) {
+    const value = valueFor(given, setting);
+    if (textOf(value) === textOf(values[setting.key])) continue;
+    values[setting.key] = value;
+    page.changed.add(setting.key);
+    if (setting.prop) dash().set_props(setting.key, { [setting.prop]: given });
+    isOther = true;
+  }
+  return isOther;
 }
 
 /**
@@ -119,13 +137,15 @@ function complete() {
  * A local control says something, because a person or the server has changed it.
  * @param {Setting} setting
  * @param {unknown} given
+ * @param {boolean} isOnItsWay a view has come, which is not drawn yet
  */
-export function taken(setting, given) {
+export function taken(setting, given, isOnItsWay) {
   const { values } = page;
   const value = valueFor(given, setting);
   if (!values || textOf(value) === textOf(values[setting.key])) return;
   values[setting.key] = value;
   page.changed.add(setting.key);
+  if (!isOnItsWay) keepControl(setting, given);
 }
 
 /**

@@ -139,7 +139,11 @@ export function nearest(heads) {
   if (best < 0) return "No head is coloured: all scores are 0.";
   const row = Math.floor(best / heads.heads);
   const cell = /** @type {[number, number]} */ ([row, best - indexOf(heads, [row, 0])]);
-  return `No head is coloured; the nearest is ${nameOf(heads, cell)} with a score of ${values[best].toFixed(2)}.`;
+  const [name, score] = [nameOf(heads, cell), values[best].toFixed(2)];
+  if (heads.state?.labels === "beyond") {
+    return `No head is coloured: none has a label beyond copying above τ. The highest score of any label is ${score} (${name}).`;
+  }
+  return `No head is coloured; the nearest is ${name} with a score of ${score}.`;
 }
 
 /**

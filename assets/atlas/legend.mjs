@@ -32,7 +32,10 @@ export function writeLegend(holder, entries, heads) {
  */
 function drawn(entry, model) {
   const made = element(model ? "a" : "span", "legend-entry");
-  if (model) made.setAttribute("href", answersOf(entry.words, model));
+  if (model) {
+    made.setAttribute("href", answersOf(entry.words, model));
+    made.title = `Search for ${entry.words}: its heads as a list`;
+  }
   made.append(...picture(entry), entry.words);
   return made;
 }

@@ -106,17 +106,16 @@ export function bestLines(heads, index) {
 }
 
 /**
- * A head as it is announced when the keyboard comes to it.
+ * A head as it is announced when the keyboard comes to it: its panel, what it is called there, each number by its name.
  * @param {Heads} heads
  * @param {Panel} panel
  * @param {Cell} cell
  */
 export function announcement(heads, panel, cell) {
   const index = indexOf(heads, cell);
-  const label = labelText(panel, index);
-  const title = isNamed(panel) ? panel.title : "";
+  const called = [panel.title, labelText(panel, index)].filter(Boolean).join(": ");
   const reason = reasonText(heads, panel, index);
-  const scores = panel.measures.map((measure) => measureText(measure, index)).join(" · ");
-  const called = [title, label].filter(Boolean).join(": ");
-  return [nameOf(heads, cell), called, reason || scores].filter(Boolean).join(", ");
+  const named = panel.measures.map((measure) => ({ ...measure, name: measure.name || "score" }));
+  const scores = named.map((measure) => measureText(measure, index)).join(" · ");
+  return `${nameOf(heads, cell)}, ${called}, ${reason || scores}`;
 }

@@ -22,7 +22,7 @@ NUMBER = {
 # How the scripts write a column's numbers (assets/atlas/cells.mjs). The grid evaluates no code that is sent to it.
 WHOLE = {"written": {"digits": 0}}
 TWO_DIGITS = {"written": {"digits": 2}}
-SIGNED = {"written": {"digits": 3, "signed": True}}  # changes of log P, of which most are below 0.01
+SIGNED = {"written": {"digits": 2, "signed": True}}  # changes of log P; files have more digits
 
 _KEPT = 4  # digits of a cell: sorted and taken away with more of them than are shown
 

@@ -24,10 +24,10 @@ class Control:
     advanced: bool = False  # folded away until somebody wants it
 
 
-def segments(key: str, value: str, **labels: str) -> dmc.SegmentedControl:
-    """A choice of few words, all in sight."""
+def segments(key: str, label: str, value: str, **labels: str) -> dmc.SegmentedControl:
+    """A choice of few words, all in sight; screen readers say the label that stands above it."""
     data = [{"value": each, "label": words} for each, words in labels.items()]
-    return dmc.SegmentedControl(id=key, value=value, data=data, size="xs", **{"aria-label": key.capitalize()})
+    return dmc.SegmentedControl(id=key, value=value, data=data, size="xs", **{"aria-label": label})
 
 
 def slider(key: str, label: str, value: float) -> dmc.Slider:

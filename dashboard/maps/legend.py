@@ -31,7 +31,8 @@ def _drawn(entry: LegendEntry, about: ModelCard | None) -> html.Span | html.A:
     content = [*_DRAWN[entry.kind](entry), entry.words]
     if about is None:
         return html.Span(content, className="legend-entry")
-    return html.A(content, className="legend-entry", href=search_address(about, entry.words))
+    title = f"Search for {entry.words}: its heads as a list"
+    return html.A(content, className="legend-entry", href=search_address(about, entry.words), title=title)
 
 
 def _swatch(entry: LegendEntry) -> list[Any]:

@@ -204,8 +204,11 @@ class Map(Generic[MapState]):
         """What its controls say, by their keys."""
         return {key: getattr(state, one.name) for key, one in settings_of(type(state)).items()}
 
-    def needless(self, shown: "MapView[MapState] | None", state: MapState) -> set[str]:
-        """The keys of those controls that would change nothing on the page; they are hidden."""
+    def needless(self, shown: "MapView[MapState] | None", state: MapState, choices: Mapping[str, str]) -> set[str]:
+        """The keys of those controls that would change nothing on the page; they are hidden.
+
+        `choices` are the results that the model has.
+        """
         return set()
 
     def idle(self, shown: "MapView[MapState]") -> dict[str, str]:
@@ -320,12 +323,6 @@ class Map(Generic[MapState]):
 
     # ---- A head -------------------------------------------------------------------------------------------------
 
-    def head_title(self, shown: MapView[MapState], head: HeadId) -> str:
-        """What the map on the page says of a head in one line."""
-        cell = (shown.card.layers.index(head.layer), head.head)
-        words = [panel.label.at(cell) for panel in shown.panels if panel.label is not None]
-        return " · ".join(dict.fromkeys(words))
-
     def head_part(self, asked: AskedHead, shown: "MapView[MapState] | None") -> HeadPart | None:
         """Its part of a head's card, also when the model has no result of it."""
         return None
@@ -383,8 +380,8 @@ class Map(Generic[MapState]):
         return with_source(with_model(pd.concat(frames, ignore_index=True), shown.result), shown.result)
 
     def everything(self, shown: MapView[MapState]) -> Scores:
-        """What is taken away as *all scores*."""
-        return shown.result
+        """What is taken away as *all scores*, whatever part of them is shown."""
+        return shown.whole
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
         """All scores of a result in long format."""

@@ -32,6 +32,18 @@ class PanelLabel:
         return self.words[int(self.codes[cell])]
 
 
+def title_of(panels: "Sequence[Panel]", cell: tuple[int, int]) -> str:
+    """What panels call a head: one text, or one for each panel where they differ (`titleOf` in cards.mjs)."""
+    words = []
+    for panel in panels:
+        if panel.label is not None:
+            words.append((panel.title, panel.label.at(cell)))
+    labels = {id(panel.label) for panel in panels if panel.label is not None}
+    if len(labels) == 1:
+        return words[0][1]
+    return " · ".join(f"{title}: {text}" for title, text in words)
+
+
 @dataclass(frozen=True, eq=False)
 class PanelMeasure:
     """A number of every head, as the tooltip tells it."""
@@ -41,6 +53,7 @@ class PanelMeasure:
     digits: int = 2
     ranked: bool = True  # the head's rank is shown, too
     interval: tuple[Floats, Floats] | None = None  # of each number, from 0 to 1
+    key: str = ""  # what tables call it, where a panel has several
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,7 +162,7 @@ def paint(
         "controls": _controls(view, from_address, another_model),
         "choices": choices(catalogue, view) if other_choices else dict.fromkeys(_pickers(), no_update),
         "hidden_groups": {each.name: each is not view.map for each in MAPS},
-        "hidden_controls": _hidden_controls(view),
+        "hidden_controls": _hidden_controls(catalogue, view),
         "pins": [str(head) for head in view.state.pins] if another_model else no_update,
         "notices": no_update if changed <= _NOT_ASKED else _notices(view),
         "page": (EMBEDDED if view.state.embed else "") if from_address else no_update,
@@ -183,10 +183,11 @@ def _conditional() -> list[str]:
     return [control.key for control in all_controls() if control.conditional]
 
 
-def _hidden_controls(view: View) -> dict[str, bool]:
+def _hidden_controls(catalogue: Catalogue, view: View) -> dict[str, bool]:
     needless: set[str] = set()
     for each in MAPS:
-        needless |= each.needless(view.of(each), view.state.of(each.part))
+        results = choices_of(catalogue, each, view.card)
+        needless |= each.needless(view.of(each), view.state.of(each.part), results)
     return {key: key in needless for key in _conditional()}
 
 

@@ -18,7 +18,7 @@ from dashboard.state import ViewState
 def common_controls() -> list[Control]:
     """Those that every map has."""
     transpose = dmc.Switch(id=ids.TRANSPOSE, checked=False, label="Transpose", size="sm")
-    palette = segments(ids.PALETTE, ViewState().palette, **{"okabe-ito": "Safe", "paper": "Paper"})
+    palette = segments(ids.PALETTE, "Palette", ViewState().palette, **{"okabe-ito": "Safe", "paper": "Paper"})
     colours = "Safe (Okabe–Ito) is colour-blind safe; Paper uses the published colours."
     return [
         Control(ids.TRANSPOSE, "Axes", "Swap layers and heads (t).", transpose, prop="checked"),
@@ -53,15 +53,16 @@ def controls() -> html.Div:
     groups = []
     for number, each in enumerate(MAPS):
         parts = [_labelled(control) for control in each.controls() if not control.advanced]
-        parts += [*_folded(each), *_published(each)]
+        parts += _folded(each)
         groups.append(html.Div(parts, className="group", hidden=number > 0, id=ids.group(each.name)))
     groups.append(html.Div([_labelled(control) for control in common_controls()], className="group"))
     return html.Div(groups, className="controls", role="group", **{"aria-label": "What the maps show"})
 
 
 def _folded(of_map: Map[Any]) -> list[html.Details]:
-    """The controls that few people need."""
+    """The controls that few people need, and where the method was published."""
     folded = [_labelled(control) for control in of_map.controls() if control.advanced]
+    folded += _published(of_map)
     if not folded:
         return []
     summary = html.Summary("More settings", className="button")
@@ -91,11 +92,12 @@ def unfolded(state: ViewState) -> dict[str, bool]:
 def _labelled(control: Control) -> html.Div:
     """A control under its name; hovering explains it."""
     named = {"id": ids.control(control.key), "title": control.explained}
+    reason = html.Span(id=ids.reason(control.key), className="reason")  # why it does nothing now (scripts)
     if not control.has_number:
         name = html.Span(control.label, className="label")
-        return html.Div([name, control.component], className="control", **named)
+        return html.Div([name, control.component, reason], className="control", **named)
     name = html.Span([f"{control.label} = ", html.Output(id=ids.number(control.key))], className="label")
-    return html.Div([name, control.component], className="control wide", **named)
+    return html.Div([name, control.component, reason], className="control wide", **named)
 
 
 def model_choices(cards: list[ModelCard]) -> list[Choice]:

@@ -45,6 +45,11 @@ def control(key: str) -> str:
     return f"{key}-control"
 
 
+def reason(key: str) -> str:
+    """Why a control does nothing in a state."""
+    return f"{key}-reason"
+
+
 def number(key: str) -> str:
     """The value of a control beside its name."""
     return f"{key}-shown"

@@ -163,6 +163,7 @@ def _help() -> dmc.Modal:
     return dmc.Modal(
         [
             *(html.P(each.help) for each in MAPS if each.help),
+            html.P(["Published in ", *_papers(), "."]),
             html.P("The page's address holds the whole view: send it, and a colleague sees what you see."),
             html.Dl(explained),
             html.Table(html.Tbody(keys), className="keys"),
@@ -172,6 +173,15 @@ def _help() -> dmc.Modal:
         size="lg",
         closeButtonProps={"aria-label": "Close"},
     )
+
+
+def _papers() -> list[Any]:
+    """Links to the papers of all maps."""
+    links: list[Any] = []
+    for each in MAPS:
+        if each.paper is not None:
+            links += [" and " if links else "", html.A(each.paper.words, href=each.paper.address)]
+    return links
 
 
 def _logo() -> html.Img:

@@ -5,8 +5,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from analysis.models.card import HeadId
 from dashboard.figures.numbers import plain
 from dashboard.figures.view_figure import view_picture
+from dashboard.maps.panel import title_of
 from dashboard.page.inspector import inspector
 from dashboard.page.markup import as_data, data_html
 from dashboard.palette import tone_styles
@@ -38,21 +40,30 @@ def _cards(view: View, origin: str) -> str:
     """The cards of the pinned heads; nothing when there are none."""
     if not view.state.pins:
         return ""
-    return "".join(data_html(_still(as_data(card), origin)) for card in inspector(view, dark=False))
+    return "".join(data_html(_still(as_data(card), view, origin)) for card in inspector(view, dark=False))
 
 
-def _still(piece: Any, origin: str) -> Any:
-    """A piece of the page without what only scripts can do: buttons become their text, or nothing."""
+def _still(piece: Any, view: View, origin: str, roles: str = "") -> Any:
+    """A piece of the page without scripts: buttons become their text, or nothing, and a head's roles are filled in."""
     if isinstance(piece, str):
         return piece
     tag, properties, children = piece
-    kept = [_still(child, origin) for child in children]
+    if "data-name" in properties:
+        roles = _roles(view, HeadId.parse(properties["data-name"]))
+    kept = [_still(child, view, origin, roles) for child in children]
+    if properties.get("className") == "roles" and not kept:
+        kept = [roles]
     if tag == "button":
         is_text = properties.get("className") in {"pairs", "mate"}
         return ["span", {}, [*kept, " "]] if is_text else ""
     if str(properties.get("href", "")).startswith("/"):
         properties = {**properties, "href": origin + properties["href"]}
     return [tag, properties, kept]
+
+
+def _roles(view: View, head: HeadId) -> str:
+    """What the maps of the view call a head."""
+    return title_of(view.panels, (view.card.layers.index(head.layer), head.head))
 
 
 @cache

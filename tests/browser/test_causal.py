@@ -23,6 +23,36 @@ def a_head_with_both_roles():
     return tuple(int(part) for part in np.argwhere(helps & hurts)[0])
 
 
+CUT_OFF = """[...document.querySelectorAll(".controls [role=radiogroup]")].filter(
+    (each) => each.getBoundingClientRect().right + each.scrollWidth - each.clientWidth > innerWidth
+).length"""
+
+
+def test_every_choice_is_in_sight_on_a_phone(visit):
+    """Words that do not fit one row go on in the next."""
+    page = visit(CAUSAL, width=390, height=844)
+    page.get_by_role("button", name="Settings", exact=True).click()
+    expect(page.locator("#gates")).to_be_visible()
+    assert page.evaluate(CUT_OFF) == 0
+
+
+def test_a_control_that_does_nothing_says_why_without_a_mouse(visit):
+    """The keyboard comes to it, it is described by the reason, and the reason is seen."""
+    page = visit(f"{CAUSAL}&gates=preview")
+    holder = page.locator("#role-control")
+    reason = "The preview comes from gradients alone. It has no threshold."
+    expect(holder).to_have_accessible_description(reason)
+    expect(page.locator("#role-reason")).to_be_hidden()
+    holder.focus()
+    expect(page.locator("#role-reason")).to_be_visible()
+    page.locator("#gates").get_by_text("Both").click()
+    expect(holder).not_to_have_attribute("tabindex", "0")
+    page.locator("#gates").get_by_text("Preview").click()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_role("button", name="Settings", exact=True).click()
+    expect(page.locator("#role-reason")).to_be_visible()
+
+
 def test_from_a_cell_with_both_roles_to_its_gates_in_every_seed(visit):
     """Hover tells, click pins, the inspector shows a row of dots for each seed."""
     page = visit(CAUSAL)

@@ -218,14 +218,15 @@ def test_keyboard_only(visit):
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowDown")
-    expect(page.locator("#live")).to_contain_text("L1H1, Unclassified")
+    expect(page.locator("#live")).to_contain_text("L1H1, All categories: Unclassified, score 0.00")
     page.keyboard.press("Enter")
     expect(page.locator(".head-card h2")).to_have_text("L1H1")
     page.keyboard.press("/")
     page.keyboard.type("23.4")
     page.keyboard.press("Enter")
     expect(page.locator(".head-card h2")).to_have_text("L23H4")
-    expect(page.locator("#live")).to_contain_text("L23H4, Algorithmic · Knowledge, 0.65 (0.50–0.78), rank")
+    heard = "L23H4, All categories: Algorithmic · Knowledge, score 0.65 (0.50–0.78), rank"
+    expect(page.locator("#live")).to_contain_text(heard)
     page.keyboard.press("t")
     wait_for_query(page, "transpose", "1")
     page.keyboard.press("?")
@@ -463,6 +464,39 @@ def violations(page, place, options):
     return [(place, rule["id"], rule["nodes"][0]["html"][:120]) for rule in rules]
 
 
+@pytest.mark.parametrize("width", [1280, 1220, 390])
+def test_the_models_name_is_not_cut_off(visit, width):
+    """Nor are the words in the search field, where the window is not a phone's; the header stays one row."""
+    page = visit(width=width)
+    cut = "(id) => { const box = document.getElementById(id); return box.scrollWidth > box.clientWidth; }"
+    assert not page.evaluate(cut, "model")
+    if width > 1000:
+        field = page.locator("#search")
+        font = "13px sans-serif"
+        wide = page.evaluate(
+            "([text, font]) => { const pen = document.createElement('canvas').getContext('2d');"
+            " pen.font = font; return pen.measureText(text).width; }",
+            [field.get_attribute("placeholder"), font],
+        )
+        assert field.bounding_box()["width"] - 22 >= wide * 12 / 13
+        assert page.locator(".top").bounding_box()["height"] < 60
+
+
+NAMES = """[...document.querySelectorAll(".controls .control")].flatMap((control) => {
+    const label = control.querySelector(".label").textContent.split(" = ")[0];
+    const named = [...control.querySelectorAll("[role=radiogroup], [role=slider], [role=switch], [aria-label]")];
+    return named.map((each) => [label, each.getAttribute("aria-label") ?? each.labels[0].textContent]);
+})"""
+
+
+def test_controls_are_announced_by_the_name_on_the_screen(visit):
+    """Those of all maps; a switch says in addition what it does."""
+    names = visit().evaluate(NAMES)
+    switches = {"Uncertain": "Show uncertain", "Also": "Behaviour", "Axes": "Transpose"}
+    assert len(names) > 20
+    assert [pair for pair in names if pair[1] not in (pair[0], switches.get(pair[0]))] == []
+
+
 def test_a_phone(visit):
     """Nothing is wider than the screen; the maps come first; controls are behind a button; a tap brings the card up."""
     page = visit("/?pin=L23H4", width=390, height=800)
@@ -579,6 +613,27 @@ def test_a_pin_set_right_after_back_stays(visit):
     assert page.evaluate("history.length") == steps
     page.go_forward()
     wait_for_query(page, "view", "ablation")
+
+
+def test_a_control_set_right_after_back_stays(visit):
+    """What a person changed while the view was on its way wins: on the control, in the address, on the maps."""
+    page = visit("/?view=behaviour")
+    page.locator("#view").get_by_text("Ablation").click()
+    wait_for_query(page, "view", "ablation")
+    held = []
+    page.route("**/_dash-update-component*", lambda route: held.append(route), times=1)
+    page.go_back()
+    wait_for_query(page, "view", "behaviour")
+    page.locator("#palette").get_by_text("Paper").click()
+    page.wait_for_timeout(200)
+    with page.expect_response("**/_dash-update-component*"):
+        held[0].continue_()
+    expect(page.locator("#view input:checked")).to_have_value("behaviour")
+    wait_for_query(page, "palette", "paper")
+    expect(page.locator("#palette input:checked")).to_have_value("paper")
+    assert query(page)["view"] == "behaviour"
+    page.go_back()
+    expect(page.locator("#palette input:checked")).to_have_value("okabe-ito")
 
 
 def test_an_address_that_is_no_page_says_so(visit, address):

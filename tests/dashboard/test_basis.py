@@ -151,14 +151,17 @@ def test_carriers_are_taken_together_or_alone(both, running_scores):
     assert open_view(both, "?carriers=every").state.of(FunctionState).carriers == "every"
 
 
-def test_the_controls_follow_the_basis(both, running_scores):
-    """The switch says what is shown, chosen or not; carriers are offered where there are some."""
+def test_the_controls_follow_the_basis(both, running_scores, monkeypatch):
+    """The switch says what is shown, chosen or not; carriers are offered where there are several."""
     found = painted(both, f"?model={BLIND}")
     assert found["controls"]["basis"] == "running"
     assert not found["hidden_controls"]["carriers"]
     offered = found["choices"]["carriers"]
     assert [choice["value"] for choice in offered[:3]] == list(OVER_SAMPLES)
     assert [choice["value"] for choice in offered[3]["items"]] == running_scores.samples
+    with monkeypatch.context() as patched:
+        patched.setattr(Scores, "samples", property(lambda _: ["The"]))
+        assert painted(both, f"?model={BLIND}&tau=0.2")["hidden_controls"]["carriers"]
     weights = painted(both, "")
     assert weights["controls"]["basis"] == "function"
     assert weights["hidden_controls"]["carriers"]

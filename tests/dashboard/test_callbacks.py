@@ -77,7 +77,10 @@ def test_the_table_shows_one_map_and_all_rows(catalogue):
     assert len(rows) == 270
     best = next(row for row in rows if row["name"] == "L23H4")
     assert best["best"] == "country → capital"
-    assert best["does"] == "Algorithmic, Knowledge"
+    assert best["does"] == "Algorithmic · Knowledge"
+    suppresses = next(row for row in rows if row["name"] == "L23H3")
+    assert suppresses["does"] == "Algorithmic (suppressed) · Knowledge (suppressed; copy-like or unspecific)"
+    assert next(row for row in rows if row["name"] == "L0H0")["does"] == ""
     assert not found["hidden"][ids.TABLE_FRAME]
 
 

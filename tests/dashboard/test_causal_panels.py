@@ -67,10 +67,10 @@ def test_always_is_the_least_and_any_the_largest_over_seeds():
     """Of F and of N each."""
     found = panels_of(state(view="causal"))
     always, some = (measures(found[f"math {column}"]) for column in ("always", "any"))
-    assert always["F"].tolist() == [[0.2, 0.0], [0.0, 0.0]]
-    assert some["F"].tolist() == [[0.9, 0.0], [0.1, 0.8]]
-    assert always["N"] == pytest.approx(np.array([[0.0, 0.8], [0.0, 0.0]]))
-    assert some["N"] == pytest.approx(np.array([[0.7, 0.9], [0.0, 0.0]]))
+    assert always["needs it (F)"].tolist() == [[0.2, 0.0], [0.0, 0.0]]
+    assert some["needs it (F)"].tolist() == [[0.9, 0.0], [0.1, 0.8]]
+    assert always["hurts it (N)"] == pytest.approx(np.array([[0.0, 0.8], [0.0, 0.0]]))
+    assert some["hurts it (N)"] == pytest.approx(np.array([[0.7, 0.9], [0.0, 0.0]]))
 
 
 def test_a_head_with_both_roles_has_them_in_different_seeds():
@@ -168,7 +168,7 @@ def test_contrasted_pairs_have_one_gate_and_no_interference():
     scores = causal_scores(CARD, [pairs], {**settings, "seeds": 1}, "cpu")
     panel = panels_of(state(view="causal", columns="any"), scores)["pairs seed 0"]
     assert (panel.categories, panel.remark) == (("facilitation",), "needs it 25 %")
-    assert list(measures(panel)) == ["F", "R"]
+    assert list(measures(panel)) == ["needs it (F)", "does not matter (R)"]
     assert panel.label.codes.tolist() == [[FACILITATING, IRRELEVANT], [IRRELEVANT, IRRELEVANT]]
     unknown = panels_of(state(view="causal", gates="interference"), scores)["pairs seed 0"]
     assert unknown.note == "not applicable"

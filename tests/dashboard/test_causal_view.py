@@ -17,10 +17,13 @@ from analysis.results import catalogue as catalogue_module
 from analysis.results.merging import only
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
-from dashboard.maps.causal import exports
+from dashboard.maps import MAPS
+from dashboard.maps.causal import evidence, exports
 from dashboard.maps.causal.gates import reduced
 from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.tasks import tasks
 from dashboard.page import callbacks, ids
+from dashboard.page.layout import page
 from dashboard.view import open_view
 from dashboard.web.exports import reproduce, scores_frame
 from tests.dashboard.made import catalogue_of, rows_of
@@ -198,13 +201,37 @@ def test_moving_the_threshold_draws_no_curve_again(catalogue):
     assert other["sections"]["validation"]["data"]
 
 
+@pytest.mark.parametrize(
+    ("correlation", "words"),
+    [(0.1, "hardly predicts them"), (-0.5, "is a weak predictor of them"), (0.9, "predicts them well")],
+)
+def test_how_well_the_preview_predicts_is_said_in_english(monkeypatch, correlation, words):
+    """By the stronger of its correlations with the fitted gates."""
+    monkeypatch.setattr(evidence, "agreement", lambda causal, task: {"facilitation": correlation, "interference": 0.0})
+    assert f"; it {words}." in text(tasks(small(), CausalState()))
+
+
+def test_a_choice_of_one_fit_is_hidden(catalogue, monkeypatch):
+    """With two it is there."""
+    assert painted(catalogue, causal(ODD))["hidden_controls"]["fit"]
+    monkeypatch.setattr(callbacks, "choices_of", lambda *_: {"a": "one fit", "b": "another"})
+    assert not painted(catalogue, causal(ODD))["hidden_controls"]["fit"]
+
+
+def test_the_help_links_to_the_papers_of_both_maps():
+    """Whichever map is on the page."""
+    words = str(page())
+    assert [words.count(f"href='{each.paper.address}'") for each in MAPS if each.paper is not None] == [2, 2]
+
+
 def test_the_table_has_the_gates_too(catalogue):
     """Roles, scores, effect and preview under each task's name."""
     found = callbacks.describe(catalogue, f"?model={ODD}&view=table", SCREEN, None)
     groups = {column["headerName"]: column for column in found["table"]["columns"]}
     for title in ("Causal map: Math", "Causal map: Syntax"):
         names = {column["headerName"] for column in groups[title]["children"]}
-        assert {"Role", "F any", "N always", "Effect", "Preview"} <= names
+        assert {"Role", "Needs it (F), any", "Hurts it (N), always", "Effect", "Preview"} <= names
+        assert all(column["written"]["digits"] == 2 for column in groups[title]["children"][1:])
     row = rows_of(found["table"])[0]
     roles = reduced(catalogue.result(odd_scores().provenance.model, "causal"), "math", "any")
     assert row["task.facilitation.any.math"] == pytest.approx(roles[0][0, 0], abs=1e-4)
@@ -232,6 +259,24 @@ def test_downloads_of_the_causal_map(server, catalogue):
     assert any(name.startswith("hurts it") for name in names)
     assert "5 seeds" in " ".join(note["text"] for note in figure["layout"]["annotations"])
     assert '"method": "causal"' in client.get(f"/export/page.html{causal(ODD)}").text
+
+
+def test_the_preview_has_the_members_of_its_map_and_no_threshold(server, catalogue):
+    """A gradient near 0 counts neither on the map nor in its table."""
+    client = TestClient(server, base_url="http://localhost")
+    frame = pd.read_csv(io.BytesIO(client.get("/export/view.csv?view=causal&gates=preview").content))
+    panels = open_view(catalogue, "?view=causal&gates=preview").panels
+    assert frame["member"].sum() == sum(panel.member.sum() for panel in panels)
+    assert frame["member"].sum() < (frame["score"] < 0).sum()
+    assert "threshold" not in frame
+
+
+def test_all_scores_are_all_however_few_seeds_are_shown(server):
+    """The first two of three seeds on the page, three in the file."""
+    client = TestClient(server, base_url="http://localhost")
+    all_seeds = client.get("/export/scores.csv?view=causal").content
+    assert client.get("/export/scores.csv?view=causal&seed=first2").content == all_seeds
+    assert len(set(pd.read_csv(io.BytesIO(all_seeds))["sample"])) > 2
 
 
 def test_reproduce_names_the_command(catalogue, tmp_path):

@@ -1,6 +1,7 @@
 import ast
 import io
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -39,6 +40,17 @@ def test_csv_of_the_view_has_its_numbers_and_its_source(client, catalogue):
     assert 'filename="smollm2-135m-instruct-view.csv"' in answer.headers["content-disposition"]
 
 
+def test_the_copied_share_is_in_the_view_and_in_the_table(client, catalogue):
+    """The share of pairs whose source itself is among the k, of the label that decides."""
+    query = "?relation=country_capital&kind=promote"
+    frame = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}").content))
+    table = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}&view=table").content))
+    scores = open_view(catalogue, "").results["function"]
+    expected = scores.part("copied promote", "country_capital")
+    assert frame["copied"].to_numpy() == pytest.approx(expected.ravel(), nan_ok=True)
+    assert table["copied.country_capital"].to_numpy() == pytest.approx(expected.ravel(), nan_ok=True, abs=1e-4)
+
+
 def test_csv_and_parquet_of_everything_agree(client, catalogue):
     """All scores; the Parquet file is a result that can be opened again."""
     frame = pd.read_csv(io.BytesIO(client.get("/export/scores.csv").content))
@@ -75,22 +87,37 @@ def test_the_figure_has_title_legend_and_source(client):
     assert "smollm2-135m-instruct" in texts
     assert "fingerprint" in texts
     words = {note["text"] for note in figure["layout"]["annotations"]}
-    assert {"Algorithmic", "2 categories", "suppresses", "below τ = 0.15 (darker = closer)", "score 0"} <= words
+    assert {"Algorithmic", "2 categories", "suppresses", "below τ = 0.15 (brighter = closer)", "score 0"} <= words
+    light = client.get("/export/figure.json").json()["layout"]["annotations"]
+    assert "below τ = 0.15 (darker = closer)" in {note["text"] for note in light}
 
 
-@pytest.mark.parametrize("query", ["", "?relation=country_capital", "?model=gemma-3-270m", "?view=causal"])
+HEADINGS = {
+    "": "heads that promote or suppress any relation of a category · weights · τ = 0.15",
+    "?relation=country_capital": "heads that promote or suppress country → capital · weights · τ = 0.15",
+    "?model=gemma-3-270m": "heads that promote or suppress any relation",
+    "?view=causal": "heads that tasks need and that hurt them (Always and Any over the seeds, θ = 0.5, fainter below)",
+    "?view=causal&columns=any": "heads that tasks need and that hurt them (Any over the seeds, θ",
+    "?view=causal&gates=interference": "heads that hurt tasks, by interference N (Always and Any over the seeds, θ",
+    "?view=causal&seed=0": "heads that tasks need and that hurt them (seed 0, θ",
+    "?view=causal&seed=first2&columns=always": "(Always over the first 2 seeds, θ",
+    "?view=causal&gates=preview": "which heads help and hurt (mean over the prompts)",
+    "?view=causal&gates=preview&columns=any": "which heads help and hurt (Any over the prompts)",
+}
+
+
+@pytest.mark.parametrize("query", HEADINGS)
 def test_a_picture_says_what_it_shows_on_paper_that_it_needs(client, query):
     """Its title names the relation and what is read; most of its width has maps, and every entry of its legend fits."""
     layout = client.get(f"/export/figure.json{query}").json()["layout"]
     heading = next(
         note["text"] for note in layout["annotations"] if note["text"].startswith("<b>") and "</b>:" in note["text"]
     )
-    if "relation" in query:
-        assert "promote or suppress country → capital · weights · τ = 0.15" in heading
+    assert HEADINGS[query] in heading
     right = max(axis["domain"][1] for name, axis in layout.items() if name.startswith("xaxis"))
     assert right > 0.85
     squares = [shape for shape in layout["shapes"] if shape.get("xref") == "paper"]
-    assert len(squares) >= 4
+    assert len(squares) >= (2 if "gates" in query else 4)
     assert all(0 <= shape.get("x0", 0) <= shape.get("x1", 0.5) < 1 for shape in squares)
     assert all(shape.get("y0", 1.01) > 1 for shape in squares)
 
@@ -120,6 +147,12 @@ def test_the_page_has_the_link_and_the_cards(client):
     assert page.count('class="card head-card"') == 2
     assert "country → capital" in page
     assert "<button" not in page.partition("head-card")[2]
+    assert re.findall(r'<span class="roles">([^<]*)</span>', page) == ["Knowledge", "Algorithmic"]
+    several = client.get("/export/page.html?pin=L23H3.L23H4.L24H5").text
+    assert re.findall(r'<div class="roles">([^<]*)</div>', several)[:2] == [
+        "Algorithmic (suppressed) · Knowledge (suppressed; copy-like or unspecific)",
+        "Algorithmic · Knowledge",
+    ]
     assert "head-card" not in client.get("/export/page.html").text.partition("<main>")[2]
 
 
@@ -128,6 +161,8 @@ def test_the_page_has_the_link_and_the_cards(client):
     [
         ("", ("OWN_RELATIONS", "SAMPLES", "LEAST_BEYOND", "TOP", "measured")),
         ("?top=5", ("OWN_RELATIONS", "LEAST_BEYOND")),
+        ("?view=causal", ("OWN_TASKS", "gradient", "Path")),
+        ("?view=causal&gates=preview", ("OWN_TASKS", "SETTINGS", "THRESHOLD", "facilitation")),
     ],
 )
 def test_a_script_has_no_more_than_its_view_needs(catalogue, query, absent):

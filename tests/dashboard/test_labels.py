@@ -260,7 +260,7 @@ def test_a_heads_rows_have_intervals_and_remarks():
 def test_the_card_shows_interval_pairs_and_remarks(catalogue, running_scores):
     """`0.50–0.78 26 / 40` as a button that asks for the pairs; the mean over carriers has a decimal."""
     card = text(callbacks.inspect(catalogue, ["L23H4"], "", SCREEN))
-    for expected in ("0.50–0.78", "26 / 40", "β", "control", "copy-like", '"data-pairs": "country_capital"'):
+    for expected in ("0.50–0.78", "26 / 40", "β", "copied", "control", "copy-like", '"data-pairs": "country_capital"'):
         assert expected in card
     assert card.count('"data-pairs"') == 19  # every applicable relation, those without a hit too
     assert len(re.findall(r"\d\.\d\d–\d\.\d\d", card)) >= 19

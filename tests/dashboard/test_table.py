@@ -18,7 +18,7 @@ from dashboard.view import open_view
 from tests.dashboard.made import rows_of
 from tests.synthetic import BIG, ODD
 
-BEHIND = ("effect", "low", "high", "beyond", "control")
+BEHIND = ("effect", "low", "high", "beyond", "copied", "control")
 
 
 @pytest.fixture

@@ -24,6 +24,10 @@ test("where no head is coloured, the nearest is named", () => {
     layers: [0, 4], heads: 2, panels: [{ measures: [{ values: () => Float64Array.from(values) }] }],
   });
   assert.equal(nearest(heads([0, 0.1, 0.14, 0])), "No head is coloured; the nearest is L4H0 with a score of 0.14.");
+  assert.equal(
+    nearest({ ...heads([0, 0.92, 0.14, 0]), state: { labels: "beyond" } }),
+    "No head is coloured: none has a label beyond copying above τ. The highest score of any label is 0.92 (L0H1).",
+  );
   assert.equal(nearest(heads([0, 0, 0, NaN])), "No head is coloured: all scores are 0.");
   assert.equal(nearest({ ...heads([]), isWaiting: true }), "No head is coloured.");
 });

@@ -67,8 +67,8 @@ test("what a head does best, without scores of 0", () => {
   assert.deepEqual(bestLines({ ...heads, best: null }, 0), []);
 });
 
-test("a head is announced with its name, label and scores", () => {
-  assert.equal(announcement(heads, all, [0, 0]), "L3H0, Knowledge · Linguistic, 0.65, rank 1 of 4");
+test("a head is announced with its name, its panel, its label there and what each number is", () => {
+  assert.equal(announcement(heads, all, [0, 0]), "L3H0, All: Knowledge · Linguistic, score 0.65, rank 1 of 4");
   assert.equal(announcement(heads, two, [0, 1]), "L3H1, Math · Any: hurting, F 0.00 · g -0.5000");
   assert.equal(announcement(heads, two, [1, 1]), "L5H1, Math · Any: hurting, running");
   assert.equal(announcement(heads, none, [0, 0]), "L3H0, Empty, not applicable");

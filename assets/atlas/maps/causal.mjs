@@ -148,5 +148,9 @@ function idleOf(facts, state) {
   if (state.gates === PREVIEW) {
     return { role: `${WITHOUT_FIT} It has no threshold.`, seed: `${WITHOUT_FIT} It has no seeds.` };
   }
-  return facts.alone ? { columns: "One seed is shown: Always and Any would be the same." } : {};
+  /** @type {Record<string, string>} */
+  const reasons = {};
+  if (facts.alone) reasons.columns = "One seed is shown: Always and Any would be the same.";
+  if (facts.single) reasons.seed = "There is only one seed.";
+  return reasons;
 }

@@ -25,8 +25,8 @@ import { number, percent } from "./text.mjs";
 
 export const PREVIEW = "preview";
 export const HEAD_ROLES = ["facilitation", "interference", "irrelevance"];
-const LETTERS = ["F", "N", "R"];
 const SHORT_WORDS = ["needs it", "hurts it", "does not matter"];
+const NAMED_ROLES = ["needs it (F)", "hurts it (N)", "does not matter (R)"];
 const ROLE_WORDS = [
   "no clear role", "needs it (F)", "hurts it (N)", "needs it and hurts it (F and N)", "does not matter (R)",
 ];
@@ -113,7 +113,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
     get label() {
       return label();
     },
-    measures: HEAD_ROLES.map((_, role) => measureOf(LETTERS[role], roles[role])).filter((_, role) => isFitted[role]),
+    measures: HEAD_ROLES.map((_, role) => measureOf(NAMED_ROLES[role], roles[role])).filter((_, role) => isFitted[role]),
     look: fittedLook(strengths, shown, threshold, reason, palette),
     get profile() {
       return profile();
@@ -249,7 +249,7 @@ function previewPanel(facts, arrays, place, state, palette) {
     note: ["first-order", ...shares].join(" · "),
     reason: reason.some(Boolean) ? reason : null,
     label: { words: ROLE_WORDS, codes: roleCodes(helps, hurts, none) },
-    measures: [{ name: "g", low: 0, step, digits: 4, ranked: false, interval: null, values }],
+    measures: [{ name: "gradient g", low: 0, step, digits: 4, ranked: false, interval: null, values }],
     look: { shades: [...palette.missing, ...slopes(palette, FINE)], codes, marks: null, empty: palette.empty, ground: "" },
     profile: profileOf([0, 1], [helps, hurts], reason, facts, palette),
   };
@@ -269,13 +269,13 @@ export function sharesOfRoles({ facts, arrays }, state, palette) {
   return facts.tasks.map((/** @type {{name: string}} */ { name }, /** @type {number} */ task) => {
     /** @type {[words: string, colour: string, heads: number[]][]} */
     const rows = [];
-    for (const [role, words] of SHORT_WORDS.entries()) {
+    for (const [role, words] of NAMED_ROLES.entries()) {
       const counts = facts.columns.map((/** @type {string} */ _, /** @type {number} */ column) => {
         const at = (3 * (task * facts.columns.length + column) + role) * size;
         return reaching(arrays.roles.subarray(at, at + size), threshold);
       });
       const colour = toneOf(palette, HEAD_ROLES[role]);
-      if (counts.some((/** @type {number} */ count) => count >= 0)) rows.push([`${words} (${LETTERS[role]})`, colour, counts]);
+      if (counts.some((/** @type {number} */ count) => count >= 0)) rows.push([words, colour, counts]);
     }
     return { task: name, caption, columns: facts.columns.map(calledColumn), rows, total: size };
   });

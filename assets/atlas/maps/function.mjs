@@ -147,7 +147,10 @@ function profileOf(panel, facts, palette) {
 function idleOf(facts, state) {
   /** @type {Record<string, string>} */
   const reasons = {};
-  if (relationOf(facts, state)) reasons.how = "One relation is shown: there are no others to combine it with.";
+  if (relationOf(facts, state)) {
+    reasons.how = "One relation is shown: there are no others to combine it with.";
+    reasons.also = "One relation is shown: choose All, by category to add another category.";
+  }
   if (state.colour === "scores") {
     reasons.uncertain = "Scores are shown as they are; choose Category to see which labels are uncertain.";
   }

@@ -47,10 +47,10 @@ export function sentenceOf(facts, state) {
     const rule = `the stronger its colour, the more often it ${does} the right word of `;
     return [start, rule, ...what, `${facts.carriers}.${filter}`, ...facts.more];
   }
-  const whose = relationOf(facts, state) ? "its" : "a category's";
+  const belongs = relationOf(facts, state) ? "counts" : "belongs to a category";
   const share = number(100 * state.tau);
-  const rule = `it has ${whose} full colour if it ${does} the right word for more than ${share} % of the pairs of `;
-  const end = `${facts.carriers}, and a tint below that.`;
+  const rule = `it ${belongs} if it ${does} the right word for more than ${share} % of the pairs of `;
+  const end = `${facts.carriers}; below that it has a tint at most.`;
   const top = state.top ? ` Only the top ${state.top} per category are coloured.` : "";
   return [start, rule, ...what, `${end}${filter}${top}`, ...facts.more];
 }

@@ -52,7 +52,7 @@ class AblationMap(Map[AblationState]):
     def controls(self) -> Sequence[Control]:
         """Zero or mean."""
         words = "What replaces a head's output: zero, or its mean over the prompts."
-        return [Control("off", "Replaced by", words, segments("off", "zero", zero="Zero", mean="Mean"))]
+        return [Control("off", "Replaced by", words, segments("off", "Replaced by", "zero", zero="Zero", mean="Mean"))]
 
     def plain(self, shown: AblationView) -> PlainPanels:
         """A panel per item; heads belong whose change counts as one."""

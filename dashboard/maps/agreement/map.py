@@ -9,7 +9,7 @@ import pandas as pd
 from dash import html
 
 from analysis import methods
-from analysis.models.card import HeadId, ModelCard
+from analysis.models.card import ModelCard
 from analysis.results.agreement import NAME, WORDS, what_methods, whether_methods
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
@@ -96,7 +96,7 @@ class AgreementMap(Map[AgreementState]):
             return values
         return {**values, "what": sides(shown).what.name, "whether": sides(shown).whether.name}
 
-    def needless(self, shown: AgreementView | None, state: AgreementState) -> set[str]:
+    def needless(self, shown: AgreementView | None, state: AgreementState, choices: Mapping[str, str]) -> set[str]:
         """The threshold of the other unit; samples, where there are none."""
         if shown is None:
             return {"change"}
@@ -166,10 +166,6 @@ class AgreementMap(Map[AgreementState]):
 
     # ---- A head -------------------------------------------------------------------------------------------------
 
-    def head_title(self, shown: AgreementView, head: HeadId) -> str:
-        """Its class in every panel."""
-        return " · ".join(f"{panel.title}: {_class_at(shown, panel, head)}" for panel in shown.panels)
-
     def head_part(self, asked: AskedHead, shown: AgreementView | None) -> HeadPart | None:
         """Its class for every task or relation of every cause, and the two numbers that decide."""
         return None if shown is None else card_part.head_part(asked, shown, self.title)
@@ -238,10 +234,6 @@ def _class_words(panel: Panel) -> Any:  # [layer, head] of texts
     return np.where(panel.reason == Missing.PRESENT, np.array(WORDS, dtype=object)[panel.label.codes], missing)
 
 
-def _class_at(shown: AgreementView, panel: Panel, head: HeadId) -> str:
-    return str(_class_words(panel)[shown.card.layers.index(head.layer), head.head])
-
-
 def _label_controls() -> list[Control]:
     """What a head does."""
     default = AgreementState()
@@ -289,7 +281,7 @@ def _cause_controls() -> list[Control]:
             "matters",
             "Causal in",
             "Mean: on average over the seeds. Always: in every seed. Any: in at least one.",
-            segments("matters", default.over, mean="Mean", always="Always", any="Any"),
+            segments("matters", "Causal in", default.over, mean="Mean", always="Always", any="Any"),
             conditional=True,
         ),
     ]

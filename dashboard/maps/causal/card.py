@@ -7,7 +7,6 @@ import numpy as np
 from dash import html
 
 from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, TASK
-from analysis.models.card import HeadId
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
@@ -17,12 +16,6 @@ from dashboard.maps.causal.state import CausalState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
 from dashboard.palette import tone_name
-
-
-def roles_of_head(shown: MapView[CausalState], head: HeadId) -> str:
-    """What the tasks say of it, in one line."""
-    gates = head_gates(shown.result, head, shown.state.threshold)
-    return " · ".join(f"{task.title}: {task.role}" for task in gates)
 
 
 def head_part(asked: AskedHead, shown: MapView[CausalState]) -> HeadPart:

@@ -18,7 +18,13 @@ def controls() -> list[Control]:
 
 def _shown() -> list[Control]:
     default = CausalState()
-    scores = {"both": "F and N", "facilitation": "F", "interference": "N", "irrelevance": "R", "preview": "Preview"}
+    scores = {
+        "both": "Both",
+        "facilitation": "Needs it (F)",
+        "interference": "Hurts it (N)",
+        "irrelevance": "Does not matter (R)",
+        "preview": "Preview",
+    }
     return [
         Control(
             "tasks",
@@ -31,13 +37,14 @@ def _shown() -> list[Control]:
             "columns",
             "Rule",
             "Always: the lowest value over all random initialisations (for the preview, prompts). Any: the highest.",
-            segments("columns", default.columns, both="Always + Any", always="Always", any="Any"),
+            segments("columns", "Rule", default.columns, both="Always + Any", always="Always", any="Any"),
         ),
         Control(
             "gates",
             "Show",
-            "F and N as two colours, one score alone, or the gradient preview, a first-order estimate.",
-            segments("gates", default.gates, **scores),
+            "Both: which heads a task needs and which hurt it, as two colours. Or one score alone, or the gradient "
+            "preview, a first-order estimate.",
+            segments("gates", "Show", default.gates, **scores),
         ),
     ]
 
@@ -59,6 +66,7 @@ def _fitted() -> list[Control]:
             picker("fit", "Fit", 96, comboboxProps={"width": 420, "position": "bottom-start"}),
             is_picker=True,
             decides_choices=True,
+            conditional=True,
             advanced=True,
         ),
         Control(

@@ -12,13 +12,12 @@ from analysis.models.card import ModelCard
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
-from dashboard.maps.causal.gates import LETTERS, PREVIEW, shown_tasks, task_names
+from dashboard.maps.causal.gates import PREVIEW, shown_tasks, task_names
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView, head_columns, head_names, with_model
 from dashboard.maps.panel import Panel, PanelMeasure
 from dashboard.maps.script import Constant, script
 
-_KINDS = {letter: role for role, letter in LETTERS.items()} | {"g": PREVIEW}
 _COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
 _DEFAULTS: JsonObject = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
 
@@ -30,14 +29,15 @@ def frame(shown: MapView[CausalState]) -> pd.DataFrame:
         frames += [_rows(panel, measure, shown) for measure in panel.measures]
     table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=_COLUMNS)
     table = with_model(table, shown.result)
-    table["threshold"] = shown.state.threshold
+    if shown.state.gates != PREVIEW:  # which has no threshold
+        table["threshold"] = shown.state.threshold
     return _with_task_facts(table, shown.result)
 
 
 def _rows(panel: Panel, measure: PanelMeasure, shown: MapView[CausalState]) -> pd.DataFrame:
-    values, kind = measure.value, _KINDS[measure.name]
+    values, kind = measure.value, measure.key
     strength = -values if kind == PREVIEW else values
-    member = values < 0 if kind == PREVIEW else values >= shown.state.threshold
+    member = panel.member if kind == PREVIEW else values >= shown.state.threshold
     rows = {
         "item": panel.row,
         "kind": kind,
@@ -85,24 +85,34 @@ def _facts_of(causal: Scores, task: str) -> JsonObject:
 def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
     """A script that fits each task on the page again, and says whether weights and settings are the same."""
     causal, state = shown.result, shown.state
-    commands, fitted, own = [], [], []
+    commands, fitted = [], []
     for task in shown_tasks(causal, state):
         settings = {"seeds": 0} if state.gates == PREVIEW else evidence.fit_settings(causal, task)
         commands.append(command(shown.card, task, evidence.variant(causal, task), settings))
         fitted.append({name: settings[name] for name in _DEFAULTS if name in settings})
-        if task not in builtin():
-            own.append(f"{task}.jsonl")
+    own = [f"{task}.jsonl" for task in shown_tasks(causal, state) if task not in builtin()]
     constants = [
         Constant("TITLE", title),
         Constant("ADDRESS", address),
         Constant("FINGERPRINT", shown.card.fingerprint, "of the weights that the view was made from"),
         Constant("COMMANDS", commands),
-        Constant("OWN_TASKS", own, "files of tasks and pairs that must be here"),
-        Constant("SETTINGS", fitted, "of the fits that the view was made from"),
-        Constant("THRESHOLD", state.threshold, "the score from which on a head has a role"),
     ]
+    if own:
+        constants.append(Constant("OWN_TASKS", own, "files of tasks and pairs that must be here"))
+    if state.gates != PREVIEW:
+        constants.append(Constant("SETTINGS", fitted, "of the fits that the view was made from"))
+        constants.append(Constant("THRESHOLD", state.threshold, "the score from which on a head has a role"))
     purpose = "Compute a causal map again. Run it where Head Atlas is installed: python reproduce.py"
-    return script(purpose, constants, _PROGRAM)
+    return script(purpose, constants, _program(state, bool(own)))
+
+
+def _program(state: CausalState, has_own: bool) -> str:
+    """What the script does with its constants: no more than this view needs."""
+    imports = ["import json", "import subprocess", "import sys", *(["from pathlib import Path"] if has_own else [])]
+    of_command = [*_COMPUTE, *(_PREVIEWED if state.gates == PREVIEW else _FITTED)]
+    each = "for number, command in enumerate(COMMANDS):"
+    lines = [*(_CHECK if has_own else ()), each, *(f"    {line}" for line in of_command)]
+    return "\n".join(["", *imports, "", "import pandas as pd", "import pyarrow.parquet as pq", "", *lines, ""])
 
 
 def command(card: ModelCard, task: str, variant: Variant, fitted: JsonObject) -> list[str]:
@@ -123,31 +133,32 @@ def command(card: ModelCard, task: str, variant: Variant, fitted: JsonObject) ->
     return words
 
 
-_PROGRAM = """
-import json
-import subprocess
-import sys
-
-import pandas as pd
-import pyarrow.parquet as pq
-
-for number, (command, settings) in enumerate(zip(COMMANDS, SETTINGS)):
-    out = f"gates-{number}.parquet"
-    subprocess.run([sys.executable, "-m", "analysis", *command, "--out", out], check=True)
-    facts = json.loads(pq.read_schema(out).metadata[b"head-atlas"])
-    made_from = facts["model"]["fingerprint"]
-    print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")
-    other = {name: facts["settings"].get(name) for name in settings if facts["settings"].get(name) != settings[name]}
-    print(f"OTHER SETTINGS: {other}" if other else "same settings")
-    scores = pd.read_parquet(out).dropna(subset="score")
-    if not settings["seeds"]:
-        gradients = scores[(scores["kind"] == "gradient") & (scores["sample"] == "mean")]
-        for task, rows in gradients.groupby("item"):
-            best = rows.nsmallest(10, "score").set_index(["layer", "head"])["score"].round(4)
-            print(task, "preview, most helpful heads:", dict(best))
-    roles = scores[scores["kind"].isin(["facilitation", "interference", "irrelevance"])]
-    for (task, kind), rows in roles.groupby(["item", "kind"]):
-        heads = rows.groupby(["layer", "head"])["score"]
-        always, some = heads.min() >= THRESHOLD, heads.max() >= THRESHOLD
-        print(f"{task} {kind}: always {always.mean():.1%}, any {some.mean():.1%} of the heads")
-"""
+_CHECK = (
+    "lacking = [name for name in OWN_TASKS if not Path(name).is_file()]",
+    "if lacking:",
+    '    sys.exit(f"Put these files here first: {lacking}")',
+)
+_COMPUTE = (
+    'out = f"gates-{number}.parquet"',
+    'subprocess.run([sys.executable, "-m", "analysis", *command, "--out", out], check=True)',
+    'facts = json.loads(pq.read_schema(out).metadata[b"head-atlas"])',
+    'made_from = facts["model"]["fingerprint"]',
+    'print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")',
+    'scores = pd.read_parquet(out).dropna(subset="score")',
+)
+_PREVIEWED = (
+    'gradients = scores[(scores["kind"] == "gradient") & (scores["sample"] == "mean")]',
+    'for task, rows in gradients.groupby("item"):',
+    '    best = rows.nsmallest(10, "score").set_index(["layer", "head"])["score"].round(4)',
+    '    print(task, "preview, most helpful heads:", dict(best))',
+)
+_FITTED = (
+    "settings = SETTINGS[number]",
+    'other = {name: facts["settings"].get(name) for name in settings if facts["settings"].get(name) != settings[name]}',
+    'print(f"OTHER SETTINGS: {other}" if other else "same settings")',
+    'roles = scores[scores["kind"].isin(["facilitation", "interference", "irrelevance"])]',
+    'for (task, kind), rows in roles.groupby(["item", "kind"]):',
+    '    heads = rows.groupby(["layer", "head"])["score"]',
+    "    always, some = heads.min() >= THRESHOLD, heads.max() >= THRESHOLD",
+    '    print(f"{task} {kind}: always {always.mean():.1%}, any {some.mean():.1%} of the heads")',
+)

@@ -2,9 +2,8 @@
 
 from analysis.methods.causal.result import HEAD_ROLES
 from dashboard.maps.causal.colours import glow, light, mixtures, scale_words
-from dashboard.maps.causal.gates import LETTERS, PREVIEW, is_of_one_seed
-from dashboard.maps.causal.panels import NEAR_ZERO
-from dashboard.maps.causal.state import CausalState
+from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, PREVIEW, is_of_one_seed
+from dashboard.maps.causal.panels import NEAR_ZERO, shown_columns
 from dashboard.maps.causal.words import CausalView
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.look import slopes
@@ -19,6 +18,12 @@ _ALONE = {
     HEAD_ROLES[0]: "how much the task needs it (F, facilitation)",
     HEAD_ROLES[1]: "how much it hurts the task (N, interference)",
     HEAD_ROLES[2]: "how little it matters (R, irrelevance)",
+}
+_HEADINGS = {
+    "both": "heads that tasks need and that hurt them",
+    HEAD_ROLES[0]: "heads that tasks need, by facilitation F",
+    HEAD_ROLES[1]: "heads that hurt tasks, by interference N",
+    HEAD_ROLES[2]: "heads that do not matter to tasks, by irrelevance R",
 }
 _SLOPE = "gate gradient g = ∂loss/∂gate: below 0 the head seems to help, above 0 to hurt (first-order estimate)"
 
@@ -74,9 +79,14 @@ def swatches(shown: CausalView, palette: Colours) -> list[Swatch]:
     return [Swatch(light(palette, *corner), text) for corner, text in zip(corners, words, strict=True)]
 
 
-def heading(state: CausalState) -> str:
-    """What a picture says of itself."""
+def heading(shown: CausalView) -> str:
+    """What a picture says of itself: which score of which columns, from which threshold on."""
+    state = shown.state
+    columns = shown_columns(shown.result, state)
+    names = " and ".join(COLUMN_NAMES.get(column, column) for column in columns)
     if state.gates == PREVIEW:
-        return "gradient preview, a first-order estimate of which heads help and hurt"
-    seeds = f"seed {state.one_seed}" if state.one_seed else "Always and Any over the seeds"
-    return f"heads that tasks need and that hurt them ({seeds}, θ = {state.threshold:g}, fainter below)"
+        over = f"{names.lower() if state.columns == 'both' else names} over the prompts"
+        return f"gradient preview, a first-order estimate of which heads help and hurt ({over})"
+    first = f"first {state.first_seeds} " if state.first_seeds else ""
+    over = f" over the {first}seeds" if set(columns) <= set(COLUMN_NAMES) else ""
+    return f"{_HEADINGS[state.gates]} ({names}{over}, θ = {state.threshold:g}, fainter below)"

@@ -118,14 +118,21 @@ class CausalMap(Map[CausalState]):
         tasks = list(shown_tasks(shown.whole, state)) if shown is not None else []
         return {**super().control_values(shown, state), "tasks": tasks}
 
+    def needless(self, shown: CausalView | None, state: CausalState, choices: Mapping[str, str]) -> set[str]:
+        """Fits, where there is one."""
+        return set() if len(choices) > 1 else {"fit"}
+
     def idle(self, shown: CausalView) -> dict[str, str]:
-        """Threshold and seeds, of the preview; Always and Any, of one seed."""
+        """Threshold and seeds, of the preview; Always and Any, of one seed; seeds, where there is one."""
         if shown.state.gates == PREVIEW:
             words = "The preview comes from gradients alone."
             return {"role": f"{words} It has no threshold.", "seed": f"{words} It has no seeds."}
+        reasons = {}
         if shown.state.one_seed or is_of_one_seed(shown.result):
-            return {"columns": "One seed is shown: Always and Any would be the same."}
-        return {}
+            reasons["columns"] = "One seed is shown: Always and Any would be the same."
+        if is_of_one_seed(shown.whole):
+            reasons["seed"] = "There is only one seed."
+        return reasons
 
     def panels(self, shown: CausalView) -> tuple[Panel, ...]:
         """Tasks by columns."""
@@ -185,10 +192,6 @@ class CausalMap(Map[CausalState]):
             html.P(html.Code(self.command(card.id))),
         ]
 
-    def head_title(self, shown: CausalView, head: HeadId) -> str:
-        """Its role in every task."""
-        return card_part.roles_of_head(shown, head)
-
     def head_part(self, asked: AskedHead, shown: CausalView | None) -> HeadPart | None:
         """Its gates in every seed; nothing when there are none."""
         return card_part.head_part(asked, shown) if shown is not None else None
@@ -211,7 +214,7 @@ class CausalMap(Map[CausalState]):
 
     def heading(self, shown: CausalView) -> str:
         """Which heads light up."""
-        return legend.heading(shown.state)
+        return legend.heading(shown)
 
     def origin(self, provenance: Provenance) -> str:
         """By what it was found."""

@@ -32,6 +32,7 @@ def numbers(shown: MapView[CausalState]) -> bytes:
         "reasons": [reason.words for reason in Missing],
         "reason_words": [missing_words(shown, reason) for reason in Missing],
         "alone": bool(shown.state.one_seed) or is_of_one_seed(shown.result),
+        "single": is_of_one_seed(shown.whole),
     }
     return _packed(shown.map.name, shown.result, tasks, columns, json.dumps(wording))
 

@@ -26,6 +26,7 @@ from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure, Words, without
 NO_ROLE, FACILITATING, INTERFERING, BOTH, IRRELEVANT = range(5)
 ROLE_WORDS = ("no clear role", "needs it (F)", "hurts it (N)", "needs it and hurts it (F and N)", "does not matter (R)")
 SHORT_WORDS = dict(zip(HEAD_ROLES, ("needs it", "hurts it", "does not matter"), strict=True))
+NAMED_ROLES = {role: f"{words} ({LETTERS[role]})" for role, words in SHORT_WORDS.items()}  # words before letters
 NEAR_ZERO = 0.05  # of the steepest gradient: what is flatter has no role
 
 
@@ -87,12 +88,16 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         categories=names,
         belongs=flags,
         strengths=strengths,
-        measures=tuple(PanelMeasure(LETTERS[role], roles[HEAD_ROLES.index(role)]) for role in measured_roles),
+        measures=tuple(_measure(role, roles) for role in measured_roles),
         label=PanelLabel(ROLE_WORDS, role_codes(helps, hurts, idle)),
         row=task,
         column=column,
         remark=" · ".join(remarks),
     )
+
+
+def _measure(role: str, roles: Floats) -> PanelMeasure:
+    return PanelMeasure(NAMED_ROLES[role], roles[HEAD_ROLES.index(role)], key=role)
 
 
 def why_missing(causal: Scores, task: str, column: str) -> Codes:  # [layer, head]
@@ -125,7 +130,7 @@ def _preview_panel(causal: Scores, task: str, column: str, scale: float) -> Pane
         reason=np.where(np.isnan(value), Missing.NOT_COMPUTED, Missing.PRESENT).astype(np.int8),
         categories=CHANNELS,
         belongs=belongs,
-        measures=(PanelMeasure("g", value, digits=4, ranked=False),),
+        measures=(PanelMeasure("gradient g", value, digits=4, ranked=False, key=PREVIEW),),
         label=PanelLabel(ROLE_WORDS, role_codes(helps, hurts, np.zeros_like(helps))),
         row=task,
         column=column,

@@ -6,11 +6,13 @@ from analysis.methods.causal.result import HEAD_ROLES
 from analysis.results.scores import Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
-from dashboard.maps.causal.gates import LETTERS, reduced, task_names
+from dashboard.maps.causal.gates import reduced, task_names
 from dashboard.maps.causal.head import head_role
+from dashboard.maps.causal.panels import NAMED_ROLES
 from dashboard.maps.columns import NUMBER, SIGNED, TEXT, TWO_DIGITS, Cells, Column, group, numbers
 
-_NARROW = {"width": 116}
+_NARROW, _WIDE = {"width": 116}, {"width": 150}
+_HEADERS = {role: f"{words[0].upper()}{words[1:]}" for role, words in NAMED_ROLES.items()}
 
 
 def columns(causal: Scores) -> list[Column]:
@@ -20,8 +22,8 @@ def columns(causal: Scores) -> list[Column]:
         of_task: list[Column] = [{"field": f"task.role.{task}", "headerName": "Role", **TEXT, "width": 190}]
         for role in HEAD_ROLES:
             for column in ("always", "any"):
-                name = {"field": f"task.{role}.{column}.{task}", "headerName": f"{LETTERS[role]} {column}"}
-                of_task.append({**name, **NUMBER, **TWO_DIGITS, **_NARROW})
+                name = {"field": f"task.{role}.{column}.{task}", "headerName": f"{_HEADERS[role]}, {column}"}
+                of_task.append({**name, **NUMBER, **TWO_DIGITS, **_WIDE})
         for measured in ("effect", "preview"):
             name = {"field": f"task.{measured}.{task}", "headerName": measured.capitalize()}
             of_task.append({**name, **NUMBER, **SIGNED, **_NARROW})

@@ -9,7 +9,7 @@ from analysis.methods.causal.result import FEW_UPDATES, HEAD_ROLES, KindAccuracy
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks
-from dashboard.maps.causal.panels import SHORT_WORDS, shown_columns
+from dashboard.maps.causal.panels import NAMED_ROLES, shown_columns
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.counts import ShareTable
 from dashboard.palette import Colours
@@ -82,7 +82,7 @@ def share_tables(causal: Scores, state: CausalState, palette: Colours) -> tuple[
             for of_column in by_column:
                 counts.append(round(of_column[role] * heads) if role in of_column else -1)
             if any(count >= 0 for count in counts):
-                rows.append((f"{SHORT_WORDS[role]} ({LETTERS[role]})", palette.of(role), tuple(counts)))
+                rows.append((NAMED_ROLES[role], palette.of(role), tuple(counts)))
         tables.append(ShareTable(task, f"share of heads ≥ {state.threshold:g}", titles, tuple(rows), heads))
     return tuple(tables)
 
@@ -94,9 +94,15 @@ def _agreement(causal: Scores, task: str) -> list[Any]:
         return []
     numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in correlations.items())
     strength = max(abs(value) for value in correlations.values())
-    verdict = "hardly predicts" if strength < 0.3 else "is a weak predictor of" if strength < 0.7 else "predicts well"
-    words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {verdict} them."
+    words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {_verdict(strength)}."
     return [html.P(words.replace("-", "−"), className="hint")]
+
+
+def _verdict(strength: float) -> str:
+    """How well a correlation lets the preview predict the gates."""
+    if strength < 0.3:
+        return "hardly predicts them"
+    return "is a weak predictor of them" if strength < 0.7 else "predicts them well"
 
 
 def _settled(causal: Scores, task: str) -> list[Any]:

@@ -24,7 +24,7 @@ class CausalFacts:
     """What the sentence needs to know beside the state."""
 
     model: str
-    example: str  # a prompt and its answer
+    example: str  # a prompt and its right answer
     seeds: str  # over which seeds, as a sentence
 
 
@@ -62,7 +62,7 @@ def _example(shown: CausalView) -> str:
         task = builtin().get(name)
         if task is not None:
             question, answer = task.train[0].prompt.splitlines()[-1], task.train[0].target.strip()
-            return f", while the model answers prompts such as “{question}” ({answer})"
+            return f", while the model answers prompts such as “{question}” (right answer: {answer})"
     return ""
 
 

@@ -18,9 +18,10 @@ from dashboard.maps.function.head import Effect, RelationRow, head_scores
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.palette import tone_name
 
-_TITLES = {"beyond": "β", "control": "control"}
+_TITLES = {"beyond": "β", "copied": "copied", "control": "control"}
 _EXPLAINED = {
     "beyond": "of the hits, the share whose target outranks the source itself; below 0.5 a label is copy-like",
+    "copied": "the share of all pairs whose source itself is among the k",
     "control": "the score with the targets shuffled among the pairs; above τ a label is unspecific",
 }
 
@@ -65,7 +66,7 @@ def _relations(rows: list[RelationRow], asked: AskedHead, shown: FunctionView) -
 
 
 def _measured_columns(rows: list[RelationRow]) -> list[str]:
-    """Those of β and control that are known of any relation."""
+    """Those of β, copied share and control that are known of any relation."""
     columns = []
     for name in _TITLES:
         values = [getattr(row.stronger, name) for row in rows]
@@ -129,7 +130,7 @@ def _second_interval(second: Effect | None) -> list[Any]:
 
 
 def _shares(best: Effect, second: Effect | None, name: str) -> list[Any]:
-    """β or control of the larger score, and below it of the other when it is a label, too."""
+    """β, copied share or control of the larger score, and below it of the other when it is a label, too."""
     below = [] if second is None else [html.Div(_share(getattr(second, name)), title=VERBS[second.kind])]
     return [_share(getattr(best, name)), *below]
 

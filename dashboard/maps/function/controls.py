@@ -21,7 +21,7 @@ def _read_from() -> list[Control]:
             "basis",
             "Read from",
             f"What each head does. {' '.join(f'{method.basis}: {method.about}.' for method in bases())}",
-            segments("basis", bases()[0].name, **{method.name: method.basis for method in bases()}),
+            segments("basis", "Read from", bases()[0].name, **{method.name: method.basis for method in bases()}),
             decides_choices=True,
         ),
         Control(
@@ -44,19 +44,19 @@ def _shown() -> list[Control]:
             "how",
             "Category rule",
             "Any: at least one relation of the category scores above τ. Always: every relation does.",
-            segments("how", default.how, any="Any", always="Always"),
+            segments("how", "Category rule", default.how, any="Any", always="Always"),
         ),
         Control(
             "kind",
             "Effect",
             "Promote: the head lifts the right token to the top. Suppress: it pushes it to the bottom.",
-            segments("kind", default.kind, **kinds),
+            segments("kind", "Effect", default.kind, **kinds),
         ),
         Control(
             "colour",
             "Colour by",
             "Category: one colour each above τ. Score: the number itself, from 0 to 1.",
-            segments("colour", default.colour, categories="Category", scores="Score"),
+            segments("colour", "Colour by", default.colour, categories="Category", scores="Score"),
         ),
         Control(
             "tau",
@@ -75,7 +75,7 @@ def _labels() -> list[Control]:
             "Labels",
             "Beyond copying: only labels whose targets outrank the source itself in at least half of the hits, and "
             "that shuffled targets would not earn. The others are drawn hollow.",
-            segments("labels", FunctionState().labels, all="All", beyond="Beyond copying"),
+            segments("labels", "Labels", FunctionState().labels, all="All", beyond="Beyond copying"),
             conditional=True,
         ),
         Control(
@@ -101,7 +101,7 @@ def _labels() -> list[Control]:
             "uncertain",
             "Uncertain",
             "A label is uncertain when its 95 % interval, which depends on the number of pairs, contains τ.",
-            dmc.Switch(id="uncertain", checked=False, label="Show", size="sm"),
+            dmc.Switch(id="uncertain", checked=False, label="Show", size="sm", **{"aria-label": "Show uncertain"}),
             prop="checked",
             advanced=True,
         ),
@@ -130,7 +130,7 @@ def _relation_picker() -> dmc.Select:
 def _only_the_best() -> dmc.NumberInput:
     return dmc.NumberInput(
         id="top", value="", placeholder="all", min=0, max=999, allowDecimal=False, allowNegative=False,
-        size="xs", w=70, **{"aria-label": "Only the best heads"},
+        size="xs", w=70, **{"aria-label": "Only the best"},
     )  # fmt: skip
 
 

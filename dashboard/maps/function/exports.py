@@ -52,7 +52,7 @@ def scores_frame(scores: Scores) -> pd.DataFrame:
 
 
 def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, npt.NDArray[Any]]:
-    """What stands behind the number that decides: its effect and interval, β and control, whether the label is poor."""
+    """What stands behind the number that decides: its effect, interval, β, copied share, control, whether poor."""
     if not _relations_of(panel, shown):
         return {}
     label = labels_behind(panel.key, shown.result, shown.state)
@@ -63,7 +63,8 @@ def _behind(panel: Panel, shown: MapView[FunctionState]) -> dict[str, npt.NDArra
         "high": label.high.ravel(),
     }
     if panel.hollow is not None:
-        columns |= {"beyond": label.beyond.ravel(), "control": label.control.ravel(), "hollow": panel.hollow.ravel()}
+        columns |= {"beyond": label.beyond.ravel(), "copied": label.copied.ravel(), "control": label.control.ravel()}
+        columns["hollow"] = panel.hollow.ravel()
     return columns
 
 

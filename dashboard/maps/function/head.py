@@ -24,6 +24,7 @@ class Effect:
     low: float  # of its 95 % interval
     high: float
     beyond: float  # β: of its hits the share whose target outranks the source
+    copied: float  # the share of all pairs whose source itself is among the k
     control: float  # the score with shuffled targets
 
     def remarks(self, tau: float) -> list[str]:
@@ -88,5 +89,6 @@ def _effect(scores: Scores, item: int, kind: str, layer: int, head: int) -> Effe
         low=float(labels.low[place]),
         high=float(labels.high[place]),
         beyond=float(labels.beyond[place]) if hits > 0 else np.nan,  # hits of one carrier alone count for none
+        copied=float(labels.copied[place]),
         control=float(labels.control[place]),
     )

@@ -182,19 +182,21 @@ class FunctionMap(Map[FunctionState]):
             "top": state.top or "",
         }
 
-    def needless(self, shown: FunctionView | None, state: FunctionState) -> set[str]:
-        """Carriers, of a map that has none; copying, where it was not measured; sets, where there is none."""
-        keys = set() if shown is not None and has_carriers(shown.whole) else {"carriers"}
+    def needless(self, shown: FunctionView | None, state: FunctionState, choices: Mapping[str, str]) -> set[str]:
+        """Carriers, of a map with fewer than two; copying, where it was not measured; sets, where there is none."""
+        has_several = shown is not None and has_carriers(shown.whole) and len(shown.whole.samples) > 1
+        keys = set() if has_several else {"carriers"}
         keys |= set() if len(own_set.set_choices(shown)) > 1 else {"own"}
         offered = dict(shown.by_method) if shown is not None else {}
         keys |= set() if any(method.name in offered for method in offering()) else {"also"}
         return keys if shown is not None and is_measured(shown.whole) else keys | {"labels"}
 
     def idle(self, shown: FunctionView) -> dict[str, str]:
-        """The rule for several relations, of one; which labels are uncertain, where all have the colours of scores."""
+        """Rule and more categories, of one relation; which labels are uncertain, where all have scores' colours."""
         reasons = {}
         if shown.state.relation in shown.result.items():
             reasons["how"] = "One relation is shown: there are no others to combine it with."
+            reasons["also"] = "One relation is shown: choose All, by category to add another category."
         if shown.state.colour == "scores":
             reasons["uncertain"] = "Scores are shown as they are; choose Category to see which labels are uncertain."
         return reasons
@@ -303,12 +305,13 @@ class FunctionMap(Map[FunctionState]):
             return [*first, *ends, Swatch(palette.empty, "score 0"), *half]
         categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
         several = [Swatch(palette.of(SEVERAL_TONES[i]), SEVERAL[i]) for i in range(min(3, len(whole.categories) - 1))]
+        below = f"below τ = {shown.state.tau:g} ({palette.stronger} = closer)"
         return [
             *categories,
             *several,
             *half,
             *legend.insides(shown, palette, short=True),
-            Swatch(tint(palette, singles[0].tone, TINTS - 2), f"below τ = {shown.state.tau:g} (darker = closer)"),
+            Swatch(tint(palette, singles[0].tone, TINTS - 2), below),
             Swatch(palette.empty, "score 0"),
         ]
 
@@ -337,10 +340,6 @@ class FunctionMap(Map[FunctionState]):
     def frame(self, shown: FunctionView) -> pd.DataFrame:
         """A row for each head and panel."""
         return exports.frame(shown)
-
-    def everything(self, shown: FunctionView) -> Scores:
-        """The scores after each carrier, too."""
-        return shown.whole
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
         """A row for each score."""

@@ -150,13 +150,13 @@ def _labelled(panels: list[Panel]) -> tuple[Panel, ...]:
     return tuple(replace(panel, label=label) for panel in panels)
 
 
-def titles_of_heads(single: list[Panel]) -> list[list[str]]:
-    """For each head the titles of the panels that it belongs to."""
-    titles: list[list[str]] = [[] for _ in range(single[0].member.size)] if single else []
-    for panel in single:
-        for head in np.flatnonzero(panel.member).tolist():
-            titles[head].append(panel.title)
-    return titles
+def categories_of_heads(panels: tuple[Panel, ...]) -> list[str]:
+    """For each head the categories that it belongs to, and how; empty where there is none."""
+    label = panels[0].label
+    if label is None:
+        return [""] * panels[0].value.size
+    words = ["" if text == UNCLASSIFIED else text for text in label.words]
+    return [words[code] for code in label.codes.ravel().tolist()]
 
 
 @cached(128)

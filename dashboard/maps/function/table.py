@@ -9,11 +9,17 @@ from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.cache import cached
 from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Cells, Column, group, measured, numbers, unfolded
 from dashboard.maps.function.labels import SUPPRESS, Labels, chosen_labels, is_measured
-from dashboard.maps.function.panels import titles_of_heads
+from dashboard.maps.function.panels import categories_of_heads
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
-_BEHIND = {"low": "95 % low", "high": "95 % high", "beyond": "β", "control": "Control"}  # by the name of the number
+_BEHIND = {
+    "low": "95 % low",
+    "high": "95 % high",
+    "beyond": "β",
+    "copied": "Copied",
+    "control": "Control",
+}  # by the name of the number
 _SCORE = {**NUMBER, **TWO_DIGITS}
 _NARROW = {**_SCORE, "width": 116}
 
@@ -48,7 +54,7 @@ def _panels(shown: MapView[FunctionState]) -> Column:
 
 
 def _relation(scores: Scores, item: str) -> Column:
-    """The score of a relation; unfolded also its effect, interval, β and control."""
+    """The score of a relation; unfolded also its effect, interval, β, copied share and control."""
     title, behind = scores.item(item).title, _behind(item, scores)
     written = {**TWO_DIGITS["written"], "behind": [column["field"] for column in behind]}
     width = max(120, 56 + 7 * len(title))  # pixels, so that the group's title is seen while it is folded
@@ -75,8 +81,7 @@ def _measured(scores: Scores) -> list[str]:
 
 def cells(shown: MapView[FunctionState]) -> dict[str, Cells]:
     """The same columns' values."""
-    single = [panel for panel in shown.panels if panel.belongs is None]
-    values: dict[str, Cells] = {"does": [", ".join(titles) for titles in titles_of_heads(single)]}
+    values: dict[str, Cells] = {"does": categories_of_heads(shown.panels)}
     for panel in shown.panels:
         values[f"panel.{panel.key}"] = numbers(panel.value.ravel(), panel.reason.ravel())
     return values | _relations(shown.result, shown.state.kinds)

@@ -28,16 +28,16 @@ def facts(shown: MapView[FunctionState]) -> FunctionFacts:
 
 
 def said(shown: MapView[FunctionState]) -> list[Said]:
-    """What a square is, when it has its full colour and what a tint means."""
+    """What a square is, when it belongs to a category and what a tint means."""
     shown_facts, state, does = facts(shown), shown.state, _DOES[shown.state.kind]
     start = f"Each square is one attention head of {shown_facts.model}, {shown_facts.about}; "
     if state.colour == "scores":
         rule = f"the stronger its colour, the more often it {does} the right word of "
         return [start, rule, *_what(shown), f"{shown_facts.carriers}.{_filter(state)}", *shown_facts.more]
-    whose = "its" if state.relation in shown.result.items() else "a category's"
+    belongs = "counts" if state.relation in shown.result.items() else "belongs to a category"
     share = number(100 * state.tau)
-    rule = f"it has {whose} full colour if it {does} the right word for more than {share} % of the pairs of "
-    end = f"{shown_facts.carriers}, and a tint below that."
+    rule = f"it {belongs} if it {does} the right word for more than {share} % of the pairs of "
+    end = f"{shown_facts.carriers}; below that it has a tint at most."
     return [start, rule, *_what(shown), f"{end}{_filter(state)}{_top(state)}", *shown_facts.more]
 
 

@@ -26,9 +26,13 @@ def _linked(source, target):
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory, default_checkpoint):
-    """A models directory that has the default model's weights under another name, with no results yet."""
+    """A models directory with the default model's weights and another config, hence without results."""
     folder = tmp_path_factory.mktemp("models")
     shutil.copytree(default_checkpoint.folder, folder / "twin", copy_function=_linked)
+    config = folder / "twin" / "config.json"
+    fields = json.loads(config.read_text())
+    config.unlink()  # it may be the default model's own file
+    config.write_text(json.dumps({**fields, "twin": True}))
     return folder
 
 
@@ -135,6 +139,7 @@ def test_a_fit_is_asked_for_with_the_form_and_seen_seed_by_seed(visit, models, t
     page.wait_for_function(f"before => ({UPDATES}) > before", arg=drawn_updates, timeout=60_000)
     expect(page.locator("#sentence")).to_contain_text("in each of the 3 seeds. Any", timeout=120_000)
     page.wait_for_function(f"({UPDATES}) === {3 * (100 + 2 * 300)}")  # the figure comes after the sentence
+    page.locator("#maps").scroll_into_view_if_needed()
     page.mouse.move(*cell(page, *SOLVER))
     expect(page.locator("#tooltip")).to_contain_text("needs it")
     page.locator("#seed").click()  # unfolded, because the link names a fit; the pickers have followed

@@ -3,7 +3,7 @@
 export { decorate } from "./function_card.mjs";
 export { comparisonOf } from "./function_comparison.mjs";
 import { SEVERAL, SEVERAL_TONES } from "./function_colours.mjs";
-import { decisionOf, kindsOf, labelsOf } from "./function_labels.mjs";
+import { decisionOf, kindsOf, labelAt, labelsOf } from "./function_labels.mjs";
 import { lookOf } from "./function_looks.mjs";
 import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
 import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
@@ -173,7 +173,23 @@ function bestOf(facts, labels, state) {
     item: () => ranked(labels, kinds).item,
     verb: () => ranked(labels, kinds).verb,
     score: () => ranked(labels, kinds).score,
+    low: later(() => endsOf(labels, kinds, labels.low)),
+    high: later(() => endsOf(labels, kinds, labels.high)),
   };
+}
+
+/**
+ * One end of the intervals of what heads do best, in hundredths.
+ * @param {Labels} labels
+ * @param {number[]} kinds
+ * @param {(label: number) => number} end
+ */
+function endsOf(labels, kinds, end) {
+  const { item, verb } = ranked(labels, kinds);
+  return Float64Array.from(item, (of, at) => {
+    const label = labelAt(labels, of, kinds[verb[at]], at % labels.size);
+    return Math.round(100 * (end(label) || 0));
+  });
 }
 
 /**

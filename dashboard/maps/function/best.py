@@ -23,8 +23,8 @@ def best_relations(scores: Scores, kinds: tuple[str, ...]) -> Best | None:
     score, larger = filled.max(axis=1), filled.argmax(axis=1)  # [item, layer, head]
     order = np.argsort(-score, axis=0, kind="stable")[:PLACES]
     verb = np.take_along_axis(larger, order, 0)
-    _, layer, head = np.indices(order.shape)
-    named = labels.at(order, verb, layer, head)
+    places = np.indices(order.shape)
+    named = labels.at(order, verb, places[1], places[2])
     return Best(
         titles=tuple(scores.item(name).title for name in names),
         verbs=tuple(VERBS[kind] for kind in kinds),

@@ -3,9 +3,9 @@
 export { decorate } from "./function_card.mjs";
 export { comparisonOf } from "./function_comparison.mjs";
 import { SEVERAL, SEVERAL_TONES } from "./function_colours.mjs";
-import { decisionOf, kindsOf, labelAt, labelsOf } from "./function_labels.mjs";
+import { decisionOf, kindsOf, labelAt, labelsOf, nearestBeyond } from "./function_labels.mjs";
 import { lookOf } from "./function_looks.mjs";
-import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
+import { ALL, ALL_TITLE, countOf, groupsOf, singlePanels, wholePanel } from "./function_panels.mjs";
 import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
 import { later, missingEntries, missingPanel, sharesOf } from "./panels.mjs";
 import { toneOf } from "./palette.mjs";
@@ -66,7 +66,10 @@ export function viewOf({ facts, labels }, state, palette) {
     },
     shares: [],
     get profile() {
-      return profileOf(plain[0], facts, palette);
+      const profile = profileOf(plain[0], facts, palette);
+      if (state.labels !== "beyond") return profile;
+      const groups = groupsOf(facts, labels, state).map(({ items }) => items);
+      return { ...profile, beyond: nearestBeyond(labels, groups, state) };
     },
     best: bestOf(facts, labels, state),
   };

@@ -37,15 +37,26 @@ export const ALL_TITLE = "All categories";
  * @returns {Plain[]}
  */
 export function singlePanels(facts, labels, state) {
+  return groupsOf(facts, labels, state).map(({ named, items }) => panelOf(labels, named, items, state, facts.measured));
+}
+
+/**
+ * The relations of each panel.
+ * @param {Facts} facts
+ * @param {Labels} labels
+ * @param {FunctionState} state
+ * @returns {{named: {key: string, title: string, tone: string}, items: number[]}[]}
+ */
+export function groupsOf(facts, labels, state) {
   const alone = facts.items.findIndex((/** @type {any} */ item) => item.name === state.relation);
   if (alone >= 0) {
     const { name, title, category } = facts.items[alone];
-    return [panelOf(labels, { key: name, title, tone: category }, [alone], state, facts.measured)];
+    return [{ named: { key: name, title, tone: category }, items: [alone] }];
   }
   return facts.categories.map((/** @type {{name: string, title: string}} */ { name, title }) => {
     const items = [];
     for (const [i, item] of labels.items.entries()) if (item.category === name) items.push(i);
-    return panelOf(labels, { key: name, title, tone: name }, items, state, facts.measured);
+    return { named: { key: name, title, tone: name }, items };
   });
 }
 

@@ -12,6 +12,7 @@ import { sizeOf } from "./geometry.mjs";
  * @property {string[]} colours
  * @property {Float32Array[]} shares of each name, by layer
  * @property {boolean} signed the second name's bars go the other way
+ * @property {{head: number, score: number} | null} [beyond] where labels beyond copying alone count: the nearest head by these
  */
 
 /** @typedef {{x: number, y: number, width: number, height: number, layer: number, name: number}} Bar */

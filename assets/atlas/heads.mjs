@@ -50,7 +50,7 @@
  * @property {string[]} reasons why there is no score, by code
  * @property {{words: string[], codes: string}[]} labels
  * @property {PackedPanel[]} panels
- * @property {{count: number, titles: string[], verbs: string[], item: string, verb: string, score: string} | null} best
+ * @property {{count: number, titles: string[], verbs: string[], item: string, verb: string, score: string, low: string, high: string} | null} best
  */
 
 /**
@@ -92,6 +92,8 @@
  * @property {() => Numbers} item
  * @property {() => Numbers} verb
  * @property {() => Numbers} score
+ * @property {() => Numbers} low of the score's 95 % interval, in hundredths
+ * @property {() => Numbers} high
  */
 
 /** @typedef {{panels: Panel[], best: Best | null, profile: Profile | null, isWaiting: boolean}} Unpacked the last: for its numbers */
@@ -191,8 +193,15 @@ function unpackProfile(profile) {
  * @param {NonNullable<Packed["best"]>} best
  * @returns {Best}
  */
-function unpackBest({ item, verb, score, ...facts }) {
-  return { ...facts, item: lazily(item, "u1"), verb: lazily(verb, "u1"), score: lazily(score, "f4") };
+function unpackBest({ item, verb, score, low, high, ...facts }) {
+  return {
+    ...facts,
+    item: lazily(item, "u1"),
+    verb: lazily(verb, "u1"),
+    score: lazily(score, "f4"),
+    low: lazily(low, "u1"),
+    high: lazily(high, "u1"),
+  };
 }
 
 /**

@@ -19,13 +19,16 @@ import { wholeOf } from "./geometry.mjs";
  * @property {(place: Place | null) => void} [hover]
  * @property {(place: Place) => void} [click]
  * @property {readonly number[]} [layers] of a map of heads, which then has axes
+ * @property {readonly string[]} [tokens] of a map of pairs of tokens, which then stand along both axes
  * @property {boolean} [falls] blue is below zero: what is lost without a head, the model owes to it
  */
 
 const LARGEST = 16; // pixels of a square
 const WIDEST = 480;
 const LARGEST_SHOWN = 28; // a map of few squares is not stretched farther than this
-const NARROWEST = 280; // pixels of a map of heads that is not small, for which its ticks are chosen
+const NARROWEST = 280; // pixels of a map that is not small, for which its ticks are chosen
+const TOKEN_ROOM = 14; // pixels between the tokens along an axis, at least
+const LONGEST_TOKEN = 10; // characters of a token along an axis
 
 /**
  * The colour of a value: blue on the side of zero on which the value of full blue is, orange on the other, the stronger
@@ -72,6 +75,40 @@ export function headTicks(layers, heads) {
 }
 
 /**
+ * A map of pairs of tokens with these along both axes.
+ * @param {HTMLElement} frame
+ * @param {readonly string[]} tokens
+ */
+function withTokens(frame, tokens) {
+  const plot = element("div", "compare-plot tokens-plot");
+  plot.append(frame);
+  for (const { at, text } of tokenTicks(tokens)) {
+    frame.append(tick("tick-across", "left", at, text), tick("tick-down", "top", at, text));
+  }
+  return plot;
+}
+
+/**
+ * Which tokens stand along an axis, shortened, and where, as shares of its length: every n-th when there are many.
+ * @param {readonly string[]} tokens
+ */
+export function tokenTicks(tokens) {
+  const cell = Math.min(LARGEST_SHOWN, NARROWEST / tokens.length);
+  const every = Math.ceil(TOKEN_ROOM / cell);
+  const ticks = [];
+  for (let i = 0; i < tokens.length; i += every) {
+    ticks.push({ at: (i + 0.5) / tokens.length, text: shortened(tokens[i]) });
+  }
+  return ticks;
+}
+
+/** @param {string} text */
+function shortened(text) {
+  const letters = [...text];
+  return letters.length > LONGEST_TOKEN ? `${letters.slice(0, LONGEST_TOKEN - 1).join("")}…` : text;
+}
+
+/**
  * @param {string} className
  * @param {"left" | "top"} side
  * @param {number} at
@@ -91,7 +128,7 @@ function tick(className, side, at, text) {
  * @param {Options} options
  * @returns {HeatMap}
  */
-export function heatMap(values, title, most, { hover = () => {}, click = () => {}, layers, falls = false } = {}) {
+export function heatMap(values, title, most, { hover = () => {}, click = () => {}, layers, tokens, falls = false } = {}) {
   const cell = Math.max(3, Math.min(LARGEST, Math.floor(WIDEST / values.length)));
   const canvas = element("canvas");
   canvas.width = values.length * cell;
@@ -104,7 +141,7 @@ export function heatMap(values, title, most, { hover = () => {}, click = () => {
   frame.style.maxWidth = `${values.length * LARGEST_SHOWN}px`;
   frame.append(canvas);
   const figure = element("figure");
-  figure.append(layers ? withAxes(frame, layers, values[0].length) : frame, element("figcaption", "", title));
+  figure.append(plotOf(frame, values[0].length, layers, tokens), element("figcaption", "", title));
 
   /** @param {Place[]} places @param {string} className */
   const outline = (places, className) => {
@@ -135,6 +172,18 @@ export function heatMap(values, title, most, { hover = () => {}, click = () => {
     show: (place) => outline(place ? [place] : [], "shown"),
     select: (places) => outline(places, "selected"),
   };
+}
+
+/**
+ * The map with the axes that it has.
+ * @param {HTMLElement} frame
+ * @param {number} rows
+ * @param {readonly number[]} [layers]
+ * @param {readonly string[]} [tokens]
+ */
+function plotOf(frame, rows, layers, tokens) {
+  if (layers) return withAxes(frame, layers, rows);
+  return tokens ? withTokens(frame, tokens) : frame;
 }
 
 /**

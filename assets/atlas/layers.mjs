@@ -64,7 +64,7 @@ export function stacked({ names, colours, shares }, layers, box, most) {
 export function layerBars(profile, heads, width, below) {
   if (!profile) return [];
   const most = highestOf(profile);
-  if (!most) return [element("p", "hint", nearest(heads))];
+  if (!most) return [element("p", "hint", nearest(heads, profile.beyond))];
   const place = placeOf(width, below);
   const box = { width: place.width, height: HEIGHT - TOP - BOTTOM };
   const picture = drawn("svg", { width, height: HEIGHT, class: "layers", "aria-hidden": "true" });
@@ -129,21 +129,30 @@ function axes(layers, { width, height }, most) {
 /**
  * Which head comes nearest where none belongs.
  * @param {Heads} heads
+ * @param {Profile["beyond"]} [beyond] where labels beyond copying alone count
  */
-export function nearest(heads) {
+export function nearest(heads, beyond) {
   if (heads.isWaiting) return "No head is coloured.";
+  if (beyond === null) return "No head is coloured: no label beyond copying has a score above 0.";
+  if (beyond) return nearestText(heads, beyond.head, beyond.score, " by labels beyond copying");
   const measure = heads.panels[0].measures[0];
   const values = measure ? measure.values() : [];
   let best = -1;
   for (let i = 0; i < values.length; i++) if (values[i] > (best < 0 ? 0 : values[best])) best = i;
   if (best < 0) return "No head is coloured: all scores are 0.";
-  const row = Math.floor(best / heads.heads);
-  const cell = /** @type {[number, number]} */ ([row, best - indexOf(heads, [row, 0])]);
-  const [name, score] = [nameOf(heads, cell), values[best].toFixed(2)];
-  if (heads.state?.labels === "beyond") {
-    return `No head is coloured: none has a label beyond copying above τ. The highest score of any label is ${score} (${name}).`;
-  }
-  return `No head is coloured; the nearest is ${name} with a score of ${score}.`;
+  return nearestText(heads, best, values[best]);
+}
+
+/**
+ * @param {Heads} heads
+ * @param {number} index
+ * @param {number} score
+ * @param {string} [of]
+ */
+function nearestText(heads, index, score, of = "") {
+  const row = Math.floor(index / heads.heads);
+  const cell = /** @type {[number, number]} */ ([row, index - indexOf(heads, [row, 0])]);
+  return `No head is coloured; the nearest is ${nameOf(heads, cell)} with a score of ${score.toFixed(2)}${of}.`;
 }
 
 /**

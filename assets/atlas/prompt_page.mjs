@@ -228,7 +228,8 @@ export function mostSeen(attention) {
 function patternCard(reading, pattern) {
   const card = element("section", "card");
   const text = element("p", "prompt-text");
-  const spans = reading.tokens.map((token) => element("span", "token", printable(token.text)));
+  const tokens = reading.tokens.map((token) => printable(token.text));
+  const spans = tokens.map((token) => element("span", "token", token));
   text.append(...spans);
   const across = reading.tokens.map((_, key) => pattern.attention.map((row) => row[key] ?? 0));
   const note = element("p", "hint", "Hover over a token or a square: what the token looks at is shaded in the text.");
@@ -242,10 +243,10 @@ function patternCard(reading, pattern) {
     }
     if (place) {
       const weight = (pattern.attention[place.column][place.row] ?? 0).toFixed(2);
-      note.textContent = `${printable(reading.tokens[place.column].text)} looks at ${printable(reading.tokens[place.row].text)}: ${weight}`;
+      note.textContent = `${tokens[place.column]} looks at ${tokens[place.row]}: ${weight}`;
     }
   };
-  const map = heatMap(across, "across: the token looked at; down: the token that looks", 1, { hover });
+  const map = heatMap(across, "across: the token looked at; down: the token that looks", 1, { hover, tokens });
   for (const [looking, span] of spans.entries()) {
     span.addEventListener("mouseenter", () => hover({ row: mostSeen(pattern.attention[looking]), column: looking }));
     span.addEventListener("mouseleave", () => hover(null));

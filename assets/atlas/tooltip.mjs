@@ -65,9 +65,11 @@ function content(heads, cell, map, more) {
   const lines = [...scoreLines(heads, panel, index), ...more];
   const scores = lines.map((line) => element("div", "tip-score", line));
   const list = element("ul");
-  for (const { words, score } of bestLines(heads, index)) {
+  for (const { words, score, interval } of bestLines(heads, index)) {
     const item = element("li");
-    item.append(element("span", "", words), element("b", "", score));
+    const number = element("span", "tip-number");
+    number.append(element("b", "", score), ` ${interval}`);
+    item.append(element("span", "", words), number);
     list.appendChild(item);
   }
   return [heading, ...scores, list];

@@ -40,8 +40,17 @@ export function measureText(measure, index) {
  */
 function intervalText({ interval }, index) {
   if (!interval) return "";
-  const [low, high] = interval.map((ends) => (ends()[index] / 100).toFixed(2));
-  return Number(high) > 0 ? ` (${low}–${high})` : ""; // an interval's end is never 0: none is known
+  const [low, high] = interval.map((ends) => ends()[index]);
+  return high > 0 ? ` ${endsText(low, high)}` : ""; // an interval's end is never 0: none is known
+}
+
+/**
+ * The ends of an interval in hundredths, such as `(0.30–0.55)`.
+ * @param {number} low
+ * @param {number} high
+ */
+function endsText(low, high) {
+  return `(${(low / 100).toFixed(2)}–${(high / 100).toFixed(2)})`;
 }
 
 /**
@@ -91,7 +100,7 @@ function isNamed(panel) {
  * What a head does best, strongest first.
  * @param {Heads} heads
  * @param {number} index
- * @returns {{words: string, score: string}[]}
+ * @returns {{words: string, score: string, interval: string}[]}
  */
 export function bestLines(heads, index) {
   const lines = [];
@@ -100,7 +109,7 @@ export function bestLines(heads, index) {
     const at = i * countOf(heads) + index;
     const score = best.score()[at];
     const words = `${best.verbs[best.verb()[at]]} ${best.titles[best.item()[at]]}`;
-    if (score > 0) lines.push({ words, score: score.toFixed(2) });
+    if (score > 0) lines.push({ words, score: score.toFixed(2), interval: endsText(best.low()[at], best.high()[at]) });
   }
   return lines;
 }

@@ -75,6 +75,7 @@ class Panel:
     filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter
     half: Bools | None = None  # members that are drawn as half a square
+    falls: Bools | None = None  # heads, members or not, whose value is one of pushing down
     row: str = ""  # of panels that stand in a grid: what its row is about
     column: str = ""
     remark: str = ""  # after the title, instead of how many belong

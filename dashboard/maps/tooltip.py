@@ -14,3 +14,5 @@ class Best:
     item: Codes
     verb: Codes
     score: Floats
+    low: Floats  # of the score's 95 % interval
+    high: Floats

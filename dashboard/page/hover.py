@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.results.scores import Missing
+from analysis.results.scores import Codes, Floats, Missing
 from dashboard.arrange import LARGEST
 from dashboard.drawn import drawn_maps
 from dashboard.maps import MAPS
@@ -133,7 +133,14 @@ def _packed_best(best: Best) -> PackedView:
         "item": _bytes(best.item.astype("u1")),
         "verb": _bytes(best.verb.astype("u1")),
         "score": _bytes(best.score.astype("<f4")),
+        "low": _bytes(_hundredths(best.low)),
+        "high": _bytes(_hundredths(best.high)),
     }
+
+
+def _hundredths(shares: Floats) -> Codes:
+    """As the scripts have the ends of intervals; 0 where there is none."""
+    return np.round(100 * np.nan_to_num(shares)).astype(np.uint8)
 
 
 def _bytes(array: Any) -> str:

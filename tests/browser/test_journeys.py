@@ -838,6 +838,8 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     expect(page.locator("#prompt-patterns .card")).to_contain_text("L23H4 looks", timeout=30_000)
     pattern.locator("canvas").hover()
     expect(pattern.locator(".token.looking")).to_have_count(1)
+    for axis in (".tick-across", ".tick-down"):
+        expect(pattern.locator(axis)).to_have_text(pattern.locator(".token").all_text_contents())
 
 
 def test_compare_any_two_numbers_and_brush(visit, address):

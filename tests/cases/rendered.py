@@ -92,6 +92,7 @@ def best_of(best) -> list[list[str]] | None:
         for place in range(len(best.item)):
             item, verb, score = (array[place].ravel()[head] for array in (best.item, best.verb, best.score))
             if score > 0:
-                mine.append(f"{best.verbs[verb]} {best.titles[item]} {int(1e6 * score + 0.5)}")
+                low, high = (int(100 * array[place].ravel()[head] + 0.5) for array in (best.low, best.high))
+                mine.append(f"{best.verbs[verb]} {best.titles[item]} {int(1e6 * score + 0.5)} ({low}–{high})")
         lines.append(mine)
     return lines

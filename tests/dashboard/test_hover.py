@@ -42,6 +42,7 @@ def test_what_heads_do_best_comes_with_the_other_maps(catalogue):
     verb = numbers(best["verb"], "u1", shape)
     assert best["titles"][item[0, 23, 4]] == "country → capital"
     assert best["verbs"][verb[0, 23, 4]] == "promotes"
+    assert [numbers(best[end], "u1", shape)[0, 23, 4] for end in ("low", "high")] == [50, 78]
     scores = view.results["function"]
     all_ = scores.score.sel(item=scores.items(), sample=ONLY_SAMPLE).max("kind").values
     assert np.array_equal(score[0], all_.max(axis=0).astype("f4"))

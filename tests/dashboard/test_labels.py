@@ -294,6 +294,18 @@ def test_the_card_shows_a_second_label_too():
     other = text(inspector(view_of(shown, state(pins=(HeadId(0, 0),), tau=0.4)), False))
     assert "suppresses: copy-like" in both
     assert "suppresses: copy-like" not in other  # no label at this τ
+    assert f"suppresses {low:.2f}–{high:.2f}" in other
+
+
+def test_the_card_has_the_interval_of_every_effect_with_hits():
+    """A head that promotes with 0.5 and suppresses with 0.05, far below τ, has both intervals."""
+    scores = with_parts(0.9, 0)
+    scores.score.loc[{"item": "copying", "kind": "suppress", "layer": 0, "head": 0}] = 0.05
+    scores.hits.loc[{"item": "copying", "kind": "suppress", "layer": 0, "head": 0}] = 2
+    described = replace(scores.provenance, settings={"k_standard": 10, "k_copying": 10, "first_mlp": True})
+    view = view_of(replace(scores, provenance=described), state(pins=(HeadId(0, 0),)))
+    low, high = wilson(2, 40)
+    assert f"suppresses {low:.2f}–{high:.2f}" in text(inspector(view, False))
 
 
 def test_table_and_files_have_intervals(catalogue, client):

@@ -40,16 +40,15 @@ def test_every_column_has_cells_and_no_two_share_an_id(catalogue):
         assert set(fields) == set(packed["cells"])
 
 
-def test_relations_stand_in_the_groups_of_their_categories_and_can_be_unfolded(catalogue, shipped):
-    """A relation's score is always seen, what stands behind it when its group is unfolded."""
-    groups = {column["headerName"]: column for column in content(open_view(catalogue, "?view=table"))["columns"]}
+def test_relations_stand_by_category_under_one_row_of_groups_and_can_be_unfolded(catalogue, shipped):
+    """A relation's score is always seen and names its category, what stands behind it when its group is unfolded."""
+    columns = content(open_view(catalogue, "?view=table"))["columns"]
+    groups = {column["headerName"]: column for column in columns}
+    assert all("children" not in child for column in columns for child in column.get("children", []))
     for category in ("algorithmic", "knowledge", "linguistic", "translation"):
-        relations = groups[category.capitalize()]["children"]
-        assert [each["headerName"] for each in relations] == [
-            shipped.item(name).title for name in shipped.items(category)
-        ]
-        for relation in relations:
-            score, *behind = relation["children"]
+        for name in shipped.items(category):
+            score, *behind = groups[shipped.item(name).title]["children"]
+            assert score["headerName"] == f"{category.capitalize()} score"
             assert "columnGroupShow" not in score
             assert {column["columnGroupShow"] for column in behind} == {"open"}
             assert [column["field"].split(".")[0] for column in behind] == list(BEHIND)

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wrongColours } from "../../assets/atlas/figures.mjs";
+import { nearestBeyond } from "../../assets/atlas/maps/function_labels.mjs";
 import { highestOf, nearest, stacked } from "../../assets/atlas/layers.mjs";
 
 const profile = {
@@ -25,11 +26,23 @@ test("where no head is coloured, the nearest is named", () => {
   });
   assert.equal(nearest(heads([0, 0.1, 0.14, 0])), "No head is coloured; the nearest is L4H0 with a score of 0.14.");
   assert.equal(
-    nearest({ ...heads([0, 0.92, 0.14, 0]), state: { labels: "beyond" } }),
-    "No head is coloured: none has a label beyond copying above τ. The highest score of any label is 0.92 (L0H1).",
+    nearest(heads([0, 0.92, 0.14, 0]), { head: 2, score: 0.14 }),
+    "No head is coloured; the nearest is L4H0 with a score of 0.14 by labels beyond copying.",
   );
+  assert.equal(nearest(heads([0.92]), null), "No head is coloured: no label beyond copying has a score above 0.");
   assert.equal(nearest(heads([0, 0, 0, NaN])), "No head is coloured: all scores are 0.");
   assert.equal(nearest({ ...heads([]), isWaiting: true }), "No head is coloured.");
+});
+
+test("the nearest head beyond copying is so by labels neither copy-like nor unspecific, of a kind that counts", () => {
+  const labels = {
+    size: 2, kinds: ["promote", "suppress"], items: [{}],
+    score: Float64Array.of(0.9, 0.1, 0.5, 0.12), copies: Uint8Array.of(1, 0, 0, 0), control: Float64Array.of(0, 0, 0.4, 0),
+  };
+  const state = { kind: "both", tau: 0.15, how: "any" };
+  assert.deepEqual(nearestBeyond(labels, [[0]], state), { head: 1, score: 0.12 });
+  assert.deepEqual(nearestBeyond(labels, [[0]], { ...state, kind: "promote" }), { head: 1, score: 0.1 });
+  assert.equal(nearestBeyond({ ...labels, score: new Float64Array(4) }, [[0]], state), null);
 });
 
 test("lines and points of another palette are found, and no others", () => {

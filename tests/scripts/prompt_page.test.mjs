@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { headTicks, heatColour } from "../../assets/atlas/heat.mjs";
+import { headTicks, heatColour, tokenTicks } from "../../assets/atlas/heat.mjs";
 import { headNames, mostSeen, questionOf, sourceOf } from "../../assets/atlas/prompt_page.mjs";
 
 test("heads are separated by blanks or commas", () => {
@@ -40,4 +40,13 @@ test("a map of heads has numbers along its layers and heads, in the middle of th
   assert.deepEqual(across.map(({ text }) => text), ["3", "7", "11", "15"]);
   assert.deepEqual(down, [{ at: 0.25, text: "0" }, { at: 0.75, text: "1" }]);
   assert.ok(headTicks([...Array(80).keys()], 64).across.length <= 12);
+});
+
+test("tokens along an axis are shortened, and every n-th of many", () => {
+  const ticks = tokenTicks(["The", "␣capital", "␣incomprehensible", "␣is"]);
+  assert.deepEqual(ticks.map(({ at }) => at), [0.125, 0.375, 0.625, 0.875]);
+  assert.deepEqual(ticks.map(({ text }) => text), ["The", "␣capital", "␣incompre…", "␣is"]);
+  const many = tokenTicks(Array.from({ length: 100 }, (_, i) => `t${i}`));
+  assert.deepEqual(many.slice(0, 3).map(({ text }) => text), ["t0", "t5", "t10"]);
+  assert.equal(many.length, 20);
 });

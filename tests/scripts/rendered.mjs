@@ -47,14 +47,16 @@ function textOf(piece) {
   return typeof piece === "string" ? piece : `*${Object.values(piece).join("")}*`;
 }
 
-function bestOf({ count, titles, verbs, item, verb, score }) {
+function bestOf({ count, titles, verbs, item, verb, score, low, high }) {
   const size = item().length / count;
   const lines = [];
   for (let head = 0; head < size; head++) {
     const mine = [];
     for (let place = 0; place < count; place++) {
       const at = place * size + head;
-      if (score()[at] > 0) mine.push(`${verbs[verb()[at]]} ${titles[item()[at]]} ${Math.floor(1e6 * score()[at] + 0.5)}`);
+      if (!(score()[at] > 0)) continue;
+      const ends = `(${low()[at]}–${high()[at]})`;
+      mine.push(`${verbs[verb()[at]]} ${titles[item()[at]]} ${Math.floor(1e6 * score()[at] + 0.5)} ${ends}`);
     }
     lines.push(mine);
   }

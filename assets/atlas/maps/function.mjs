@@ -3,9 +3,9 @@
 export { decorate } from "./function_card.mjs";
 export { comparisonOf } from "./function_comparison.mjs";
 import { SEVERAL, SEVERAL_TONES } from "./function_colours.mjs";
-import { decisionOf, kindsOf, labelsOf } from "./function_labels.mjs";
+import { decisionOf, kindsOf, labelAt, labelsOf, nearestBeyond } from "./function_labels.mjs";
 import { lookOf } from "./function_looks.mjs";
-import { ALL, ALL_TITLE, countOf, singlePanels, wholePanel } from "./function_panels.mjs";
+import { ALL, ALL_TITLE, countOf, groupsOf, singlePanels, wholePanel } from "./function_panels.mjs";
 import { captionOf, labelsOfHeads, legendOf, relationOf, sentenceOf } from "./function_words.mjs";
 import { later, missingEntries, missingPanel, sharesOf } from "./panels.mjs";
 import { toneOf } from "./palette.mjs";
@@ -66,7 +66,10 @@ export function viewOf({ facts, labels }, state, palette) {
     },
     shares: [],
     get profile() {
-      return profileOf(plain[0], facts, palette);
+      const profile = profileOf(plain[0], facts, palette);
+      if (state.labels !== "beyond") return profile;
+      const groups = groupsOf(facts, labels, state).map(({ items }) => items);
+      return { ...profile, beyond: nearestBeyond(labels, groups, state) };
     },
     best: bestOf(facts, labels, state),
   };
@@ -173,7 +176,23 @@ function bestOf(facts, labels, state) {
     item: () => ranked(labels, kinds).item,
     verb: () => ranked(labels, kinds).verb,
     score: () => ranked(labels, kinds).score,
+    low: later(() => endsOf(labels, kinds, labels.low)),
+    high: later(() => endsOf(labels, kinds, labels.high)),
   };
+}
+
+/**
+ * One end of the intervals of what heads do best, in hundredths.
+ * @param {Labels} labels
+ * @param {number[]} kinds
+ * @param {(label: number) => number} end
+ */
+function endsOf(labels, kinds, end) {
+  const { item, verb } = ranked(labels, kinds);
+  return Float64Array.from(item, (of, at) => {
+    const label = labelAt(labels, of, kinds[verb[at]], at % labels.size);
+    return Math.round(100 * (end(label) || 0));
+  });
 }
 
 /**

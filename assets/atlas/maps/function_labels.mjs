@@ -271,6 +271,25 @@ export function counting(labels, chosen, state, worth) {
 }
 
 /**
+ * The head that comes nearest by labels beyond copying, and its score; null where none has one above 0.
+ * @param {Labels} labels
+ * @param {number[][]} groups the relations of each panel
+ * @param {FunctionState} state
+ */
+export function nearestBeyond(labels, groups, state) {
+  const kinds = kindsOf(labels, state);
+  const filled = (/** @type {number} */ label) => (isPoor(labels, label, state.tau) ? -1 : labels.score[label] || -1);
+  let nearest = null;
+  for (const items of groups) {
+    for (let head = 0; head < labels.size; head++) {
+      const score = filled(decidingAt(labels, { items, kinds }, head, state.how, filled));
+      if (score > (nearest?.score || 0)) nearest = { head, score };
+    }
+  }
+  return nearest;
+}
+
+/**
  * The worst reason why a head has no score for some relations.
  * @param {Labels} labels
  * @param {number[]} items

@@ -19,7 +19,7 @@ import { level, LEVELS, once, scale, toneOf } from "./palette.mjs";
  */
 export function lookOf(panel, state, palette) {
   const inScores = state.colour === "scores";
-  const marks = marksOf(panel, inScores ? HALF : HOLLOW | PALE | HALF);
+  const marks = inScores ? panel.falls.map((falls) => (falls ? HALF : 0)) : marksOf(panel);
   const { shades, codes } = inScores ? scoresOf(panel, palette) : categoriesOf(panel, state.tau, palette);
   const { value, reason } = panel;
   for (let head = 0; head < codes.length; head++) if (Number.isNaN(value[head])) codes[head] = reason[head];
@@ -120,16 +120,16 @@ function strongestAt(single, head) {
 }
 
 /**
+ * An outline for hollow cells, a lighter inside for pale ones, half a square for members that suppress.
  * @param {Plain} panel
- * @param {number} wanted flags
  */
-function marksOf({ member, hollow, pale, suppresses }, wanted) {
+function marksOf({ member, hollow, pale, suppresses }) {
   const marks = new Uint8Array(member.length);
   for (let head = 0; head < marks.length; head++) {
     let flags = suppresses[head] ? HALF : 0;
     if (hollow && hollow[head]) flags |= HOLLOW;
     if (pale && pale[head]) flags |= PALE;
-    marks[head] = flags & wanted;
+    marks[head] = flags;
   }
   return marks;
 }

@@ -20,7 +20,8 @@ import {
  * @property {Uint8Array} worth flags
  * @property {Uint8Array | null} hollow
  * @property {Uint8Array | null} pale
- * @property {Uint8Array} suppresses
+ * @property {Uint8Array} suppresses members by suppressing
+ * @property {Uint8Array} falls heads, members or not, whose value is one of suppressing
  */
 
 /** @typedef {Plain & {single: Plain[], coloured: Uint8Array[], howMany: Uint8Array}} Whole the panel of all categories */
@@ -36,15 +37,26 @@ export const ALL_TITLE = "All categories";
  * @returns {Plain[]}
  */
 export function singlePanels(facts, labels, state) {
+  return groupsOf(facts, labels, state).map(({ named, items }) => panelOf(labels, named, items, state, facts.measured));
+}
+
+/**
+ * The relations of each panel.
+ * @param {Facts} facts
+ * @param {Labels} labels
+ * @param {FunctionState} state
+ * @returns {{named: {key: string, title: string, tone: string}, items: number[]}[]}
+ */
+export function groupsOf(facts, labels, state) {
   const alone = facts.items.findIndex((/** @type {any} */ item) => item.name === state.relation);
   if (alone >= 0) {
     const { name, title, category } = facts.items[alone];
-    return [panelOf(labels, { key: name, title, tone: category }, [alone], state, facts.measured)];
+    return [{ named: { key: name, title, tone: category }, items: [alone] }];
   }
   return facts.categories.map((/** @type {{name: string, title: string}} */ { name, title }) => {
     const items = [];
     for (const [i, item] of labels.items.entries()) if (item.category === name) items.push(i);
-    return panelOf(labels, { key: name, title, tone: name }, items, state, facts.measured);
+    return { named: { key: name, title, tone: name }, items };
   });
 }
 
@@ -76,7 +88,21 @@ function panelOf(labels, named, items, state, isMeasured) {
     if (pale && !(worth[head] & CERTAIN)) pale[head] = 1;
     if (isSuppressing(labels, label[head])) suppresses[head] = 1;
   }
-  return { ...named, value, member, reason, label, worth, hollow, pale, suppresses };
+  return { ...named, value, member, reason, label, worth, hollow, pale, suppresses, falls: fallsOf(labels, label, value) };
+}
+
+/**
+ * Where a score above 0 is one of suppressing, also below τ.
+ * @param {Labels} labels
+ * @param {Int32Array} label
+ * @param {Float64Array} value
+ */
+function fallsOf(labels, label, value) {
+  const falls = new Uint8Array(value.length);
+  for (let head = 0; head < falls.length; head++) {
+    if (value[head] > 0 && isSuppressing(labels, label[head])) falls[head] = 1;
+  }
+  return falls;
 }
 
 /**
@@ -115,9 +141,9 @@ export function wholePanel(labels, single, state) {
   const howMany = new Uint8Array(labels.size);
   for (const flags of coloured) for (let head = 0; head < labels.size; head++) howMany[head] += flags[head];
   const marks = { hollow: withoutPlain(single, "hollow"), pale: withoutPlain(single, "pale") };
-  const suppresses = byTheStrongest(single, coloured);
+  const signs = { suppresses: byTheStrongest(single, coloured), falls: fallsOf(labels, label, value) };
   const named = { key: ALL, title: ALL_TITLE, tone: "" };
-  return { ...named, value, member, reason, label, worth: member, ...marks, suppresses, single, coloured, howMany };
+  return { ...named, value, member, reason, label, worth: member, ...marks, ...signs, single, coloured, howMany };
 }
 
 /**

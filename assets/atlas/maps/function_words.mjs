@@ -21,6 +21,7 @@ const HOLLOW_WORDS =
   "hollow: copy-like (the source itself ranks higher) or unspecific (shuffled targets score as high)";
 const PALE_WORDS = "lighter inside: uncertain (the 95 % interval contains τ)";
 const HALF_WORDS = "lower left half: suppresses (pushes the right words down)";
+const HALF_ABOVE_WORDS = `${HALF_WORDS}, shown above τ only`;
 const SCORE_WORDS = "score: the share of word pairs, in each panel's colour";
 
 /**
@@ -74,11 +75,12 @@ function whatOf(facts, state) {
  * @returns {Entry[]}
  */
 export function legendOf(panels, state, palette) {
-  const half = panels.some((panel) => countOf(panel.suppresses)) ? [halfEntry(palette)] : [];
   if (state.colour === "scores") {
+    const half = panels.some((panel) => countOf(panel.falls)) ? [halfEntry(HALF_WORDS, palette)] : [];
     const shades = [palette.empty, palette.accent];
     return [{ words: SCORE_WORDS, kind: "ramp", shades, ends: ["0", "1"] }, ...half];
   }
+  const half = panels.some((panel) => countOf(panel.suppresses)) ? [halfEntry(HALF_ABOVE_WORDS, palette)] : [];
   const single = panels.filter((panel) => !("single" in panel));
   /** @type {Entry[]} */
   const entries = single.map(({ title, tone }) => ({ words: title, colour: toneOf(palette, tone), kind: "swatch" }));
@@ -92,11 +94,12 @@ export function legendOf(panels, state, palette) {
 }
 
 /**
+ * @param {string} words
  * @param {Palette} palette
  * @returns {Entry}
  */
-function halfEntry(palette) {
-  return { words: HALF_WORDS, colour: palette.faint, kind: "half", inside: palette.empty };
+function halfEntry(words, palette) {
+  return { words, colour: palette.faint, kind: "half", inside: palette.empty };
 }
 
 /**

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from analysis.results.scores import ONLY_SAMPLE, Scores
+from analysis.results.scores import Scores
 from dashboard.cache import cached
+from dashboard.maps.function.labels import chosen_labels
 from dashboard.maps.tooltip import Best
 
 PLACES = 3  # relations named in a tooltip
@@ -17,14 +18,19 @@ def best_relations(scores: Scores, kinds: tuple[str, ...]) -> Best | None:
     names = scores.items()
     if not names:
         return None
-    chosen = scores.score.sel(item=names, kind=list(kinds), sample=ONLY_SAMPLE).values  # [item, kind, layer, head]
-    filled = np.nan_to_num(chosen, nan=-1.0)
-    score, verb = filled.max(axis=1), filled.argmax(axis=1)  # [item, layer, head]
+    labels = chosen_labels(scores, tuple(names), kinds)
+    filled = np.nan_to_num(labels.score, nan=-1.0)  # [item, kind, layer, head]
+    score, larger = filled.max(axis=1), filled.argmax(axis=1)  # [item, layer, head]
     order = np.argsort(-score, axis=0, kind="stable")[:PLACES]
+    verb = np.take_along_axis(larger, order, 0)
+    places = np.indices(order.shape)
+    named = labels.at(order, verb, places[1], places[2])
     return Best(
         titles=tuple(scores.item(name).title for name in names),
         verbs=tuple(VERBS[kind] for kind in kinds),
         item=order.astype(np.uint8),
-        verb=np.take_along_axis(verb, order, 0).astype(np.uint8),
+        verb=verb.astype(np.uint8),
         score=np.take_along_axis(score, order, 0),
+        low=named.low,
+        high=named.high,
     )

@@ -9,7 +9,6 @@ from dash import html
 from analysis.data.relations import OWN
 from analysis.models.card import HeadId
 from analysis.relations.labels import copy_like
-from analysis.relations.scores import TAU
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import FunctionView, basis_of, carrier_words, has_carriers
@@ -25,7 +24,7 @@ _EXPLAINED = {
     "control": "the score with the targets shuffled among the pairs; above τ a label is unspecific",
 }
 
-_INTERVAL = f"the interval of the larger score; of the other, too, when it is above {TAU:g}"
+_INTERVAL = "the interval of the larger score; below it that of the other, when it has hits"
 
 
 def head_part(asked: AskedHead, shown: FunctionView | None, command: str) -> HeadPart:
@@ -77,7 +76,7 @@ def _measured_columns(rows: list[RelationRow]) -> list[str]:
 
 def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown: FunctionView) -> html.Tr:
     colour = tone_name(row.item.category)
-    best, second = row.stronger, row.second(TAU)
+    best, second = row.stronger, row.second(0.0)
     link = shown.link(row.item.title, relation=row.item.name)
     tau = shown.state.tau
     return html.Tr(
@@ -130,7 +129,7 @@ def _second_interval(second: Effect | None) -> list[Any]:
 
 
 def _shares(best: Effect, second: Effect | None, name: str) -> list[Any]:
-    """β, copied share or control of the larger score, and below it of the other when it is a label, too."""
+    """β, copied share or control of the larger score, and below it of the other when it has hits."""
     below = [] if second is None else [html.Div(_share(getattr(second, name)), title=VERBS[second.kind])]
     return [_share(getattr(best, name)), *below]
 

@@ -42,7 +42,7 @@ def tint(palette: Colours, category: str, step: int) -> str:
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
-        return replace(Look.of_scores(panel, palette), marks=_marks(panel, HALF))
+        return replace(Look.of_scores(panel, palette), marks=_marks(((HALF, panel.falls),), panel.value.shape))
     shades = [*palette.missing, *(palette.of(tone) for tone in SEVERAL_TONES)]
     for category in panel.categories or (panel.tone,):
         shades += [tint(palette, category, step) for step in range(TINTS)]
@@ -52,14 +52,15 @@ def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     else:
         codes = _codes(panel.value, panel.member, state.tau, 0)
     shown_codes = np.where(np.isnan(panel.value), panel.reason, codes).astype(np.uint8)
-    return Look(shown_codes, shades, palette.empty, _marks(panel, HOLLOW | PALE | HALF))
+    flags = ((PALE, panel.pale), (HOLLOW, panel.hollow), (HALF, panel.half))
+    return Look(shown_codes, shades, palette.empty, _marks(flags, panel.value.shape))
 
 
-def _marks(panel: Panel, wanted: int) -> Codes:
+def _marks(flags: tuple[tuple[int, Bools | None], ...], shape: tuple[int, ...]) -> Codes:
     """An outline for hollow cells, a lighter inside for pale ones, half a square for those that suppress."""
-    marks = np.zeros(panel.value.shape, np.uint8)
-    for flag, heads in ((PALE, panel.pale), (HOLLOW, panel.hollow), (HALF, panel.half)):
-        if heads is not None and flag & wanted:
+    marks = np.zeros(shape, np.uint8)
+    for flag, heads in flags:
+        if heads is not None:
             marks[heads] |= flag
     return marks
 

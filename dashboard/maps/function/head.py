@@ -52,7 +52,7 @@ class RelationRow:
         return -1.0 if np.isnan(self.stronger.score) else self.stronger.score
 
     def second(self, tau: float) -> Effect | None:
-        """The weaker effect, where it is a label, too."""
+        """The weaker effect, where it is above τ, too; with τ = 0, where it has hits."""
         weaker = self.promote if self.stronger is self.suppress else self.suppress
         return weaker if weaker.score > tau else None
 

@@ -23,6 +23,7 @@ from dashboard.palette import Colours, blend
 HOLLOW_WORDS = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets score as high)"
 PALE_WORDS = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
 HALF_WORDS = "lower left half: suppresses (pushes the right words down)"
+HALF_ABOVE_WORDS = f"{HALF_WORDS}, shown above τ only"
 SCORE_WORDS = "score: the share of word pairs, in each panel's colour"
 
 
@@ -72,12 +73,15 @@ def _half(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]:
     """What half a square means, where there is one."""
     if not suppresses(shown):
         return []
-    return [LegendEntry(HALF_WORDS, palette.faint, "half", palette.empty)]
+    words = HALF_WORDS if shown.state.colour == "scores" else HALF_ABOVE_WORDS
+    return [LegendEntry(words, palette.faint, "half", palette.empty)]
 
 
 def suppresses(shown: MapView[FunctionState]) -> bool:
-    """Whether any head on the maps is there by suppressing."""
-    return any(panel.half is not None and bool(panel.half.any()) for panel in shown.panels)
+    """Whether any square on the maps is half of one: by score also below τ, where tints by category have no sign."""
+    in_scores = shown.state.colour == "scores"
+    halves = [panel.falls if in_scores else panel.half for panel in shown.panels]
+    return any(flags is not None and bool(flags.any()) for flags in halves)
 
 
 def insides(shown: MapView[FunctionState], palette: Colours, short: bool = False) -> list[Swatch]:

@@ -72,6 +72,7 @@ def _panel(key: str, title: str, tone: str, scores: Scores, items: tuple[str, ..
         hollow=member & ~worth.is_good if is_measured(scores) else None,
         pale=member & ~worth.is_certain if state.uncertain else None,
         half=member & decides.suppresses,
+        falls=_falls(value, decides),
     )
 
 
@@ -96,7 +97,14 @@ def _all_categories(single: list[Panel], decides: Labels) -> Panel:
         filled=filled,
         pale=_without(single, "pale"),
         half=_by_the_strongest([panel.half for panel in single], coloured(belongs, filled), strengths),
+        falls=_falls(best, decides),
     )
+
+
+def _falls(value: Floats, decides: Labels) -> Bools:
+    """Where a score above 0 is one of suppressing, also below τ."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray((value > 0) & decides.suppresses)
 
 
 def coloured(belongs: Bools, filled: Bools | None) -> Bools:  # [category, layer, head]

@@ -25,11 +25,11 @@ _NARROW = {**_SCORE, "width": 116}
 
 
 def columns(shown: MapView[FunctionState]) -> list[Column]:
-    """Categories and best relation, the panels' scores, then the relations of every category, each to be unfolded."""
+    """Categories and best relation, the panels' scores, then the relations by category, each to be unfolded."""
     definitions = [_summary(shown.result), _panels(shown)]
     for name in categories(shown.result):
-        of_category = [_relation(shown.result, item) for item in shown.result.items(name)]
-        definitions.append(group(name.capitalize(), of_category))
+        for item in shown.result.items(name):
+            definitions.append(_relation(shown.result, item))
     return definitions
 
 
@@ -54,11 +54,15 @@ def _panels(shown: MapView[FunctionState]) -> Column:
 
 
 def _relation(scores: Scores, item: str) -> Column:
-    """The score of a relation; unfolded also its effect, interval, β, copied share and control."""
+    """The score of a relation; unfolded also its effect, interval, β, copied share and control.
+
+    The category stands in the score's heading: groups within groups would leave a blank row above all other columns.
+    """
     title, behind = scores.item(item).title, _behind(item, scores)
+    heading = f"{scores.item(item).category.capitalize()} score"
     written = {**TWO_DIGITS["written"], "behind": [column["field"] for column in behind]}
-    width = max(120, 56 + 7 * len(title))  # pixels, so that the group's title is seen while it is folded
-    score: Column = {"field": f"score.{item}", "headerName": "Score", **NUMBER, "written": written, "width": width}
+    width = max(64 + 7 * len(heading), 56 + 7 * len(title))  # pixels, so that both are seen while the group is folded
+    score: Column = {"field": f"score.{item}", "headerName": heading, **NUMBER, "written": written, "width": width}
     return group(title, [score, *behind])
 
 

@@ -356,13 +356,16 @@ def test_sets_of_own_relations_are_looked_after(run, tiny_folder, relation, tmp_
     assert json.loads(run("sets", "--json")[1]) == []
 
 
-def test_the_pairs_that_a_models_tokens_keep(tiny_folder, capsys):
-    """Of each relation the pairs of single tokens and what sources of several tokens add; here none are words."""
-    assert main(["relations", str(tiny_folder), "--json"]) == 0
-    counts = {(relation["kept"], relation["added"]) for relation in json.loads(capsys.readouterr().out)}
-    assert counts == {(0, 0)}
-    assert main(["relations", str(tiny_folder)]) == 0
-    assert "not applicable" in capsys.readouterr().out
+def test_the_pairs_that_models_tokens_keep(default_checkpoint, tiny_folder, capsys):
+    """Of each relation and model the pairs of single tokens and what sources of several add; the tiny one has none."""
+    models = [str(default_checkpoint.folder), str(tiny_folder)]
+    assert main(["relations", *models, "--json"]) == 0
+    rows = {row["name"]: list(row["models"].values()) for row in json.loads(capsys.readouterr().out)}
+    assert rows["country_capital"] == [{"kept": 40, "added": 7}, {"kept": 0, "added": 0}]
+    assert main(["relations", *models]) == 0
+    out = capsys.readouterr().out
+    assert "| country → capital | 190 | 40 + 7 | 0 + 0 (n/a) |" in out
+    assert "not applicable" in out
 
 
 def test_jobs_are_listed_and_deleted(run, tmp_path):

@@ -1,5 +1,6 @@
 """The README tells the truth: its commands parse, its counts are counted."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -11,7 +12,7 @@ from analysis.data.relations import CATEGORIES, builtin
 from analysis.methods.ablation.report import curve_lines
 from analysis.methods.ablation.result import record_of
 from analysis.methods.causal.report import causal_data
-from analysis.models.vocabulary import Vocabulary
+from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import results_of
@@ -34,6 +35,33 @@ def test_relation_counts_are_counted(default_checkpoint):
     """Pairs and kept pairs of every relation, as the default model's tokenizer keeps them."""
     table = "\n".join(relation_table(Vocabulary.open(default_checkpoint.folder)))
     assert table in README
+
+
+def added_pairs_table():
+    """The README's table of what sources of several tokens add: by model, the cell of every relation."""
+    start = README.index("| relation | pairs | smollm2-135m-instruct |")
+    lines = README[start:].split("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    heading, _, *rows = rows
+    return {model: {row[0]: row[column] for row in rows} for column, model in enumerate(heading[2:], 2)}
+
+
+def test_the_pairs_that_sources_of_several_tokens_add_are_what_relations_prints(capsys):
+    """The default model's column is the command's."""
+    assert main(["relations", "smollm2-135m-instruct", "--json"]) == 0
+    expected = {}
+    for row in json.loads(capsys.readouterr().out):
+        kept, added = row["models"]["smollm2-135m-instruct"].values()
+        expected[row["title"]] = f"{kept} + {added}" if kept + added >= MIN_PAIRS else f"{kept} + {added} (n/a)"
+    assert added_pairs_table()["smollm2-135m-instruct"] == expected
+
+
+@pytest.mark.parametrize("model", ["smollm2-135m-instruct", "gemma-3-270m", "qwen2.5-coder-1.5b-instruct"])
+def test_the_pairs_of_single_tokens_are_those_of_the_shipped_results(model):
+    """In every model's column, the first number is what its map was computed from."""
+    items = shipped_scores("running", model).provenance.items
+    kept = {title: int(cell.split(" + ")[0]) for title, cell in added_pairs_table()[model].items()}
+    assert kept == {item.title: item.kept for item in items}
 
 
 def test_the_tables_of_three_models_are_what_compare_prints(tmp_path, monkeypatch, capsys):

@@ -11,6 +11,7 @@ from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Tool
 from analysis.models.card import HeadId, ModelCard
+from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
 from analysis.models.sources import open_model
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
@@ -160,37 +161,41 @@ def _compare(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _relations_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("model", nargs="?", metavar="MODEL", help="count the pairs that this model's tokens keep")
+    command.add_argument(
+        "models", nargs="*", metavar="MODEL", help="count the pairs that the tokens of these models keep"
+    )
 
 
 def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
-    kept = _kept_pairs(options.model, progress) if options.model else {}
+    counts = {}
+    for model in options.models:
+        checkpoint = open_model(model, None, cache_folder(), progress)
+        counts[checkpoint.card.id] = _kept_pairs(checkpoint)
+    progress.close()
     data = []
     for relation in relations.builtin().values():
-        data.append(
-            {
-                "name": relation.name,
-                "category": relation.category,
-                "title": relation.title,
-                "sentence": relation.sentence,
-                "pairs": len(relation.pairs),
-                **kept.get(relation.name, {}),
-            }
-        )
+        row: JsonObject = {
+            "name": relation.name,
+            "category": relation.category,
+            "title": relation.title,
+            "sentence": relation.sentence,
+            "pairs": len(relation.pairs),
+        }
+        if counts:
+            row["models"] = {model: kept[relation.name] for model, kept in counts.items()}
+        data.append(row)
     if options.json:
         return json.dumps(data)
-    return _kept_text(data) if options.model else _relations_text(data)
+    return _kept_text(data) if counts else _relations_text(data)
 
 
-def _kept_pairs(model: str, progress: ShownProgress) -> dict[str, dict[str, int]]:
+def _kept_pairs(checkpoint: Checkpoint) -> dict[str, dict[str, int]]:
     """For each relation, its pairs of single tokens, and those that sources of several tokens add."""
-    checkpoint = open_model(model, None, cache_folder(), progress)
     vocabulary, size = Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary
     counts = {}
     for relation in relations.builtin().values():
         single = len(vocabulary.keep(relation, size))
         counts[relation.name] = {"kept": single, "added": len(vocabulary.keep_several(relation, size)) - single}
-    progress.close()
     return counts
 
 
@@ -203,15 +208,21 @@ def _relations_text(relations: Sequence[PlainValues]) -> str:
     return "\n".join(lines)
 
 
-def _kept_text(relations: Sequence[PlainValues]) -> str:
-    """One relation per line with the pairs that a model's tokens keep."""
-    width = max(len(relation["title"]) for relation in relations)
-    lines = [f"{'relation':{width}}  {'pairs':>5}  {'single tokens':>13}  {'added by sources of several tokens':>34}"]
+def _kept_text(relations: Sequence[JsonObject]) -> str:
+    """A table for a terminal that is also Markdown: a line per relation, a column per model, single tokens + added."""
+    models = list(relations[0]["models"])
+    lines = [f"| relation | pairs | {' | '.join(models)} |", f"|---|---|{'---|' * len(models)}"]
     for relation in relations:
-        kept, added = relation["kept"], relation["added"]
-        usable = "" if kept + added >= MIN_PAIRS else f"  not applicable: {MIN_PAIRS} are needed"
-        lines.append(f"{relation['title']:{width}}  {relation['pairs']:5}  {kept:13}  {added:34}{usable}")
+        cells = [_kept_cell(**relation["models"][model]) for model in models]
+        lines.append(f"| {relation['title']} | {relation['pairs']} | {' | '.join(cells)} |")
+    lines += ["", "Pairs of single tokens + those that sources of several tokens add."]
+    lines += [f"(n/a): fewer than {MIN_PAIRS} with both, not applicable."]
     return "\n".join(lines)
+
+
+def _kept_cell(kept: int, added: int) -> str:
+    too_few = kept + added < MIN_PAIRS
+    return f"{kept} + {added} (n/a)" if too_few else f"{kept} + {added}"
 
 
 TOOLS = (
@@ -230,7 +241,7 @@ TOOLS = (
     ),
     Tool(
         name="relations",
-        help="list the built-in relations by name; for a model, the pairs that its tokens keep",
+        help="list the built-in relations by name; for models, the pairs that their tokens keep",
         run=_relations,
         add_options=_relations_options,
     ),

@@ -51,7 +51,7 @@ export function sentenceOf(facts, state) {
   const belongs = relationOf(facts, state) ? "counts" : "belongs to a category";
   const share = number(100 * state.tau);
   const rule = `it ${belongs} if it ${does} the right word for more than ${share} % of the pairs of `;
-  const end = `${facts.carriers}; below that it has a tint at most.`;
+  const end = `${facts.carriers}; lower scores are only tinted.`;
   const top = state.top ? ` Only the top ${state.top} per category are coloured.` : "";
   return [start, rule, ...what, `${end}${filter}${top}`, ...facts.more];
 }

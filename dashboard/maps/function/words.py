@@ -37,7 +37,7 @@ def said(shown: MapView[FunctionState]) -> list[Said]:
     belongs = "counts" if state.relation in shown.result.items() else "belongs to a category"
     share = number(100 * state.tau)
     rule = f"it {belongs} if it {does} the right word for more than {share} % of the pairs of "
-    end = f"{shown_facts.carriers}; below that it has a tint at most."
+    end = f"{shown_facts.carriers}; lower scores are only tinted."
     return [start, rule, *_what(shown), f"{end}{_filter(state)}{_top(state)}", *shown_facts.more]
 
 

@@ -300,10 +300,7 @@ def test_hits_of_the_default_model_equal_a_plain_loop(default_checkpoint):
 
 @pytest.mark.slow
 def test_all_hits_of_the_default_model_equal_a_plain_loop(default_checkpoint):
-    """Every pair of single tokens of every relation, promoted and suppressed, in all heads, after one carrier.
-
-    Takes seven minutes of one core.
-    """
+    """Seven minutes of one core decide every pair of single tokens of all relations in all heads, after one carrier."""
     card = default_checkpoint.card
     heads = [(layer, head) for layer in card.layers for head in range(card.heads)]
     relations = some_pairs(default_checkpoint, builtin())

@@ -183,6 +183,8 @@ def _relations(options: argparse.Namespace, progress: ShownProgress) -> str:
         }
         if counts:
             row["models"] = {model: kept[relation.name] for model, kept in counts.items()}
+        if len(counts) == 1:
+            row |= next(iter(row["models"].values()))  # one model's counts also stand in the row itself
         data.append(row)
     if options.json:
         return json.dumps(data)

@@ -247,7 +247,7 @@ def test_bad_addresses_are_answered(client, name):
 
 def test_what_is_not_there_cannot_be_taken_away(server, store):
     """A model without the map on the page: 404 in words for its numbers, and a picture that says so."""
-    card = replace(odd_scores().provenance.model, id="gates-only")
+    card = replace(odd_scores().provenance.model, id="gates-only", fingerprint="0" * 64)
     store.put("result/only/causal/0", causal_scores_of(card).to_parquet())
     client = TestClient(server, base_url="http://localhost")
     for name in ("view.csv", "scores.parquet", "reproduce.py"):

@@ -195,7 +195,7 @@ def test_only_some_questions_wait_at_a_time(engine, small, monkeypatch):
 def test_an_engine_at_rest_computes_nothing(store, small):
     """A server that is starting or stopping says so instead of starting a worker."""
     resting = engine_module.Engine(store)
-    with pytest.raises(WorkerBusy, match="nothing is computed"):
+    with pytest.raises(WorkerBusy, match="the engine is not running"):
         resting.ask(small.card, Slow("unit/never", 0))
     assert resting.cluster.local is None
 

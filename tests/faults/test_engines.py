@@ -83,7 +83,7 @@ def undisturbed(folder, tmp_path, paused):
 
 def result(engine, shift):
     """The hash of the result of a shift."""
-    plan = PausedPlan(Checkpoint.open(engine._place.models / "small", "small").card, shift)
+    plan = PausedPlan(Checkpoint.open(engine._config.models / "small", "small").card, shift)
     return Scores.from_parquet(engine._store.get(plan.key)).content_hash()
 
 
@@ -106,7 +106,7 @@ def test_a_step_has_a_limit(working, monkeypatch, undisturbed):
     hung = working.submit(request(3, FOR_EVER))
     wait(working, hung, lambda job: job.total == 3)
     with monkeypatch.context() as hasty:
-        hasty.setattr(working, "_place", replace(working._place, step_limit=1.0))
+        hasty.setattr(working, "_config", replace(working._config, step_limit=1.0))
         failed = wait(working, hung)
     assert (failed.state, failed.message) == ("failed", "a step took over 1 s")
     assert "--step-limit" in failed.hint

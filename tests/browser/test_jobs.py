@@ -88,13 +88,14 @@ def test_a_running_jobs_map_fills_in_layer_by_layer(visit, address):
 
 def test_without_a_websocket_the_page_asks(visit, address):
     """Progress and the end arrive by polling when sockets are refused on the way."""
-    page = visit("/?view=models")
-    page.route_web_socket("**/live/jobs", lambda socket: socket.close())
+    page = visit("/?view=models", fresh=True)
+    page.route_web_socket("**/live/jobs", lambda socket: socket.close())  # for good
     page.reload()
     drawn(page)
     job = submit(page, address, "word_antonym")
     expect(entry(page, job)).to_have_attribute("data-state", "running", timeout=20_000)
     expect(entry(page, job)).to_have_attribute("data-state", "done", timeout=120_000)
+    page.close()
 
 
 def test_a_job_is_cancelled_and_tried_again_and_needs_no_page(visit, address):

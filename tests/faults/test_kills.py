@@ -20,7 +20,7 @@ from analysis.results.store import Store, cache_folder
 from tests.computing import asked
 from tests.engine.test_engine import wait
 
-RELATIONS = ["country_capital", "verb_past", "copying"]
+RELATIONS = ["country_capital", "verb_past", "name_copying"]
 WANTED = {"model": "smollm2-135m-instruct", "methods": ["function"], "relations": RELATIONS}
 CHOSEN = [builtin()[name] for name in RELATIONS]
 REQUEST = asked(WANTED["model"], "function", relations=CHOSEN)

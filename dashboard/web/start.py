@@ -10,23 +10,40 @@ from fastapi import APIRouter, Request, Response
 from analysis.errors import StoreError
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import JsonObject
+from dashboard.cache import cached
 from dashboard.page.start import started
 from dashboard.query import MAX_QUERY
+from dashboard.state import MODELS, ViewState
 from dashboard.web.live import SentJobs
 
 URL = "/_dash-layout"  # where Dash's renderer looks for it; assets/before/start.js adds address and screen
+_THEME = 20  # characters of the name of a theme that are read
 
 
 def routes(catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Callable[[], SentJobs]) -> APIRouter:
     """The layout, made for each page that is opened."""
     router = APIRouter(include_in_schema=False)
 
+    def made(address: str, width: int | None, dark: bool, theme: str) -> str:
+        screen = {"width": width, "dark": dark}
+        text: str = to_json(started(catalogue, models, read_only, address, screen, _sent(jobs), theme))
+        return text
+
+    @cached(32)
+    def made_once(generation: int, address: str, width: int | None, dark: bool, theme: str) -> str:
+        """Many who open the same link get the same page, until there are other results."""
+        return made(address, width, dark, theme)
+
     def layout(request: Request) -> Response:
         asked = request.query_params
-        screen = {"width": _width(asked.get("width", "")), "dark": asked.get("dark") == "1"}
         address = asked.get("address", "")[: MAX_QUERY + 2]  # with its ? one more than is read, so that it is said
-        whole = started(catalogue, models, read_only, address, screen, _sent(jobs), asked.get("theme", ""))
-        return Response(to_json(whole), media_type="application/json", headers={"Cache-Control": "no-store"})
+        theme = asked.get("theme", "")[:_THEME]
+        screen = (_width(asked.get("width", "")), asked.get("dark") == "1")
+        if ViewState.from_query(address).state.view == MODELS:  # it lists jobs and folders, which change at any time
+            text = made(address, *screen, theme)
+        else:
+            text = made_once(catalogue.generation, address, *screen, theme)
+        return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
 
     router.add_api_route(URL, layout, methods=["GET"])
     return router

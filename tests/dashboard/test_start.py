@@ -6,8 +6,10 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
+from analysis.results.shipped import shipped_scores
 from dashboard.page import ids
 from tests.dashboard.made import rows_of
+from tests.dashboard.test_own_sets import put, with_own
 
 
 def parts(layout):
@@ -57,6 +59,23 @@ def test_the_table_and_the_lists_come_with_their_views(client):
     found = layout_of(client, "?view=models")
     assert found[ids.MODEL_LIST]["children"]
     assert found[ids.ATLAS]["hidden"]
+
+
+def test_a_page_is_made_once_until_there_are_other_results(client, catalogue):
+    """Twice the same bytes; after a set of somebody's own relations came and was renamed, another page each time."""
+    asked = f"/_dash-layout?address={quote('?tau=0.3')}"
+    before = client.get(asked).text
+    assert client.get(asked).text == before
+    put(catalogue._store, with_own())
+    catalogue._look_again()
+    (one,) = catalogue.sets(shipped_scores("function").provenance.model)
+    with_set = client.get(asked).text
+    catalogue.change_set(one, name="a name of its own")
+    renamed = client.get(asked).text
+    assert one.id not in before
+    assert one.id in with_set
+    assert "a name of its own" not in with_set
+    assert "a name of its own" in renamed
 
 
 HOSTILE_ADDRESSES = ("x" * 5000, "?" + "a=b&" * 900, "?tau=<script>", "?pin=L999H9.x", "\x00?%zz")

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from analysis.models.card import HeadId
 from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
+from analysis.results.parquet import read_table
 from analysis.results.provenance import JsonObject
 
 ENDING = ".pairs.parquet"
@@ -59,10 +60,10 @@ def _once() -> list[tuple[str, pa.DataType]]:
 
 def from_parquet(content: bytes, key: str) -> HeadPairs | None:
     """The answer under a key, if the file has it."""
-    rows = pq.read_table(io.BytesIO(content), filters=[("key", "=", key)]).to_pylist()
-    if not rows:
+    keys = read_table(content, ["key"])["key"].to_pylist()
+    if key not in keys:
         return None
-    row = rows[0]
+    [row] = read_table(content).slice(keys.index(key), 1).to_pylist()
     once = {name: row[name] for name, _ in _once()}
     pairs = []
     for place, rank in enumerate(row["rank"]):
@@ -102,7 +103,7 @@ def _shipped_hits(model: str, fingerprint: str) -> dict[tuple[str, ...], Hits]:
         return {}
     once, lists = ["key", "method", "relation", "kind", "head", "sample", "k"], ["source", "target", "rank"]
     hits_of: dict[tuple[str, ...], Hits] = {}
-    for row in pq.read_table(io.BytesIO(file.read_bytes()), columns=[*once, *lists]).to_pylist():
+    for row in read_table(file.read_bytes(), [*once, *lists]).to_pylist():
         if row["key"].split("/")[1] != fingerprint:
             continue
         pairs = zip(row["source"], row["target"], row["rank"], strict=True)
@@ -118,6 +119,5 @@ def _shipped_keys() -> dict[str, str]:
     keys: dict[str, str] = {}
     for file in (files("analysis") / "data" / "results").iterdir():
         if file.name.endswith(ENDING):
-            table = pq.read_table(io.BytesIO(file.read_bytes()), columns=["key"])
-            keys |= dict.fromkeys(table["key"].to_pylist(), file.name)
+            keys |= dict.fromkeys(read_table(file.read_bytes(), ["key"])["key"].to_pylist(), file.name)
     return keys

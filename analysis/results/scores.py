@@ -18,6 +18,7 @@ import xarray as xr
 
 from analysis.errors import StoreError
 from analysis.models.card import HeadId
+from analysis.results.parquet import read_table
 from analysis.results.provenance import PlainValues, Provenance, ScoredItem
 
 DIMS = ("item", "kind", "sample", "layer", "head")
@@ -216,7 +217,7 @@ class Scores:
     def from_parquet(cls, content: bytes) -> Self:
         """The inverse of `to_parquet`."""
         try:
-            return cls._from_table(pq.read_table(io.BytesIO(content)))
+            return cls._from_table(read_table(content))
         except (pa.ArrowException, KeyError, ValueError, TypeError, AttributeError) as error:
             raise StoreError("this is not a result of Head Atlas", "Compute it again.") from error
 
@@ -233,7 +234,7 @@ class Scores:
         kinds, samples = (tuple(dict.fromkeys(own[name].to_pylist())) for name in ("kind", "sample"))
         coords = _coords(provenance, samples, kinds)
         shape = tuple(len(coords[dim]) for dim in DIMS)
-        hits = own["hits"].to_pandas().astype("Float64").to_numpy(float, na_value=np.nan)
+        hits = own["hits"].to_pandas(use_threads=False).astype("Float64").to_numpy(float, na_value=np.nan)
         missing = np.frombuffer(metadata[_METADATA + b"-missing"], np.int8)
         numbers = (own["score"].to_numpy(), hits, missing)
         arrays = [xr.DataArray(values.reshape(shape), coords, DIMS) for values in numbers]

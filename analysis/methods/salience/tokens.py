@@ -15,6 +15,7 @@ import xarray as xr
 from pydantic import BaseModel, ConfigDict
 
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.parquet import read_table
 from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import DIMS, Missing, Scores
 
@@ -81,7 +82,7 @@ def read_layer(content: bytes) -> pa.Table:
     """The inverse of `layer_bytes`; the first version kept JSON."""
     if content[:1] == b"[":
         return layer_table(json.loads(content))
-    return pq.read_table(io.BytesIO(content), schema=_LAYER)
+    return read_table(content).cast(_LAYER)
 
 
 def salience_scores(

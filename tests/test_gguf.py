@@ -460,6 +460,28 @@ def test_a_worker_opens_a_file_by_its_name(models, tmp_path, monkeypatch):
     assert len(left_behind(tmp_path / "cache")) == 1
 
 
+def test_a_file_without_the_ending_is_known_by_its_content(llama, tmp_path):
+    """Ollama names files by their hash; one that holds something else is still no model."""
+    blob = shutil.copy(llama, tmp_path / "sha256-0123abcd")
+    opened = open_model(str(blob), None, tmp_path)
+    assert opened.card.id == "sha256-0123abcd"
+    assert opened.card.fingerprint == open_gguf(llama, tmp_path).card.fingerprint
+    with pytest.raises(errors.ModelNotFound, match="no revisions"):
+        open_model(str(blob), "main", tmp_path)
+    for content in (b"PK\x03\x04 a zip", b""):
+        blob.write_bytes(content)
+        with pytest.raises(errors.ModelNotFound, match="no folder or model"):
+            open_model(str(blob), None, tmp_path)
+
+
+def test_the_ending_may_be_in_capitals(llama, tmp_path):
+    """A file of the models directory is then listed, too."""
+    (tmp_path / "models").mkdir()
+    shutil.copy(llama, tmp_path / "models" / "SMALL.GGUF")
+    assert listed_models(tmp_path / "models") == ["SMALL.GGUF"]
+    assert open_listed("SMALL.GGUF", None, tmp_path, tmp_path / "models").card.id == "SMALL.GGUF"
+
+
 def test_files_have_no_revisions(llama, tmp_path):
     """A revision of a file on the disk is a misunderstanding."""
     with pytest.raises(errors.ModelNotFound, match="no revisions"):

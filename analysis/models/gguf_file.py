@@ -18,6 +18,7 @@ from analysis.errors import DamagedFile, MissingShard, ModelNotFound, Unsupporte
 
 Metadata = dict[str, Any]  # by key, as the file has them: texts, numbers and lists of these
 
+_MAGIC = b"GGUF"
 _VERSIONS = (2, 3)  # version 1 counted in 32 bits and is not in use any more
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
@@ -95,6 +96,17 @@ class GgufFile:
         return max(weights, key=lambda kind: weights[kind], default="F32")
 
 
+def begins_like_gguf(path: Path) -> bool:
+    """Whether it is such a file, whatever its name: Ollama names files by their hash alone."""
+    try:
+        if not path.is_file():  # to open a pipe may wait for ever
+            return False
+        with path.open("rb") as stream:
+            return stream.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
 def part_names(name: str) -> list[str]:
     """The names of all parts when this is the name of one, else only the name."""
     match = _PART.fullmatch(name)
@@ -137,7 +149,7 @@ class _Header:
         self._size = os.fstat(stream.fileno()).st_size
 
     def read(self) -> tuple[Metadata, list[GgufTensor]]:
-        if self._stream.read(4) != b"GGUF":
+        if self._stream.read(len(_MAGIC)) != _MAGIC:
             raise DamagedFile(f"{self._path.name} is not a GGUF file", "Its first four bytes must be GGUF.")
         version = self._number("I")
         if version not in _VERSIONS:

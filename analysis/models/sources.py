@@ -9,7 +9,7 @@ from analysis.errors import DamagedFile, MissingTensor, ModelError, ModelGated, 
 from analysis.models import builtin as default_model
 from analysis.models import gguf
 from analysis.models.checkpoint import TOKENIZER_FILES, Checkpoint
-from analysis.models.gguf_file import GgufFile, part_names
+from analysis.models.gguf_file import GgufFile, begins_like_gguf, part_names
 from analysis.progress import Progress, silent
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
@@ -23,13 +23,14 @@ def open_model(name: str, revision: str | None, cache: Path, progress: Progress 
     A name is the default model's or a fetched model's id, a folder, a GGUF file, or a Hugging Face id.
     """
     path, fetched = Path(name).expanduser(), fetched_file(name, cache)
-    if revision and (name == default_model.ID or fetched or path.is_dir() or _is_gguf(name)):
+    is_gguf = _is_gguf(name) or begins_like_gguf(path)
+    if revision and (name == default_model.ID or fetched or path.is_dir() or is_gguf):
         raise ModelNotFound(f"{name} has no revisions", "Only models of the Hugging Face hub have them.")
     if name == default_model.ID:
         return _open_default(cache, progress)
     if name and path.is_dir():
         return Checkpoint.open(path, path.resolve().name)
-    if _is_gguf(name):
+    if is_gguf:
         return open_gguf(path, cache, progress)
     if fetched:
         return open_gguf(fetched, cache, progress, name)
@@ -138,7 +139,7 @@ def listed_models(models: Path | None) -> list[str]:
     names = set()
     for path in _two_levels(models):
         name = str(path.relative_to(models))
-        if path.suffix == ".gguf":
+        if _is_gguf(path.name):
             if part_names(path.name)[0] == path.name and listed_file(name, models) is not None:
                 names.add(name)
         elif listed_folder(name, models) is not None and _has_config(path):

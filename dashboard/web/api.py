@@ -43,6 +43,7 @@ from analysis.models.sources import listed_models
 from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
+from analysis.relations.comparison import default_method
 from analysis.relations.scores import KINDS
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
@@ -110,9 +111,7 @@ class ScoresQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
     model: Annotated[str, Field(max_length=200)] = default_model.ID
     fingerprint: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]*$")] = ""
-    method: Annotated[str, Field(max_length=40)] = Field(
-        default_factory=lambda: methods.METHODS[0].name, description="the method whose scores are asked for"
-    )
+    method: Annotated[str, Field(max_length=40)] = Field("", description="whose scores; else of the map that holds")
     result: Annotated[str, Field(max_length=16, pattern="^[0-9a-f]*$")] = Field(
         "", description="which result to prefer if there are several, as a job's link names it"
     )
@@ -138,7 +137,8 @@ class ScoresQuery(BaseModel):
             raise SettingError(f"there is no item {unknown[0][:80]!r} in this map", f"There are: {', '.join(there)}.")
         kinds = scores.score.kind.values.tolist()
         if self.kind is not None and self.kind not in kinds:
-            raise SettingError(f"the {self.method} map has no {self.kind[:40]!r}", f"There are: {', '.join(kinds)}.")
+            name = scores.provenance.method
+            raise SettingError(f"the {name} map has no {self.kind[:40]!r}", f"There are: {', '.join(kinds)}.")
         return scores
 
     def frame(self, scores: Scores) -> pd.DataFrame:
@@ -152,13 +152,14 @@ class ScoresQuery(BaseModel):
         return frame[frame["score"] >= self.least] if self.least > 0 else frame
 
     def _result(self, catalogue: Catalogue) -> Scores:
-        card = catalogue.card(self.model, self.fingerprint)
-        if self.method not in methods.names():
+        card, own = catalogue.card(self.model, self.fingerprint), _set_id(catalogue, self.own)
+        name = self.method or default_method(catalogue, card, self.item[0] if self.item else "", own).name
+        if name not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
             raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")
-        scores = catalogue.result(card, self.method, self.result or self.fit, _set_id(catalogue, self.own))
+        scores = catalogue.result(card, name, self.result or self.fit, own)
         if scores is None:
-            one = methods.method(self.method)
+            one = methods.method(name)
             title = one.title.lower()
             raise ModelNotFound(f"there is no {title} of {card.id} here", f"Compute it: {one.command_line(card.id)}")
         return scores

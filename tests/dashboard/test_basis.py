@@ -177,6 +177,17 @@ def test_another_model_starts_with_its_own_basis(both):
     assert "relation" in chosen["choices"]
 
 
+def test_scores_without_a_method_are_those_of_the_map_that_holds(client):
+    """As on the page: of the running model where the weights say nothing, of the weights where they agree with it."""
+    for model, method in ((default_model.ID, "function"), (BLIND, "running")):
+        address = f"/api/scores?model={model}&item=country_capital"
+        found = client.get(address).json()
+        assert {row["method"] for row in found} == {method}
+        assert found == client.get(f"{address}&method={method}").json()
+    refused = client.get(f"/api/scores?model={BLIND}&kind=facilitation").json()
+    assert refused["message"] == "the running map has no 'facilitation'"
+
+
 def test_a_map_that_does_not_hold_says_so(both):
     """In words, with r and a link to the map that does; nowhere else."""
     found = callbacks.describe(both, f"?model={BLIND}&basis=function", SCREEN, None)

@@ -10,7 +10,8 @@ from analysis.gallery import ENTRIES, GalleryEntry, fetch
 from analysis.methods import METHODS, method
 from analysis.methods.salience.tokens import salient_tokens
 from analysis.models.card import HeadId
-from analysis.models.sources import open_model
+from analysis.models.location import find_model
+from analysis.models.sources import gallery_models, open_listed, open_model
 from analysis.relations.method import RelationMethod
 from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store, cache_folder
@@ -106,6 +107,26 @@ def test_an_unknown_model_is_refused(capsys):
     """With the ids that there are."""
     assert gallery.main(["gemma"]) == 2
     assert "gemma-3-270m" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [entry.id for entry in ENTRIES])
+def test_a_model_that_was_not_fetched_is_not_looked_for_on_the_hub(tmp_path, monkeypatch, name):
+    """The hub would only say that the name is misspelt; the answer is the command that fetches the weights."""
+    monkeypatch.setattr("analysis.models.sources._snapshot", None)
+    monkeypatch.setattr("analysis.models.location._ask_the_hub", None)
+    for look in (
+        lambda: open_model(name, None, tmp_path),
+        lambda: open_listed(name, None, tmp_path, None),
+        lambda: find_model(name, "", tmp_path, None),
+    ):
+        with pytest.raises(errors.ModelNotFound, match="are not here") as caught:
+            look()
+        assert f"make gallery MODELS={name}" in caught.value.hint
+
+
+def test_the_gallery_is_known_by_the_lists_of_its_packages():
+    """Every entry has one, and every list an entry."""
+    assert gallery_models() == sorted(entry.id for entry in ENTRIES)
 
 
 def gallery_checkpoint(entry):

@@ -6,7 +6,15 @@ from pathlib import Path
 from analysis.errors import HeadAtlasError, ModelError, ModelGated, ModelNotFound
 from analysis.models import builtin, gguf
 from analysis.models.gguf_file import GgufFile
-from analysis.models.sources import HUB_ID, cached_models, fetched_file, listed_file, listed_folder, refuse_link
+from analysis.models.sources import (
+    HUB_ID,
+    cached_models,
+    fetched_file,
+    listed_file,
+    listed_folder,
+    refuse_link,
+    refuse_unfetched,
+)
 
 OPENING = "opening the model"
 _SECONDS = 10  # for an answer of the hub
@@ -26,6 +34,7 @@ def find_model(name: str, revision: str, cache: Path, models: Path | None) -> Mo
     if here is not None:
         return here
     refuse_link(name, models)
+    refuse_unfetched(name)
     if not HUB_ID.fullmatch(name) or ".." in name or name == builtin.ID or name.lower().endswith(".gguf"):
         raise ModelNotFound(f"there is no model {name[:200]!r}", "Give a listed model or a Hugging Face id.")
     _ask_the_hub(name, revision)

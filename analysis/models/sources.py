@@ -13,6 +13,7 @@ from analysis.models.gguf_file import GgufFile, begins_like_gguf, part_names
 from analysis.progress import Progress, silent
 
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
+_GALLERY = Path(__file__).parent.parent / "data" / "gallery"
 _SKIPPED = ["consolidated*", "*/*"]  # other copies of the same weights
 _FILES = ["config.json", "*.safetensors", "*.safetensors.index.json", *TOKENIZER_FILES]
 
@@ -34,6 +35,7 @@ def open_model(name: str, revision: str | None, cache: Path, progress: Progress 
         return open_gguf(path, cache, progress)
     if fetched:
         return open_gguf(fetched, cache, progress, name)
+    refuse_unfetched(name)
     if HUB_ID.fullmatch(name) and ".." not in name:
         snapshot = _snapshot(name, revision)
         return Checkpoint.open(snapshot, name, revision=snapshot.name)
@@ -60,6 +62,7 @@ def open_listed(name: str, revision: str | None, cache: Path, models: Path | Non
     if fetched is not None and not revision:
         return open_gguf(fetched, cache, silent, name)
     refuse_link(name, models)
+    refuse_unfetched(name)
     if not HUB_ID.fullmatch(name) or ".." in name or name == default_model.ID or _is_gguf(name):
         raise ModelNotFound(f"{name[:200]!r} is not the name of a model", "Give a Hugging Face id such as org/name.")
     snapshot = _snapshot(name, revision)
@@ -70,6 +73,17 @@ def refuse_link(name: str, models: Path | None) -> None:
     """A name in the models directory that leads out of it is no model, and the answer says why."""
     if models is not None and HUB_ID.fullmatch(name) and (models / name).is_symlink():
         raise ModelNotFound(f"{name} is a link out of the models directory", "Copy or move the model itself there.")
+
+
+def refuse_unfetched(name: str) -> None:
+    """A model of the gallery that was not fetched: the hub does not have it under this id."""
+    if name in gallery_models():
+        raise ModelNotFound(f"the weights of {name} are not here", f"`make gallery MODELS={name}` fetches them.")
+
+
+def gallery_models() -> list[str]:
+    """The ids of all models of the gallery, by the lists of their packages."""
+    return sorted(path.stem for path in _GALLERY.glob("*.txt"))
 
 
 def open_gguf(path: Path, cache: Path, progress: Progress = silent, model_id: str = "") -> Checkpoint:

@@ -9,9 +9,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 run: $(VENV)/run.stamp
 	@$(BIN)/python app.py $(if $(PORT),--port $(PORT))
 
-# Memory that is given back at once costs page faults, and so processor time.
+# Memory that is given back at once costs page faults, and modules that are compiled by every process cost more.
 test: lint test-scripts
-	MALLOC_MMAP_THRESHOLD_=268435456 MALLOC_TRIM_THRESHOLD_=1073741824 $(BIN)/python -m pytest
+	PYTHONDONTWRITEBYTECODE= MALLOC_MMAP_THRESHOLD_=268435456 MALLOC_TRIM_THRESHOLD_=1073741824 $(BIN)/python -m pytest
 
 test-scripts: $(VENV)/test.stamp
 	@./tests/check-script-types

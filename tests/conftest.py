@@ -4,8 +4,10 @@ import os
 # tests run several processes at once. Set before torch is loaded; servers and workers inherit it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import dask
 import pytest
 import torch
+from distributed.utils import get_mp_context
 from transformers.utils import logging
 
 from analysis.data.relations import builtin
@@ -17,6 +19,19 @@ from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
 from tests import tiny_models
 from tests.computing import computed, function_plan, function_scores
+
+# Workers are forked from one process that has loaded what they need, which takes some seconds of processor time.
+dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+get_mp_context().set_forkserver_preload(
+    [
+        "distributed",
+        "accelerate",
+        "transformers.models.llama.modeling_llama",
+        "analysis.jobs.worker",
+        "analysis.compute.hits.counter",
+        "analysis.compute.layered.model",
+    ]
+)
 
 logging.disable_progress_bar()
 torch.set_grad_enabled(False)

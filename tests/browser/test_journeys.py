@@ -437,11 +437,15 @@ WITHOUT_FILLERS = {"exclude": [[".ag-header-group-cell-no-group"]]}  # AG Grid's
 NARROW = {"runOnly": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]}
 
 
-def test_no_accessibility_violation_anywhere(visit, address):
+FIRST_PLACES = ("/?pin=L23H4", "/?view=causal", "/head/L23H4")
+
+
+@pytest.mark.parametrize("places", [FIRST_PLACES, pytest.param(PLACES, marks=pytest.mark.slow)])
+def test_no_accessibility_violation_anywhere(visit, address, places):
     """axe-core finds nothing in any view on a wide light page."""
     page = visit(width=1440, height=900)
     problems = []
-    for path in PLACES:
+    for path in places:
         page.goto(address + path)
         page.wait_for_selector(READY, state="attached")
         problems += violations(page, path, None)

@@ -74,14 +74,14 @@ def shared(shared_store):
 PROPERTY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@PROPERTY
+@settings(PROPERTY, max_examples=250)
 @given(st.text(max_size=300))
 def test_no_query_string_breaks_the_server(shared, query):
     """Any text as a query string gets an answer that is no server error."""
     assert shared.get("/export/reproduce.py", params=query.encode("utf-8", "replace").decode()).status_code < 500
 
 
-@PROPERTY
+@settings(PROPERTY, max_examples=250)
 @given(st.text(max_size=60))
 def test_no_head_name_breaks_the_server(shared, name):
     """Any text as the name of a head gets an answer that is no server error."""

@@ -149,7 +149,7 @@ def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
 
     written = []
     for method in methods.METHODS:
-        if method.by_default or method.in_gallery:
+        if method.by_default or entry.size <= method.gallery_size:
             path = result_file(entry, method, folder)
             if cli.main([method.commands[0].name, entry.id, "--out", str(path)]):
                 raise ModelError(f"{method.commands[0].name} of {entry.title} failed", "The reason is above.")

@@ -130,7 +130,7 @@ class Method(ABC):
     version: ClassVar[str]  # raise whenever a score may come out differently
     settings: ClassVar[type[Settings]] = Settings
     by_default: ClassVar[bool] = False  # part of an analysis when nobody chose methods
-    in_gallery: ClassVar[bool] = False  # `make gallery` computes it although it is not part of every analysis
+    gallery_size: ClassVar[float] = 0  # bytes of the largest file for which `make gallery` computes it in any case
     commands: ClassVar[tuple[Command, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = (".parquet", ".csv")  # endings of files that --out takes
 

@@ -27,6 +27,7 @@ class AblationMethod(Method):
     version = VERSION
     settings = AblationSettings
     answers_whether = True
+    gallery_size = 5e8
     label = LabelRule(LEAST_CHANGE, "Δ", "|Δ log P|", unit="nats")
     commands = (
         Command(

@@ -18,7 +18,7 @@ class ContextMethod(RelationMethod):
     about = "by what it really writes at the end of a prompt"
     version = VERSION
     settings = ContextSettings
-    in_gallery = True
+    gallery_size = 5e8
     sampled = ("in", "templates")
     judges = False
     depends_on = ("templates",)

@@ -5,12 +5,14 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+import psutil
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Playwright, sync_playwright
 
 from analysis.results.store import Store, cache_folder
@@ -106,6 +108,31 @@ def serve(cache: Path, *arguments: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+@contextmanager
+def slowed(address: str) -> Iterator[None]:
+    """The server's worker runs a sixth of the time, so that pages see a job under way on the fastest machine."""
+    port = address.rsplit(":", 1)[1]
+    (server,) = [process for process in psutil.Process().children() if port in process.cmdline()]
+    ended = threading.Event()
+
+    def slow() -> None:
+        while not ended.is_set():
+            workers = server.children(recursive=True)
+            for act, seconds in (("suspend", 0.3), ("resume", 0.06)):
+                for worker in workers:
+                    with suppress(psutil.NoSuchProcess):
+                        getattr(worker, act)()
+                time.sleep(seconds)
+
+    thread = threading.Thread(target=slow)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @contextmanager

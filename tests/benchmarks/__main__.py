@@ -15,6 +15,7 @@ from tests.benchmarks import (
     crowd,
     function_map_speed,
     gates_speed,
+    pairs_speed,
     running_speed,
     viewers,
 )
@@ -31,6 +32,7 @@ def page(model: Path, scratch: Path) -> str:
 PARTS: dict[str, tuple[str, Part]] = {
     "function": ("Function map, all heads and relations", function_map_speed.table),
     "running": ("Function map in the running model", lambda model, _: running_speed.table(model)),
+    "pairs": ("The pairs behind a score", lambda model, _: pairs_speed.table(model)),
     "gates": ("Fitting gates", lambda model, _: gates_speed.table(model)),
     "ablation": ("Every head switched off in turn", lambda model, _: ablation_speed.table(model)),
     "page": ("The page, in a real browser", page),

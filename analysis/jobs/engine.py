@@ -253,25 +253,33 @@ class Engine:
     # ---- The thread ------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
+        """Go on until the server stops, whatever goes wrong: without this thread no job would ever run again."""
         while not self._stopping.is_set():
-            waiting = self._next()
-            if waiting is None:
+            try:
+                found = self._work_on_next()
+            except Exception:
+                _log.exception("looking for jobs failed; looking again in %g seconds", _PAUSE)
+                found = False
+            if not found:
                 self._wake.wait(timeout=_PAUSE)
                 self._wake.clear()
-            else:
-                job, lease = waiting
-                with lease:
-                    self._run(job)
+
+    def _work_on_next(self) -> bool:
+        """Work off the next job; says whether there was one."""
+        waiting = self._next()
+        if waiting is None:
+            return False
+        job, lease = waiting
+        with lease:
+            self._run(job)
+        return True
 
     def _next(self) -> tuple[Job, Lease] | None:
         """The job that has waited longest and that no other server works on; one whose server died is among them."""
-        try:
-            for job in self.jobs():
-                lease = self._leases.take(job.id) if job.active else None
-                if lease is not None:
-                    return job, lease
-        except StoreError:
-            _log.exception("the store cannot be read")
+        for job in self.jobs():
+            lease = self._leases.take(job.id) if job.active else None
+            if lease is not None:
+                return job, lease
         return None
 
     def _run(self, job: Job) -> None:

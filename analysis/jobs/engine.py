@@ -26,6 +26,7 @@ from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import check_files as check_regular
 from analysis.models.location import OPENING, find_model
+from analysis.results.own_sets import without_pairs
 from analysis.results.provenance import now
 from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
@@ -154,17 +155,18 @@ class Engine:
             if request is not None:
                 yield request
 
-    def partial(self, job: Job) -> list[Scores]:
-        """What a job has so far, of each of its methods that has anything."""
+    def partial(self, job: Job, only: str = "") -> list[Scores]:
+        """What a job has so far, of each of its methods that has anything, or of one; the pairs stay in its request."""
         card = self._journal.card(job)
         request = None if card is None else self._journal.request(job.id)
         if card is None or request is None:
             return []
         results = []
         for method in request.chosen:
-            scores = method.plan(card, request).assembled(self._store, "")
-            if scores is not None:
-                results.append(scores)
+            if only in ("", method.name):
+                scores = method.plan(card, request).assembled(self._store, "")
+                if scores is not None:
+                    results.append(without_pairs(scores))
         return results
 
     def ask(self, card: ModelCard, step: Step, patience: float = PATIENCE) -> bytes:

@@ -26,7 +26,7 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
 from analysis.methods.method import Command, Method
-from analysis.models import builtin
+from analysis.models import builtin, gguf
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
@@ -439,6 +439,7 @@ def _cache(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.all:  # without opening the store: it may be damaged, or the disk full
         shutil.rmtree(folder / "store", ignore_errors=True)
         shutil.rmtree(folder / "models", ignore_errors=True)
+        shutil.rmtree(folder / gguf.RECORDS, ignore_errors=True)
         shutil.rmtree(folder / "gallery", ignore_errors=True)
     with closing(Store(folder / "store")) as store:
         if options.action == "prune":

@@ -3,6 +3,8 @@ import os
 import resource
 import shutil
 import struct
+import tracemalloc
+from pathlib import Path
 
 import gguf as gguf_package
 import numpy as np
@@ -547,3 +549,59 @@ def test_a_converted_files_tokenizer_can_be_asked_before_it_is_opened(tmp_path):
     assert (opened.folder / "tokenizer.json").is_file()
     path.write_bytes(path.read_bytes()[:100])
     assert find_model("small.gguf", "", cache, models).folder is None
+
+
+def test_looking_for_a_file_does_not_read_it(llama, tmp_path, monkeypatch):
+    """The web server looks for models that anybody may have put there: a header may be hostile, a file a terabyte."""
+    models = tmp_path / "models"
+    models.mkdir()
+    shutil.copy(llama, models)
+    opened, real = open_listed("small.gguf", None, tmp_path, models), Path.open
+
+    def unread(path, *arguments, **named):
+        assert path.suffix != ".gguf"
+        return real(path, *arguments, **named)
+
+    monkeypatch.setattr(Path, "open", unread)
+    assert find_model("small.gguf", "", tmp_path, models).folder == opened.folder
+    os.utime(models / "small.gguf", (1, 1))
+    assert find_model("small.gguf", "", tmp_path, models).folder is None
+
+
+def header(path, size, *content):
+    """A file of a size, most of it never written, that begins with some numbers and bytes."""
+    written = b"".join(one if isinstance(one, bytes) else struct.pack("<Q", one) for one in content)
+    path.write_bytes(b"GGUF" + struct.pack("<I", 3) + written)
+    os.truncate(path, size)
+    return path
+
+
+KEY = struct.pack("<Q", 1) + b"k"
+TEXT, LIST_OF_BYTES = struct.pack("<I", 8), struct.pack("<II", 9, 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        (0, 1, KEY, TEXT, 300_000_000),  # a text of this length
+        (0, 1, KEY, LIST_OF_BYTES, 11_000_000),
+        (0, 2, KEY, LIST_OF_BYTES, 9_999_999),  # the counts of entries and values together
+        (0, 11_000_000),
+        (11_000_000, 0),
+    ],
+)
+def test_a_header_larger_than_any_models_is_refused(tmp_path, content):
+    """Whatever the file's size: before as much is read, or kept in memory."""
+    path = header(tmp_path / "large.gguf", 10**12, *content)
+    tracemalloc.start()
+    with pytest.raises(errors.DamagedFile, match=r"header of large\.gguf"):
+        GgufFile.open(path)
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+
+
+def test_a_pipe_is_no_file(tmp_path):
+    """To open one may wait for ever."""
+    os.mkfifo(tmp_path / "pipe.gguf")
+    with pytest.raises(errors.DamagedFile, match="not a regular file"):
+        open_model(str(tmp_path / "pipe.gguf"), None, tmp_path)

@@ -53,6 +53,24 @@ def test_nothing_is_ever_pickled(tmp_path):
     assert store.get("planted") is None
 
 
+@pytest.mark.parametrize(
+    ("mode", "column", "value"),
+    [
+        (1, "value", "7"), (1, "value", "1.5"), (1, "value", "'text'"), (1, "value", "CAST(x'ff' AS TEXT)"),
+        (2, "filename", "7"), (2, "filename", "'text'"), (9, "value", "x'00'"),
+    ],
+)  # fmt: skip
+def test_a_row_with_something_else_than_bytes_is_damaged(tmp_path, mode, column, value):
+    """A number or a text where the bytes or their file's name should be: no value, and it can be put again."""
+    store = Store(tmp_path)
+    store.put("planted", b"fine")
+    with sqlite3.connect(tmp_path / "cache.db") as database:
+        database.execute(f"UPDATE Cache SET mode = {mode}, {column} = {value}")
+    assert store.get("planted") is None
+    store.put("planted", b"again")
+    assert store.get("planted") == b"again"
+
+
 def test_a_folder_that_cannot_be_used(tmp_path):
     """A path that is a file: a named error with a hint."""
     path = tmp_path / "file"

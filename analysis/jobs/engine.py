@@ -26,6 +26,7 @@ from analysis.methods.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import check_files as check_regular
 from analysis.models.location import OPENING, find_model
+from analysis.results.own_sets import without_pairs
 from analysis.results.provenance import now
 from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
@@ -154,17 +155,18 @@ class Engine:
             if request is not None:
                 yield request
 
-    def partial(self, job: Job) -> list[Scores]:
-        """What a job has so far, of each of its methods that has anything."""
+    def partial(self, job: Job, only: str = "") -> list[Scores]:
+        """What a job has so far, of each of its methods that has anything, or of one; the pairs stay in its request."""
         card = self._journal.card(job)
         request = None if card is None else self._journal.request(job.id)
         if card is None or request is None:
             return []
         results = []
         for method in request.chosen:
-            scores = method.plan(card, request).assembled(self._store, "")
-            if scores is not None:
-                results.append(scores)
+            if only in ("", method.name):
+                scores = method.plan(card, request).assembled(self._store, "")
+                if scores is not None:
+                    results.append(without_pairs(scores))
         return results
 
     def ask(self, card: ModelCard, step: Step, patience: float = PATIENCE) -> bytes:
@@ -253,25 +255,33 @@ class Engine:
     # ---- The thread ------------------------------------------------------------------------------------------------
 
     def _work(self) -> None:
+        """Go on until the server stops, whatever goes wrong: without this thread no job would ever run again."""
         while not self._stopping.is_set():
-            waiting = self._next()
-            if waiting is None:
+            try:
+                found = self._work_on_next()
+            except Exception:
+                _log.exception("looking for jobs failed; looking again in %g seconds", _PAUSE)
+                found = False
+            if not found:
                 self._wake.wait(timeout=_PAUSE)
                 self._wake.clear()
-            else:
-                job, lease = waiting
-                with lease:
-                    self._run(job)
+
+    def _work_on_next(self) -> bool:
+        """Work off the next job; says whether there was one."""
+        waiting = self._next()
+        if waiting is None:
+            return False
+        job, lease = waiting
+        with lease:
+            self._run(job)
+        return True
 
     def _next(self) -> tuple[Job, Lease] | None:
         """The job that has waited longest and that no other server works on; one whose server died is among them."""
-        try:
-            for job in self.jobs():
-                lease = self._leases.take(job.id) if job.active else None
-                if lease is not None:
-                    return job, lease
-        except StoreError:
-            _log.exception("the store cannot be read")
+        for job in self.jobs():
+            lease = self._leases.take(job.id) if job.active else None
+            if lease is not None:
+                return job, lease
         return None
 
     def _run(self, job: Job) -> None:

@@ -1,8 +1,11 @@
 """A job: how far somebody's request is. It belongs to the model, not to a browser's tab."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import ConfigDict, TypeAdapter
 
 from analysis.jobs.request import Request
 from analysis.methods.method import RequestSummary
@@ -15,6 +18,8 @@ ACTIVE: tuple[JobStatus, ...] = ("queued", "running")
 @dataclass(frozen=True)
 class Job:
     """What was asked for, in short, and how far it is. The request itself, which may hold uploads, is kept apart."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid", allow_inf_nan=False)  # of records that are read
 
     id: str
     model: str
@@ -60,10 +65,10 @@ class Job:
         """Plain values for the store."""
         return asdict(self)
 
-    @classmethod
-    def from_plain(cls, values: PlainValues) -> Self:
-        """The inverse of `to_plain`."""
-        asked = {}
-        for name, of_method in values["asked"].items():
-            asked[name] = RequestSummary(**{**of_method, "items": tuple(of_method["items"])})
-        return cls(**{**values, "asked": asked, "remarks": tuple(values["remarks"])})
+    @staticmethod
+    def from_plain(values: PlainValues) -> "Job":
+        """The inverse of `to_plain`; raises ValueError for what is no job, since anybody may have written it."""
+        return _RECORDS.validate_json(json.dumps(values))  # JSON, because it refuses half a character
+
+
+_RECORDS = TypeAdapter(Job)

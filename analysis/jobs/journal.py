@@ -73,9 +73,10 @@ class Journal:
             return None
         try:
             values = json.loads(content)
-            return legacy_job(job_id, values) if is_legacy(values) else Job.from_plain(values)
+            job = legacy_job(job_id, values) if is_legacy(values) else Job.from_plain(values)
         except _UNREADABLE:
             return None
+        return job if job.id == job_id else None
 
     def jobs(self) -> list[Job]:
         """All jobs, the oldest first; only those that were written since the last look are read."""

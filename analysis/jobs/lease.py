@@ -6,12 +6,15 @@ server is free at once and nobody has to say that it is still alive.
 
 import fcntl
 import hashlib
+import logging
 import os
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from analysis.errors import StoreError
+
+_log = logging.getLogger(__name__)
 
 
 class Lease:
@@ -26,8 +29,13 @@ class Lease:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._path.unlink(missing_ok=True)  # while it is locked: see `_is_there`
-        os.close(self._descriptor)
+        try:
+            if _is_there(self._path, self._descriptor):  # else the store was deleted, and the name is another's lease
+                self._path.unlink(missing_ok=True)  # while it is locked, so that nobody takes it in between
+        except OSError as problem:  # a file that stays hinders nobody once its lock is gone
+            _log.warning("%s cannot be removed: %s", self._path, problem.strerror)
+        finally:
+            os.close(self._descriptor)
 
 
 class Leases:

@@ -19,7 +19,8 @@ def legacy_job(job_id: str, values: PlainValues) -> Job:
     """A job of the first version."""
     request = legacy_request(values["request"])
     same = {name: values[name] for name in _SAME if name in values}
-    return Job(job_id, request.model, request.revision, request.asked(), **same)
+    job = Job(job_id, request.model, request.revision, request.asked(), **same)
+    return Job.from_plain(job.to_plain())
 
 
 def legacy_request(values: PlainValues) -> Request:

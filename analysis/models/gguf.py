@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,10 @@ from analysis.errors import (
 )
 from analysis.models import gguf_rope
 from analysis.models.checkpoint import MAX_LAYERS, Config
-from analysis.models.gguf_file import GgufFile, GgufTensor
+from analysis.models.gguf_file import GgufFile, GgufTensor, part_names
 from analysis.progress import Progress, silent
 
+RECORDS = "gguf"  # the folder in the cache that says what files were converted to
 _CONVERSION = 1  # to be raised whenever the conversion writes something else
 
 # What llama.cpp calls the architectures that transformers' GGUF loader and our families both know.
@@ -46,6 +47,7 @@ def folder(file: GgufFile, cache: Path, progress: Progress = silent) -> Path:
     """The folder of the converted checkpoint; the first use converts it."""
     target = _target(file, cache)
     convert(file, target, f"converting {file.name}, once", progress)
+    _remember(file.paths[0], cache, target)
     return target
 
 
@@ -90,10 +92,33 @@ def note(file: GgufFile) -> str:
 # ---- Which conversion ------------------------------------------------------------------------------------------------
 
 
-def converted_folder(file: GgufFile, cache: Path) -> Path | None:
-    """The checkpoint that a file was converted to before, if it was."""
-    target = _target(file, cache)
+def converted_folder(path: Path, cache: Path) -> Path | None:
+    """The checkpoint that a file was converted to before, if it was and did not change; the file is not read.
+
+    A web server asks this about files that it knows nothing of: to read them is left to workers.
+    """
+    try:
+        target = cache / "models" / _record(path, cache).read_text("utf-8")
+    except (OSError, ValueError):
+        return None
     return target if target.is_dir() else None
+
+
+def _remember(path: Path, cache: Path, target: Path) -> None:
+    """Write down what a file was converted to."""
+    with suppress(OSError):  # then nobody knows the folder before the file is opened again
+        record = _record(path, cache)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.write_text(target.name, "utf-8")
+
+
+def _record(path: Path, cache: Path) -> Path:
+    """Where it says what a file was converted to; when one of its parts changes, this is another place."""
+    digest = hashlib.sha256()
+    for name in part_names(path.name):
+        status = (path.parent / name).stat()
+        digest.update(repr((status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)).encode())
+    return cache / RECORDS / digest.hexdigest()[:32]
 
 
 def _target(file: GgufFile, cache: Path) -> Path:

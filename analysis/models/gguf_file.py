@@ -23,6 +23,8 @@ _VERSIONS = (2, 3)  # version 1 counted in 32 bits and is not in use any more
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _MAX_DIMENSIONS = 8
+_MAX_HEADER = 256_000_000  # bytes; the largest vocabularies take 20 million
+_MAX_COUNT = 10_000_000  # of tensors, entries and values in lists together
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE | re.DOTALL)
 _AGAIN = "Download it again; the size must be the one that its source gives."
 
@@ -129,6 +131,8 @@ def _all_parts(path: Path, count: int) -> tuple[Path, ...]:
 
 
 def _read_header(path: Path) -> tuple[Metadata, list[GgufTensor]]:
+    if path.exists() and not path.is_file():  # to open a pipe may wait for ever
+        raise DamagedFile(f"{path.name} is not a regular file", "Copy it from the model's source.")
     try:
         with path.open("rb") as stream:
             return _Header(path, stream).read()
@@ -141,12 +145,13 @@ def _read_header(path: Path) -> tuple[Metadata, list[GgufTensor]]:
 
 
 class _Header:
-    """The part of a file before its data, read from front to back; what goes beyond the file's end is refused."""
+    """The part of a file before its data, read from front to back; what no model has or goes too far is refused."""
 
     def __init__(self, path: Path, stream: BinaryIO) -> None:
         self._path = path
         self._stream = stream
         self._size = os.fstat(stream.fileno()).st_size
+        self._bytes_left, self._counts_left = min(self._size, _MAX_HEADER), _MAX_COUNT
 
     def read(self) -> tuple[Metadata, list[GgufTensor]]:
         if self._stream.read(len(_MAGIC)) != _MAGIC:
@@ -215,10 +220,11 @@ class _Header:
         return list(struct.unpack(f"<{count}{letter}", self._bytes(count * struct.calcsize(f"<{letter}"))))
 
     def _count(self) -> int:
-        """A number of things that take a byte at least."""
+        """A number of things that follow."""
         count: int = self._number("Q")
-        if count > self._size:
-            raise ValueError(count)
+        self._counts_left -= count
+        if self._counts_left < 0:
+            raise ValueError("no model has so many values in its header")
         return count
 
     def _string(self) -> str:
@@ -229,8 +235,9 @@ class _Header:
         return number
 
     def _bytes(self, count: int) -> bytes:
-        if count > self._size:
-            raise ValueError(count)
+        self._bytes_left -= count
+        if self._bytes_left < 0:
+            raise ValueError("the file ends here, or its header is larger than any model's")
         content = self._stream.read(count)
         if len(content) < count:
             raise ValueError("the file ends here")

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis.errors import HeadAtlasError, ModelError, ModelGated, ModelNotFound
+from analysis.errors import ModelError, ModelGated, ModelNotFound
 from analysis.models import builtin, gguf
-from analysis.models.gguf_file import GgufFile
 from analysis.models.sources import (
     HUB_ID,
     cached_models,
@@ -54,17 +53,9 @@ def _on_this_machine(name: str, revision: str, cache: Path, models: Path | None)
             return ModelLocation("converting the weights, once")
         file = listed_file(name, models) or fetched_file(name, cache)
         if file is not None:
-            return ModelLocation("reading the GGUF file, which is converted once", _converted(file, cache))
+            return ModelLocation("reading the GGUF file, which is converted once", gguf.converted_folder(file, cache))
     snapshot = _snapshot(name, revision)
     return ModelLocation(folder=snapshot) if snapshot is not None else None
-
-
-def _converted(path: Path, cache: Path) -> Path | None:
-    """The folder that a GGUF file was converted to before, so that its tokenizer can be asked."""
-    try:
-        return gguf.converted_folder(GgufFile.open(path), cache)
-    except (HeadAtlasError, OSError):  # opening it says why
-        return None
 
 
 def _snapshot(name: str, revision: str) -> Path | None:

@@ -28,6 +28,7 @@ _REASONS: dict[str, Missing] = {"running": Missing.RUNNING, "failed": Missing.FA
 _log = logging.getLogger(__name__)
 
 JobStage = tuple[str, str, str, int]  # how far a job is
+PartialStage = tuple[str, str, str, str, int]  # the same of one of its methods
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Catalogue:
         self._store, self._engine = store, engine
         self._read: dict[str, Scores] = {}  # by key; a key stands for its content
         self._seen: tuple[float, tuple[JobStage, ...], tuple[Scores, ...]] = (-1e9, (), ())  # when, jobs then, results
-        self._partial: dict[JobStage, list[Scores]] = {}  # of jobs as far as they are
+        self._partial: dict[PartialStage, list[Scores]] = {}  # of jobs as far as they are
         self._failures: dict[str, str] = {}  # by fingerprint: what the newest failed job says
         self._generation = 0
         self._lock = threading.RLock()  # the list of results is looked for by one at a time
@@ -297,24 +298,44 @@ class Catalogue:
         return (self._read[name],)
 
     def _unfinished(self) -> Iterator[Scores]:
-        """What running and failed jobs have so far; put together again only when they are further on."""
-        jobs = [job for job in (self._engine.jobs() if self._engine else ()) if job.state in _REASONS]
-        failures: dict[str, str] = {}
-        partial: dict[JobStage, list[Scores]] = {}
-        for job in jobs:
-            if job.state == "failed":
-                failures[job.fingerprint] = f"{job.message}. {job.hint}".strip()
-            stage = _stage(job)
-            before = self._partial.get(stage)
-            partial[stage] = self._partial_results(job) if before is None else before
-        self._failures, self._partial = failures, partial
-        for results in partial.values():
-            yield from results
+        """What running and failed jobs have so far, the oldest first.
 
-    def _partial_results(self, job: Job) -> list[Scores]:
-        """The parts that a job has; the others say that they are running or failed."""
-        results = self._engine.partial(job) if self._engine else []
-        return [_waiting(scores, _REASONS[job.state]) for scores in results]
+        Of failed jobs only the newest of each model and method counts: there may be very many.
+        """
+        if self._engine is None:
+            return
+        jobs = [job for job in self._engine.jobs() if job.state in _REASONS]
+        before, self._partial = self._partial, {}
+        failures: dict[str, str] = {}
+        found: list[Scores] = []
+        failed: set[tuple[str, str]] = set()  # model and method of what is among them
+        for job in reversed(jobs):
+            if job.state == "failed":
+                failures.setdefault(job.fingerprint, f"{job.message}. {job.hint}".strip())
+            for method in reversed(job.methods):
+                of_what = job.fingerprint, method
+                if of_what not in failed:
+                    results = self._partial_results(self._engine, job, method, before)
+                    found += results
+                    if results and job.state == "failed":
+                        failed.add(of_what)
+        self._failures = failures
+        yield from reversed(found)
+
+    def _partial_results(
+        self, engine: Engine, job: Job, method: str, before: dict[PartialStage, list[Scores]]
+    ) -> list[Scores]:
+        """The parts that a job has of a method; the others say that they are running or failed.
+
+        Put together again only when the job is further on than before.
+        """
+        stage = (method, *_stage(job))
+        if stage in before:
+            results = before[stage]
+        else:
+            results = [_waiting(scores, _REASONS[job.state]) for scores in engine.partial(job, method)]
+        self._partial[stage] = results
+        return results
 
     def _opened(self, key: str) -> Scores | None:
         """A result of the store; damaged ones and those of another version are passed over."""

@@ -168,3 +168,14 @@ def pairs_of(scores: Scores, item: ScoredItem) -> tuple[WordPair, ...]:
     record = scores.records.get(item.name)
     rows = record.get(PAIRS, ()) if isinstance(record, dict) else ()
     return tuple((str(source), str(target)) for source, target in rows)
+
+
+def without_pairs(scores: Scores) -> Scores:
+    """A result without the pairs of one's own relations, of which there may be very many."""
+    records = {}
+    for name, record in scores.records.items():
+        if isinstance(record, dict):
+            record = {key: value for key, value in record.items() if key != PAIRS}
+        if record != {}:
+            records[name] = record
+    return replace(scores, records=records)

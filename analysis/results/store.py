@@ -8,7 +8,7 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -54,14 +54,14 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
             raise ValueError("the store reads its own files only")
         return super().fetch(mode, filename, value, read)
 
-    def remove(self, file_path: str) -> None:
+    def remove(self, file_path: Any) -> None:
         """Delete a file of the store, and no other one."""
         if self._is_inside(file_path):
             super().remove(file_path)
 
-    def _is_inside(self, filename: str) -> bool:
+    def _is_inside(self, filename: Any) -> bool:
         """Whether it is the name of a value's file, and no link on the way leads elsewhere."""
-        if not _VALUE_FILE.fullmatch(filename):
+        if not isinstance(filename, str) or not _VALUE_FILE.fullmatch(filename):
             return False
         folder = os.path.realpath(self._directory)
         return os.path.realpath(Path(folder, filename)) == str(Path(folder, filename))
@@ -84,10 +84,17 @@ class Store:
                 content = cache.get(key)
             except (ValueError, TypeError):  # somebody else's pickle, or a file elsewhere
                 content = b""
+            except sqlite3.OperationalError as error:
+                if "decode" not in str(error):  # else a text that is not UTF-8
+                    raise
+                content = b""
         if content is None:
             return None
+        if not isinstance(content, bytes):  # the database can hold texts and numbers too
+            content = b""
         if hashlib.sha256(content[_DIGEST:]).digest()[:_DIGEST] != content[:_DIGEST]:
-            self.delete(key)
+            with suppress(StoreError):  # a disk that cannot be written keeps it
+                self.delete(key)
             return None
         return bytes(content[_DIGEST:])
 

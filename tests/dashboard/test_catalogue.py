@@ -20,6 +20,7 @@ from analysis.results.scores import Missing
 from analysis.results.shipped import shipped_scores
 from dashboard.page import callbacks
 from dashboard.page.hover import packed
+from dashboard.pairs import own_pairs
 from dashboard.view import open_view
 from tests.computing import asked, computed, function_plan, function_scores, salience
 from tests.dashboard.made import rows_of
@@ -110,6 +111,25 @@ def test_what_a_job_has_not_computed_says_why(stopped, store, state, reason):
     legend = json.dumps(packed(open_view(catalogue, query), dark=False)["legend"])
     assert ("failed: the disk is full. Make room" in legend) == (state == "failed")
     assert reason.words in legend
+
+
+def test_of_failed_jobs_the_newest_counts_and_without_its_pairs(stopped, store):
+    """However many failed on a model, the list of results has one of each method; the pairs stay in the request."""
+    journal, engine = Journal(store), Engine(store)
+    card, request = journal.card(stopped), journal.request(stopped.id)
+    journal.remove(stopped)
+    for number in range(3):
+        job = stopped.at(id=f"{number:016}", state="failed", message=f"reason {number}", created=f"2026-01-0{number + 1}")
+        journal.add(job, request)
+        journal.save_card(job, card)
+    catalogue = Catalogue(store, engine)
+    (scores,) = [scores for scores in catalogue._all() if (scores.missing == Missing.FAILED).any()]
+    assert scores.records == {}
+    assert own_pairs(catalogue, engine, scores.item(RELATION.name)) == RELATION.pairs
+    assert catalogue.failure(card).startswith("reason 2")
+    engine.delete(job.id)
+    assert catalogue.generation == 2
+    assert catalogue.failure(card).startswith("reason 1")
 
 
 def test_the_newest_checkpoint_of_a_name_is_what_the_name_stands_for(store):

@@ -200,6 +200,24 @@ def test_jobs_of_another_version_are_passed_over(store):
     assert Job.from_plain(json.loads(json.dumps(job.to_plain()))) == job
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"created": None}, {"finished": 7}, {"state": "strange"}, {"left": float("nan")}, {"remarks": "text"},
+        {"message": "\ud800"}, {"asked": {"function": 1}}, {"workers": {"one": "many"}}, {"id": "of another job"},
+    ],
+)  # fmt: skip
+def test_a_record_that_is_no_job_is_passed_over(store, change):
+    """A value of the wrong kind, damaged or planted, takes the list from nobody."""
+    engine = Engine(store)
+    job = engine.submit(REQUEST)
+    store.put("job/abc", json.dumps(job.to_plain() | {"id": "abc"} | change).encode())
+    assert engine.jobs() == [job]
+    assert engine.job("abc") is None
+    store.put("job/abc", json.dumps(job.to_plain() | {"id": "abc"}).encode())
+    assert len(engine.jobs()) == 2
+
+
 def test_a_job_whose_salient_tokens_are_gone_is_done_again(engine, store):
     """Done means that its results are there; and the card of another version is no result."""
     request = asked("small", "salience")
@@ -225,22 +243,28 @@ def test_a_job_cancelled_at_the_moment_it_begins_never_runs(store, models, monke
 
 
 def test_a_store_that_fails_for_a_moment_does_not_end_the_engine(engine, store, monkeypatch):
-    """The engine looks for jobs while the list of entries cannot be read; later it runs what is asked for."""
-    failed = threading.Event()
+    """The engine looks for jobs while the list of entries cannot be read; later it runs what is asked for.
+
+    That holds for errors of the disk as for those that nobody has thought of.
+    """
+    failed, errors = threading.Event(), iter([TypeError("unexpected")])
 
     def sql(cache):
         def execute(statement, *arguments):
             if statement.startswith("SELECT key, store_time FROM Cache WHERE key >="):
+                error = next(errors, sqlite3.OperationalError("disk I/O error"))
                 failed.set()
-                raise sqlite3.OperationalError("disk I/O error")
+                raise error
             return cache._con.execute(statement, *arguments)
 
         return execute
 
     with monkeypatch.context() as broken:
         broken.setattr(type(store._cache), "_sql", property(sql))
-        engine._wake.set()
-        assert failed.wait(10)
+        for _ in range(2):
+            failed.clear()
+            engine._wake.set()
+            assert failed.wait(10)
         with pytest.raises(StoreError):
             list(store.names())
     assert wait(engine, engine.submit(REQUEST)).state == "done"

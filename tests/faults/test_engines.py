@@ -2,11 +2,13 @@
 
 import asyncio
 import ctypes
+import errno
 import os
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -271,6 +273,32 @@ def test_a_lease_is_one_persons_until_it_is_left(tmp_path):
         assert next_one is not None
         assert mine.take("job") is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lease_can_be_left_on_a_disk_that_became_read_only(tmp_path, monkeypatch):
+    """Its file stays, which hinders nobody: the next one takes it."""
+
+    def refused(path, missing_ok=False):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    leases = Leases(tmp_path)
+    with monkeypatch.context() as read_only, leases.take("job"):
+        read_only.setattr(Path, "unlink", refused)
+    assert len(list(tmp_path.iterdir())) == 1
+    with leases.take("job"):
+        assert Leases(tmp_path).take("job") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lease_of_a_deleted_store_leaves_the_next_ones_file(tmp_path):
+    """Whoever had a job when the folder went takes nothing from the one who has it now."""
+    mine, other = Leases(tmp_path / "leases"), Leases(tmp_path / "leases")
+    with mine.take("job"):
+        shutil.rmtree(tmp_path / "leases")
+        theirs = other.take("job")
+    with theirs:
+        assert mine.take("job") is None
+    assert list((tmp_path / "leases").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors", "vocab.json"])

@@ -6,12 +6,13 @@ import xarray as xr
 
 from analysis.data import relations, tasks
 from analysis.data.files import OwnFile
+from analysis.data.tasks import DEFAULT_TASKS
 from analysis.methods.ablation import report
 from analysis.methods.ablation.findings import ablation_answers, ablation_findings
 from analysis.methods.ablation.items import PROMPT, TASK, old_prompt
 from analysis.methods.ablation.plan import AblationPlan
 from analysis.methods.ablation.result import LEAST_CHANGE, NAME, POSITION_WORDS, VERSION, record_of, sure_changes
-from analysis.methods.ablation.settings import AblationSettings
+from analysis.methods.ablation.settings import DEFAULT_RELATIONS, AblationSettings
 from analysis.methods.method import Command, Method, RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
@@ -34,7 +35,8 @@ class AblationMethod(Method):
     commands = (
         Command(
             "ablation",
-            "what a task, a relation or a prompt loses when one head is switched off",
+            "what a task, a relation or a prompt loses when one head is switched off "
+            f"({', '.join((*DEFAULT_TASKS, *DEFAULT_RELATIONS))} when none is named)",
             ("tasks", "relations", "prompt", "target", "positions", "prompts", "wording", "curve"),
         ),
     )

@@ -2,6 +2,7 @@
 // Jobs: what the server tells of them, pushed over a WebSocket or asked for, and what people ask of them.
 import { notify } from "./notes.mjs";
 import { PARTS, setStore } from "./page.mjs";
+import { queryString } from "./query.mjs";
 import { state } from "./state.mjs";
 
 /**
@@ -104,7 +105,7 @@ export function cancelJob(id) {
  * @param {string} id
  */
 export function forgetJob(id) {
-  return ask("DELETE", `${JOBS}/${id}?forget=true`);
+  return ask("DELETE", `${JOBS}/${id}${queryString({ forget: "true" })}`);
 }
 
 /**

@@ -17,6 +17,7 @@ from dashboard.jobs import JobState
 from dashboard.maps import map_of_method
 from dashboard.page import ids
 from dashboard.page.form import form
+from dashboard.query import is_view
 from dashboard.state import ViewState
 
 _PART = re.compile(r"\(\d+ of \d+\)")  # of a job's stage: one method of several
@@ -96,7 +97,7 @@ def _time(seconds: float) -> str:
 def _tools(job: JobState, read_only: bool) -> list[Any]:
     tools: list[Any] = []
     has_map = job.state in {"done", "failed"} or (job.state == "running" and job.done > 0)
-    if job.link.startswith("/?") and has_map:
+    if is_view(job.link) and has_map:
         words = "Watch the map" if job.state == "running" else "Open the map"
         tools.append(html.A(words, href=job.link))
     if not read_only and job.active:

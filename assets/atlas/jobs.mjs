@@ -11,6 +11,7 @@ import { state } from "./state.mjs";
  * @property {string} model
  * @property {string} state
  * @property {string} stage
+ * @property {string} phase
  * @property {number} done
  * @property {string} fingerprint
  */
@@ -68,7 +69,7 @@ export function listAgain() {
  */
 export function progressOf(jobs, fingerprint) {
   const mine = jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
-  return mine.map((job) => `${job.id} ${job.state} ${job.stage.split(":")[0]} ${job.done}`).join();
+  return mine.map((job) => `${job.id} ${job.state} ${job.phase} ${job.done}`).join();
 }
 
 /**

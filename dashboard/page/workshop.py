@@ -1,6 +1,5 @@
 """Models and jobs: what is there, what is being computed, and a form to ask for more."""
 
-import re
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -20,7 +19,6 @@ from dashboard.page.form import form
 from dashboard.query import is_view
 from dashboard.state import ViewState
 
-_PART = re.compile(r"\(\d+ of \d+\)")  # of a job's stage: one method of several
 _STATES = {
     "queued": "Waiting",
     "running": "Running",
@@ -84,7 +82,7 @@ def _progress(job: JobState) -> str:
         return job.finished.replace("T", " ").removesuffix("Z")
     if job.left is None:
         return job.stage
-    of_what = " of this part" if _PART.search(job.stage) else ""
+    of_what = " of this part" if job.part else ""
     return f"{job.stage}, about {_time(job.left)} left{of_what}"
 
 

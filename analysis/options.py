@@ -4,17 +4,19 @@ import argparse
 import types
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
 from analysis.data.files import OwnFile
-from analysis.methods.method import Command, Method
-from analysis.results.provenance import JsonObject
-from analysis.settings import hints_of
+from analysis.results.provenance import JsonObject, PlainValues
+from analysis.settings import Settings, hints_of
+
+if TYPE_CHECKING:
+    from analysis.methods.method import Command, Method
 
 
-def add_options(parser: argparse.ArgumentParser, method: Method, command: Command) -> None:
+def add_options(parser: argparse.ArgumentParser, method: "Method", command: "Command") -> None:
     """The options of a method's command."""
     if command.position:
         field = method.settings.model_fields[command.position]
@@ -28,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser, method: Method, command: Comman
         parser.add_argument(f"--{option}", action="store_true", help=argparse.SUPPRESS)
 
 
-def chosen_settings(options: argparse.Namespace, method: Method, command: Command) -> JsonObject:
+def chosen_settings(options: argparse.Namespace, method: "Method", command: "Command") -> JsonObject:
     """The settings that the options ask for, with files read; what was not chosen is left out."""
     values: JsonObject = {}
     for name in command.fields:
@@ -46,6 +48,35 @@ def chosen_settings(options: argparse.Namespace, method: Method, command: Comman
             values[name], own = names_and_files(values[name])
             files += own
     return {**values, "files": files} if files else values
+
+
+def written_options(kind: type[Settings], fields: Sequence[str], values: PlainValues) -> list[str]:
+    """Settings as somebody would type them: the inverse of `chosen_settings`, files by their names."""
+    words = []
+    for name in fields:
+        if name in values and values[name] is not None:
+            words += _written(name, kind.model_fields[name], values[name])
+    return words
+
+
+def _written(name: str, field: FieldInfo, value: Any) -> list[str]:
+    option = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        if value == field.default:
+            return []
+        return [_flag(name, field)]
+    if hints_of(field)["ranges"]:
+        return [option, ",".join(str(number) for number in value)]
+    if isinstance(value, list | tuple):
+        return [option, *(str(one) for one in value)] if value else []
+    text = str(value)
+    return [f"{option}={text}"] if text.startswith("-") else [option, text]
+
+
+def _flag(name: str, field: FieldInfo) -> str:
+    """The option that changes a setting which is on or off."""
+    option = name.replace("_", "-")
+    return f"--no-{option}" if field.default else f"--{option}"
 
 
 def names_and_files(values: Sequence[str]) -> tuple[list[str], list[OwnFile]]:
@@ -66,10 +97,9 @@ def _add(parser: argparse.ArgumentParser, name: str, field: FieldInfo) -> None:
     shown = hints_of(field)
     if kind is bool:
         negated = bool(field.default)
-        flag = f"--no-{option}" if negated else f"--{option}"
         action: Any = "store_false" if negated else "store_true"
         words = f"do not {_help(field)}" if negated else _help(field)
-        parser.add_argument(flag, dest=name, action=action, default=None, help=words)
+        parser.add_argument(_flag(name, field), dest=name, action=action, default=None, help=words)
         return
     settings: JsonObject = {"dest": name, "help": _help(field), "default": None}
     settings["metavar"] = shown["metavar"] or "N"

@@ -6,6 +6,8 @@ from typing import Any, TypedDict
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
+from analysis.errors import SettingError
+
 _HINTS = "x-head-atlas"  # beside the JSON schema's own words
 
 
@@ -56,3 +58,14 @@ def hints_of(field: FieldInfo) -> Hints:
     own: Any = extra.get(_HINTS, {})
     default: Hints = hints()[_HINTS]
     return {**default, **own}
+
+
+def check_groups(groups: Sequence[type[Settings]]) -> None:
+    """Refuse groups that say different things of one name: in a request, all of them are one."""
+    seen: dict[str, tuple[type[Settings], FieldInfo]] = {}
+    for group in groups:
+        for name, field in group.model_fields.items():
+            other, first = seen.setdefault(name, (group, field))
+            if repr(first) != repr(field):
+                message = f"{group.__name__} and {other.__name__} both define {name!r}, and not alike"
+                raise SettingError(message, "Take the field from a group that both share, or give it another name.")

@@ -29,6 +29,10 @@ class JobState(BaseModel):
     link: str = Field(description="the address of its map")
     asked: list[str] = Field(description="what was asked for beside the defaults, in words")
     remarks: list[str] = Field(default=[], description="what whoever asked should know")
+    phase: str = Field("", description="the stage in short: which method is being computed")
+    part: int = Field(0, description="which of several methods that is, counted from 1")
+    parts: int = Field(0, description="how many methods there are, if there are several")
+    doing: str = Field("", description="what of it is being done")
 
     @property
     def active(self) -> bool:
@@ -44,7 +48,7 @@ def job_state(job: Job) -> JobState:
         model=job.model,
         revision=job.revision,
         state=job.state,
-        stage=job.stage,
+        stage=job.stage_words,
         done=job.done,
         total=job.total,
         left=job.left,
@@ -56,6 +60,10 @@ def job_state(job: Job) -> JobState:
         link=_link(job),
         asked=asked,
         remarks=list(job.remarks),
+        phase=job.stage,
+        part=job.part,
+        parts=job.parts,
+        doing=job.doing,
     )
 
 

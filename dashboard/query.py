@@ -30,6 +30,11 @@ def query_of(texts: Mapping[str, str]) -> str:
     return "?" + "&".join(f"{key}={quote(text, safe=_UNQUOTED)}" for key, text in texts.items())
 
 
+def is_view(address: str) -> bool:
+    """Whether an address of this server leads to a view with a query."""
+    return address.startswith("/?")
+
+
 def written(state: Any) -> dict[str, str]:
     """Those settings of a state, or of a part of it, that differ from their default, by their keys."""
     texts = {}

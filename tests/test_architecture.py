@@ -412,26 +412,64 @@ def test_classes_and_aliases_are_found_as_types():
 
 # ---- One writer of addresses -----------------------------------------------------------------------------------------
 
-QUERY = re.compile(r"\?[a-z_]+=|&[a-z_]+=$")
+QUERY = re.compile(r"\?[a-z_]+=|&[a-z_]+=$|^/[^\s?]*\?$|[\w/\0]\?\0")  # \0: where a template goes on
+SCRIPT_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
+SCRIPT_JOINED = re.compile(r"join\(\"&\"\)|encodeURIComponent|new URLSearchParams\(\{")
+
+
+def written_texts(tree):
+    """The strings of a Python module but its docstrings; \0 stands for what is put into a template."""
+    docstrings, inside = set(), set()
+    for node in ast.walk(tree):
+        for statement in node.body if isinstance(getattr(node, "body", None), list) else []:
+            if isinstance(statement, ast.Expr):
+                docstrings.add(statement.value)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            inside |= set(node.values)
+            yield "".join(part.value if isinstance(part, ast.Constant) else "\0" for part in node.values)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings | inside:
+            yield node.value
+
+
+def script_texts(source):
+    """The strings and templates of a script; \0 stands for what is put into one."""
+    for text in SCRIPT_TEXT.findall(COMMENT.sub("", source)):
+        yield re.sub(r"\$\{[^}]*\}", "\0", text[1:-1])
+
+
+def writes_query(texts):
+    """Those texts that are a query string, or the beginning of one."""
+    return [text for text in texts if QUERY.search(text)]
 
 
 def test_one_module_writes_query_strings():
     """Neither side puts one together by hand: Python has dashboard/query.py, the browser query.mjs."""
     for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")]:
-        if path == ROOT / "dashboard" / "query.py":
-            continue
-        assert not {"urllib.parse.urlencode", "urllib.parse.parse_qsl"} & set(names_in(path)), path
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.JoinedStr):
-                said = [part.value for part in node.values if isinstance(part, ast.Constant)]
-                assert not any(QUERY.search(text) for text in said), path
-    for path in (ROOT / "assets" / "atlas").rglob("*.mjs"):
-        if path.name == "query.mjs":
-            continue
-        source = path.read_text()
-        assert "encodeURIComponent" not in source, path.name
-        assert "new URLSearchParams({" not in source, path.name
-        assert not re.search(r"`[^`]*\?[a-z_]+=\$\{", source), path.name
+        if path != ROOT / "dashboard" / "query.py":
+            assert not {"urllib.parse.urlencode", "urllib.parse.parse_qsl"} & set(names_in(path)), path
+            assert writes_query(written_texts(ast.parse(path.read_text()))) == [], path
+    for path in (ROOT / "assets").rglob("*js"):
+        if path.name not in {"query.mjs", "start.js"}:  # which runs before any module, and asks Dash, not a page
+            assert not SCRIPT_JOINED.search(path.read_text()), path
+            assert writes_query(script_texts(path.read_text())) == [], path
+
+
+@pytest.mark.parametrize(
+    "source", ['f"/?view={x}"', '"/?view=models"', '"<a href=\\"/?view=models\\">"', '"/head?"', 'f"{x}?{y}"', '"&a="']
+)
+def test_a_query_string_by_hand_is_found(source):
+    """In a template, in a constant, in a piece of a page, where the rest is joined to it; not a question."""
+    assert writes_query(written_texts(ast.parse(f"address = {source}")))
+    assert not writes_query(written_texts(ast.parse('words = "Which model? Type its name."')))
+
+
+@pytest.mark.parametrize("source", ["`${a}/${b}?forget=true`", "`${path}?${parts}`", '"/?view=models"', '"/head?" + x'])
+def test_a_query_string_by_hand_is_found_in_a_script(source):
+    """With or without something put in; neither a condition nor a pattern is one."""
+    assert writes_query(script_texts(f"const address = {source};"))
+    assert not writes_query(script_texts("const a = b ? `${c} ${d ? 1 : 2}` : `^(?:${e})$`; // at /?a=1"))
 
 
 def test_one_script_writes_heads_names():

@@ -11,8 +11,9 @@ from analysis import methods
 from analysis.cli import main
 from analysis.errors import SettingError
 from analysis.jobs.engine import Engine
-from analysis.jobs.request import make_request
+from analysis.jobs.request import Request, make_request
 from analysis.results.catalogue import Catalogue
+from analysis.settings import Settings, check_groups
 from tests.engine.conftest import engine, models, scheduler  # noqa: F401  # fixtures
 from tests.engine.test_engine import wait
 from tests.toy_method import NAME, ParityMethod
@@ -41,6 +42,37 @@ def test_a_method_is_registered_once(parity):
         methods.register(ParityMethod())
     with pytest.raises(SettingError, match="no method"):
         methods.method("nonsense")
+
+
+class WordedShift(Settings):
+    """The toy's setting with a meaning of its own."""
+
+    shift: str = ""
+
+
+class OwnModel(Settings):
+    """What every request says already."""
+
+    model: int = 0
+
+
+@pytest.mark.parametrize(("settings", "name"), [(WordedShift, "shift"), (OwnModel, "model")])
+def test_two_meanings_of_one_setting_are_refused(parity, settings, name):
+    """A request has every setting once, so a second definition would be ignored in silence."""
+    other = ParityMethod()
+    other.name, other.settings = "other", settings
+    with pytest.raises(SettingError, match=f"{settings.__name__}.*{name!r}"):
+        methods.register(other)
+    assert other not in methods.METHODS
+
+
+def test_a_setting_that_two_methods_share_is_welcome(parity):
+    """The same group, or one that was derived from it; those of the project itself are shared in this way, too."""
+    check_groups([Request, *(method.settings for method in methods.METHODS)])
+    other = ParityMethod()
+    other.name, other.settings = "other", type("MoreParity", (ParityMethod.settings,), {})
+    methods.register(other)
+    methods.METHODS.remove(other)
 
 
 def test_no_file_of_the_product_names_it():

@@ -216,7 +216,7 @@ class Engine:
         running = [job for job in self.jobs() if job.state == "running"]
         message = f"no worker answered within {patience:g} seconds"
         if running:
-            message = f"the worker is busy with {running[0].model}: {running[0].stage}"
+            message = f"the worker is busy with {running[0].model}: {running[0].stage_words}"
         return WorkerBusy(message, "Ask again in a moment, or when the jobs are done.")
 
     def _submit(self, job: Job, request: Request) -> Job:
@@ -387,9 +387,7 @@ class Engine:
 
     def _method(self, job: Job, method: Method, plan: Plan, source: ModelSource) -> Job:
         """Work off one method's plan; with one worker step after step, with several side by side."""
-        names = list(job.asked)
-        place = f" ({names.index(method.name) + 1} of {len(names)})" if len(names) > 1 else ""
-        progress = WrittenProgress(self._journal, job, plan, self._store, f"{method.title}{place}")
+        progress = WrittenProgress(self._journal, job, plan, self._store, method)
         with DaskRunner(self, job, source, plan.card.fingerprint, progress) as runner:
             work_off(plan, self._store, runner, progress.piece_kept)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, TypeAdapter
@@ -26,7 +27,10 @@ class Job:
     revision: str = ""
     asked: Mapping[str, RequestSummary] = field(default_factory=dict)  # by method, in the order of their work
     state: JobStatus = "queued"
-    stage: str = "waiting"
+    stage: str = "waiting"  # what it is at; while it is computing, the title of the method
+    part: int = 0  # which of several methods that is, counted from 1; 0 of one alone
+    parts: int = 0  # how many methods there are then
+    doing: str = ""  # what of the stage is being done, such as "layer 4 of 30"
     done: int = 0
     total: int = 0
     left: float | None = None  # seconds, estimated
@@ -37,6 +41,11 @@ class Job:
     workers: Mapping[str, int] = field(default_factory=dict)  # steps that each worker has computed
     created: str = field(default_factory=now)
     finished: str = ""
+
+    def __post_init__(self) -> None:
+        """Nobody changes what others share."""
+        object.__setattr__(self, "asked", MappingProxyType(dict(self.asked)))
+        object.__setattr__(self, "workers", MappingProxyType(dict(self.workers)))
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -53,9 +62,17 @@ class Job:
         """The names of the methods."""
         return list(self.asked)
 
+    @property
+    def stage_words(self) -> str:
+        """Stage, part and what is being done, for people."""
+        place = f" ({self.part} of {self.parts})" if self.part else ""
+        doing = f": {self.doing}" if self.doing else ""
+        return f"{self.stage}{place}{doing}"
+
     def at(self, **changes: Any) -> Self:
-        """The same job, further on."""
-        return replace(self, **changes)
+        """The same job, further on; a stage begins with nothing else said of it."""
+        begun = {"part": 0, "parts": 0, "doing": ""} if "stage" in changes else {}
+        return replace(self, **{**begun, **changes})
 
     def counted(self, worker: str, steps: int) -> Self:
         """The same job after a worker did some more steps."""
@@ -63,7 +80,9 @@ class Job:
 
     def to_plain(self) -> JsonObject:
         """Plain values for the store."""
-        return asdict(self)
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        asked = {name: asdict(of_method) for name, of_method in self.asked.items()}
+        return {**plain, "asked": asked, "workers": dict(self.workers)}
 
     @staticmethod
     def from_plain(values: PlainValues) -> "Job":

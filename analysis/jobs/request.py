@@ -16,7 +16,7 @@ from analysis.errors import RelationError, SettingError
 from analysis.jobs.problems import problem_words
 from analysis.methods.method import Method, RequestSummary
 from analysis.models import builtin
-from analysis.settings import Settings
+from analysis.settings import Settings, check_groups
 
 MAX_FILES = 5  # in a request over the network
 ListedName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\w./-]+$")]
@@ -121,6 +121,7 @@ def _combined(base: type[Request], settings: tuple[type[Settings], ...]) -> type
         inherited = any(issubclass(other, group) for other in settings if other is not group)
         if not inherited:  # else it comes with the other
             own.append(group)
+    check_groups([base, *own])
     return cast(type[Request], create_model(base.__name__, __base__=(base, *own), __doc__=base.__doc__))
 
 

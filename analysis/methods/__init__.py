@@ -11,6 +11,7 @@ from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import Method
 from analysis.methods.running.method import RunningMethod
 from analysis.methods.salience.method import SalienceMethod
+from analysis.settings import check_groups
 
 METHODS: list[Method] = [
     FunctionMethod(),
@@ -43,8 +44,11 @@ def default_names() -> list[str]:
 
 def register(added: Method) -> None:
     """Add a method that does not come with the project."""
+    from analysis.jobs.request import Request  # here, because it goes over the list
+
     if added.name in names():
         raise SettingError(f"there is a method {added.name!r} already", "Give it another name.")
+    check_groups([Request, *(one.settings for one in METHODS), added.settings])
     METHODS.append(added)
 
 

@@ -18,6 +18,7 @@ import xarray as xr
 from analysis.data.files import OwnFile
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel
+from analysis.options import written_options
 from analysis.progress import Progress, ShownProgress
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
@@ -142,6 +143,23 @@ class Method(ABC):
         """What computes it for a model with its defaults."""
         names = [command.name for command in self.commands]
         return f"python -m analysis {names[0] if names else self.name} {model}"
+
+    def commands_for(self, provenance: Provenance) -> list[list[str]]:
+        """What computes a result again, as arguments of the command line; several where one command cannot."""
+        if not self.commands:
+            return []
+        command, settings = self.commands[0], self.settings_of(provenance)
+        card = provenance.model
+        return [[command.name, *model_words(card), *written_options(self.settings, command.fields, settings)]]
+
+    def settings_of(self, provenance: Provenance) -> JsonObject:
+        """The settings under which a result is computed again; one's own files stand in them by their names."""
+        fields = self.settings.model_fields
+        return {name: value for name, value in provenance.settings.items() if name in fields}
+
+    def files_of(self, provenance: Provenance) -> list[str]:
+        """The names of the files of one's own that this takes."""
+        return []
 
     def tools(self) -> Sequence[Tool]:
         """Further commands; methods of one family may offer the same."""
@@ -288,6 +306,12 @@ class Method(ABC):
     def exported(self, scores: Scores, ending: str) -> bytes:
         """A file of the result, by its ending."""
         return csv_bytes(scores.to_frame()) if ending == ".csv" else scores.to_parquet()
+
+
+def model_words(card: ModelCard) -> list[str]:
+    """A model on the command line, with the commit that it was fetched at."""
+    is_commit = len(card.revision) == 40
+    return [card.id, "--revision", card.revision] if is_commit else [card.id]
 
 
 def digest(content: Any) -> str:

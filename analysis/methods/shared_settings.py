@@ -4,11 +4,37 @@ from typing import Annotated
 
 from pydantic import Field
 
+from analysis.data import tasks
+from analysis.data.files import WithFiles
+from analysis.data.tasks import DEFAULT_TASKS
 from analysis.errors import HeadError
 from analysis.models.card import ModelCard
 from analysis.settings import Settings, hints
 
 MOST_LAYERS = 10_000
+MOST_TASKS, MOST_RELATIONS = 50, 1000
+
+
+class TaskNames(WithFiles):
+    """Which tasks: for methods that run a model on them."""
+
+    tasks: Annotated[list[str], Field(max_length=MOST_TASKS)] | None = Field(
+        None,
+        title="Tasks",
+        description=f"built-in tasks by name; {' and '.join(DEFAULT_TASKS)} when nothing else is chosen",
+        json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, choices=tuple(tasks.TITLES.items())),
+    )
+
+
+class RelationNames(WithFiles):
+    """Which relations: for methods that score heads for them or run a model on their pairs."""
+
+    relations: Annotated[list[str], Field(max_length=MOST_RELATIONS)] | None = Field(
+        None,
+        title="Relations",
+        description="built-in relations or categories by name",
+        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
+    )
 
 
 class LayerSettings(Settings):

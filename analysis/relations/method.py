@@ -24,7 +24,7 @@ from analysis.relations.scores import TAU
 from analysis.relations.settings import default_ks, relation_of
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
-from analysis.results.own_sets import is_mixed, set_id
+from analysis.results.own_sets import SETTING, is_mixed, set_id
 from analysis.results.provenance import JsonObject, PlainValues, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.tables import csv_bytes
@@ -41,6 +41,7 @@ class RelationMethod(Method):
     about: ClassVar[str]  # the same as the end of "What each head does, …"
     at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
     sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # before a sample's name; what samples are
+    samples_field: ClassVar[str] = ""  # the setting that lists the samples, if there are several
     judges: ClassVar[bool] = True
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
 
@@ -49,6 +50,29 @@ class RelationMethod(Method):
         from analysis.relations.tools import TOOLS  # here, because they go over the list of methods
 
         return TOOLS
+
+    def settings_of(self, provenance: Provenance) -> JsonObject:
+        """k, what else the scores depend on, and layers and relations, unless these are all that there are."""
+        recorded = provenance.settings
+        settings: JsonObject = {"k": recorded["k_standard"], "k_copying": recorded["k_copying"]}
+        settings |= {name: recorded[name] for name in self.depends_on if name in recorded}
+        if tuple(recorded.get("layers", ())) != provenance.model.layers:
+            settings["layers"] = recorded.get("layers")
+        applicable = [item.name for item in provenance.items if item.applicable]
+        useless = {item.name for item in provenance.items if not item.applicable}
+        if set(applicable) != set(relations.builtin()) - useless:
+            own = self._own_relations(provenance)
+            settings["relations"] = [_file_name(name) if name in own else name for name in applicable]
+            settings["set_name"] = recorded.get(SETTING) if own else None
+        return settings
+
+    def files_of(self, provenance: Provenance) -> list[str]:
+        """A table of pairs for each relation of one's own."""
+        return [_file_name(name) for name in self._own_relations(provenance)]
+
+    def _own_relations(self, provenance: Provenance) -> list[str]:
+        builtin = relations.builtin()
+        return [item.name for item in provenance.items if item.applicable and item.name not in builtin]
 
     def asked(self, settings: Any, card: ModelCard | None = None) -> RequestSummary:
         """The relations; one's own are named, and their set is what a link asks for."""
@@ -191,6 +215,11 @@ class RelationMethod(Method):
         if ending != ".csv":
             return super().exported(scores, ending)
         return csv_bytes(relation_frame(scores))
+
+
+def _file_name(relation: str) -> str:
+    """What *Models and jobs* calls the pairs of a relation of one's own when they are downloaded."""
+    return f"{relation}.csv"
 
 
 def _too_few(relation: Relation, several: bool, folder: Path | None) -> str:

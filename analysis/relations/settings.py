@@ -5,16 +5,15 @@ from typing import Annotated, TypedDict
 from pydantic import Field
 
 from analysis.data import relations
-from analysis.data.files import OwnFile, WithFiles
+from analysis.data.files import OwnFile
 from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
-from analysis.methods.shared_settings import LayerSettings
+from analysis.methods.shared_settings import LayerSettings, RelationNames
 from analysis.models.card import ModelCard
 from analysis.results.own_sets import LONGEST_NAME
 from analysis.settings import hints
 
 LARGE_VOCABULARY = 100_000  # from here on k is larger
-MOST_RELATIONS = 1000
 _SMALL, _LARGE = (1, 10), (3, 25)  # k of copying and of all other relations, by the size of the vocabulary
 
 K = Annotated[int, Field(ge=1)]
@@ -31,15 +30,9 @@ class PlanFields(TypedDict):
     set_name: str
 
 
-class RelationSettings(WithFiles, LayerSettings):
-    """Relations and k."""
+class RelationSettings(RelationNames, LayerSettings):
+    """Relations, all of them when left out, and k."""
 
-    relations: Annotated[list[str], Field(max_length=MOST_RELATIONS)] | None = Field(
-        None,
-        title="Relations",
-        description="built-in relations or categories by name; all of them when left out",
-        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
-    )
     set_name: str = Field(
         "",
         max_length=LONGEST_NAME,

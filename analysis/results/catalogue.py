@@ -358,7 +358,7 @@ def _is_of(scores: Scores, card: ModelCard) -> bool:
 
 
 def _stage(job: Job) -> JobStage:
-    return job.id, job.state, job.stage.partition(":")[0], job.done
+    return job.id, job.state, job.stage, job.done
 
 
 def _same(before: Sequence[Scores], now: Sequence[Scores]) -> bool:

@@ -4,7 +4,7 @@
 import { copyText } from "./clipboard.mjs";
 import { notify } from "./notes.mjs";
 import { byId, PARTS, setStore } from "./page.mjs";
-import { quoted } from "./query.mjs";
+import { replaced } from "./query.mjs";
 import { state } from "./state.mjs";
 import { onZoom, readZoom, setZoom, zoomed, zoomText } from "./zoom.mjs";
 
@@ -75,13 +75,10 @@ export function withPins(address, pins) {
  * @param {readonly (keyof Own)[]} [keys] those that are replaced
  */
 export function withOwn(address, values, keys = OWN) {
-  const [path, query = ""] = address.split(/\?(.*)/s);
-  const parts = query.split("&").filter((part) => part && !keys.some((key) => part.startsWith(`${key}=`)));
-  for (const key of keys) {
-    const value = values[key];
-    if (value) parts.push(`${key}=${quoted(value)}`);
-  }
-  return parts.length ? `${path}?${parts.join("&")}` : path;
+  /** @type {Record<string, string>} */
+  const texts = {};
+  for (const key of keys) texts[key] = values[key] || "";
+  return replaced(address, texts);
 }
 
 /**

@@ -2,6 +2,7 @@
 // Jobs: what the server tells of them, pushed over a WebSocket or asked for, and what people ask of them.
 import { notify } from "./notes.mjs";
 import { PARTS, setStore } from "./page.mjs";
+import { queryString } from "./query.mjs";
 import { state } from "./state.mjs";
 
 /**
@@ -10,6 +11,7 @@ import { state } from "./state.mjs";
  * @property {string} model
  * @property {string} state
  * @property {string} stage
+ * @property {string} phase
  * @property {number} done
  * @property {string} fingerprint
  */
@@ -67,7 +69,7 @@ export function listAgain() {
  */
 export function progressOf(jobs, fingerprint) {
   const mine = jobs.filter((job) => fingerprint && job.fingerprint.startsWith(fingerprint));
-  return mine.map((job) => `${job.id} ${job.state} ${job.stage.split(":")[0]} ${job.done}`).join();
+  return mine.map((job) => `${job.id} ${job.state} ${job.phase} ${job.done}`).join();
 }
 
 /**
@@ -104,7 +106,7 @@ export function cancelJob(id) {
  * @param {string} id
  */
 export function forgetJob(id) {
-  return ask("DELETE", `${JOBS}/${id}?forget=true`);
+  return ask("DELETE", `${JOBS}/${id}${queryString({ forget: "true" })}`);
 }
 
 /**

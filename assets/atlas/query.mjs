@@ -39,10 +39,36 @@ export function quoted(text) {
  * @param {Record<string, string | readonly string[]>} texts by key; several of one key stand one after the other
  */
 export function queryString(texts) {
+  return joined(partsOf(texts));
+}
+
+/**
+ * An address with these texts instead of its own; empty ones are left out, the rest stays as it is written.
+ * @param {string} address
+ * @param {Record<string, string>} texts by key
+ */
+export function replaced(address, texts) {
+  const [path, query = ""] = address.split(/\?(.*)/s);
+  const keys = Object.keys(texts);
+  const kept = query.split("&").filter((part) => part && !keys.includes(part.split("=")[0]));
+  return path + joined([...kept, ...partsOf(texts)]);
+}
+
+/**
+ * @param {Record<string, string | readonly string[]>} texts
+ */
+function partsOf(texts) {
   const parts = [];
   for (const [key, text] of Object.entries(texts)) {
     for (const each of typeof text === "string" ? [text] : text) if (each) parts.push(`${key}=${quoted(each)}`);
   }
+  return parts;
+}
+
+/**
+ * @param {string[]} parts
+ */
+function joined(parts) {
   return parts.length ? `?${parts.join("&")}` : "";
 }
 

@@ -32,7 +32,7 @@ from dashboard.maps.panel import Panel
 from dashboard.maps.paper import Paper
 from dashboard.maps.plain import PlainPanels
 from dashboard.maps.profile import Profile
-from dashboard.maps.script import Constant, script
+from dashboard.maps.script import Constant, repeating_script
 from dashboard.maps.section import Content, Section
 from dashboard.maps.sentences import Said, components
 from dashboard.maps.swatch import Swatch
@@ -387,20 +387,30 @@ class Map(Generic[MapState]):
         """All scores of a result in long format."""
         return with_source(result.to_frame(), result)
 
+    def sources(self, shown: MapView[MapState]) -> Sequence[Scores]:
+        """The results that it is made of, which a script computes again."""
+        return (shown.result,)
+
+    def summary_command(self, shown: MapView[MapState]) -> list[str]:
+        """What says it on a terminal when these are there; nothing where each of them says enough of itself."""
+        return []
+
     def reproduce(self, shown: MapView[MapState], title: str, address: str) -> str:
-        """A Python script that computes what is shown again."""
-        command = [self.command("").split()[-1], shown.card.id]
-        purpose = f"Compute a {self.title.lower()} again. Run it where Head Atlas is installed: python reproduce.py"
-        constants = [Constant("TITLE", title), Constant("ADDRESS", address), Constant("COMMAND", command)]
-        return script(purpose, constants, _RUN)
-
-
-_RUN = """
-import subprocess
-import sys
-
-subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)
-"""
+        """A Python script that computes what is shown again, and says whether the weights are the same."""
+        commands, files = [], []
+        for scores in self.sources(shown):
+            facts = scores.provenance
+            method = methods.method(facts.method)
+            commands += method.commands_for(facts)
+            files += method.files_of(facts)
+        return repeating_script(
+            f"Compute a {self.title.lower()} again. Run it where Head Atlas is installed: python reproduce.py",
+            [Constant("TITLE", title), Constant("ADDRESS", address)],
+            fingerprint=shown.card.fingerprint,
+            commands=commands,
+            files=files,
+            summary=self.summary_command(shown),
+        )
 
 
 def with_model(frame: pd.DataFrame, result: Scores) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from dashboard.maps import MAPS
 from dashboard.maps.control import Choice, Control, segments
 from dashboard.maps.map import Map
 from dashboard.page import ids
+from dashboard.query import named
 from dashboard.setting import settings_of
 from dashboard.state import ViewState
 
@@ -106,5 +107,5 @@ def model_choices(cards: list[ModelCard]) -> list[Choice]:
     choices = []
     for card in cards:
         label = card.id if names.count(card.id) == 1 else f"{card.id} {card.fingerprint[:8]}"
-        choices.append({"value": f"{card.id}@{card.fingerprint[:8]}", "label": label})
+        choices.append({"value": named(card), "label": label})
     return choices

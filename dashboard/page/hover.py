@@ -20,6 +20,7 @@ from dashboard.maps.profile import Profile
 from dashboard.maps.tooltip import Best
 from dashboard.numbers import address_of, compared_addresses
 from dashboard.palette import Colours
+from dashboard.query import named
 from dashboard.state import TABLE
 from dashboard.view import View
 
@@ -41,7 +42,7 @@ def packed(view: View, dark: bool) -> PackedView:
     for panel, look, profile in zip(view.panels, drawn.looks, drawn.profiles, strict=True):
         panels.append({**_panel(panel, labels), "look": _look(look), "profile": _profile(profile)})
     return {
-        "model": f"{view.card.id}@{view.card.fingerprint[:8]}",
+        "model": named(view.card),
         "view": view.state.view,
         "title": view.title_parts,
         "state": view.state.values(),

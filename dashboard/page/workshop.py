@@ -1,6 +1,5 @@
 """Models and jobs: what is there, what is being computed, and a form to ask for more."""
 
-import re
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -17,9 +16,9 @@ from dashboard.jobs import JobState
 from dashboard.maps import map_of_method
 from dashboard.page import ids
 from dashboard.page.form import form
+from dashboard.query import is_view
 from dashboard.state import ViewState
 
-_PART = re.compile(r"\(\d+ of \d+\)")  # of a job's stage: one method of several
 _STATES = {
     "queued": "Waiting",
     "running": "Running",
@@ -83,7 +82,7 @@ def _progress(job: JobState) -> str:
         return job.finished.replace("T", " ").removesuffix("Z")
     if job.left is None:
         return job.stage
-    of_what = " of this part" if _PART.search(job.stage) else ""
+    of_what = " of this part" if job.part else ""
     return f"{job.stage}, about {_time(job.left)} left{of_what}"
 
 
@@ -96,7 +95,7 @@ def _time(seconds: float) -> str:
 def _tools(job: JobState, read_only: bool) -> list[Any]:
     tools: list[Any] = []
     has_map = job.state in {"done", "failed"} or (job.state == "running" and job.done > 0)
-    if job.link.startswith("/?") and has_map:
+    if is_view(job.link) and has_map:
         words = "Watch the map" if job.state == "running" else "Open the map"
         tools.append(html.A(words, href=job.link))
     if not read_only and job.active:

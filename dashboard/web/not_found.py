@@ -5,6 +5,8 @@ from html import escape
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from dashboard.state import MODELS, ViewState
+
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -24,7 +26,7 @@ _PAGE = """<!DOCTYPE html>
 <p>{words}</p>
 <p>A head's page is at an address such as <a href="/head/L23H4">/head/L23H4</a>; what the maps show stands in their
 address after the question mark.</p>
-<p><a href="/">Go to the maps</a> · <a href="/?view=models">Models and jobs</a> · <a href="/search">Search</a> ·
+<p><a href="/">Go to the maps</a> · <a href="{models}">Models and jobs</a> · <a href="/search">Search</a> ·
 <a href="/api/docs">API</a></p>
 </main>
 </body>
@@ -34,7 +36,8 @@ address after the question mark.</p>
 
 def not_found_page(title: str, words: str) -> HTMLResponse:
     """What is not there, and why."""
-    return HTMLResponse(_PAGE.format(title=escape(title), words=escape(words)), 404)
+    models = escape("/" + ViewState(view=MODELS).to_query())
+    return HTMLResponse(_PAGE.format(title=escape(title), words=escape(words), models=models), 404)
 
 
 def add_not_found(server: FastAPI) -> None:

@@ -245,7 +245,7 @@ def test_reproduce_asks_only_for_what_the_view_shows(both, store):
     assert "few.csv" not in reproduce(open_view(both, f"?model={ODD}"))
     assert "odd.csv" in reproduce(open_view(both, f"?model={ODD}"))
     script = reproduce(open_view(both, "?relation=country_capital"))
-    assert "'--relations', 'country_capital']" in script
+    assert "'--relations', 'country_capital', '--k'" in script
     assert "noun_pronoun" not in script
     assert "--relations" not in reproduce(open_view(both, ""))
 

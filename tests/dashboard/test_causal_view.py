@@ -9,16 +9,18 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
+from analysis.methods.causal.commands import fit_command
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, Untouched
 from analysis.methods.causal.settings import GateSettings
 from analysis.models import builtin as default_model
 from analysis.results import catalogue as catalogue_module
 from analysis.results.merging import only
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Missing
 from analysis.results.shipped import shipped
 from dashboard.maps import MAPS
-from dashboard.maps.causal import evidence, exports
+from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import reduced
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.causal.tasks import tasks
@@ -286,7 +288,7 @@ def test_reproduce_names_the_command(catalogue, tmp_path):
     numbers = ["--updates", "120", "260", *rates, "--seeds", "5", "--batch", "16", "--push", "0.1", "--clip", "1.0"]
     assert repr([["gates", ODD, "--tasks", name, *numbers] for name in ("math", "syntax")]) in script
     settings = {**asdict(GateSettings.published()), "seeds": 1}
-    command = exports.command(odd_scores().provenance.model, "pairs", CONTRAST, settings)
+    command = fit_command(odd_scores().provenance.model, ScoredItem("pairs", "Pairs", CONTRAST.name), settings)
     assert command[:6] == ["contrast", ODD, "pairs.jsonl", "--updates", "500", "500"]
     (tmp_path / "reproduce.py").write_text(script)
     subprocess.run([sys.executable, "-m", "py_compile", "reproduce.py"], cwd=tmp_path, check=True)

@@ -159,10 +159,10 @@ def test_the_page_has_the_link_and_the_cards(client):
 @pytest.mark.parametrize(
     ("query", "absent"),
     [
-        ("", ("OWN_RELATIONS", "SAMPLES", "LEAST_BEYOND", "TOP", "measured")),
-        ("?top=5", ("OWN_RELATIONS", "LEAST_BEYOND")),
-        ("?view=causal", ("OWN_TASKS", "gradient", "Path")),
-        ("?view=causal&gates=preview", ("OWN_TASKS", "SETTINGS", "THRESHOLD", "facilitation")),
+        ("", ("OWN_FILES", "SAMPLES", "LEAST_BEYOND", "TOP", "measured")),
+        ("?top=5", ("OWN_FILES", "LEAST_BEYOND")),
+        ("?view=causal", ("OWN_FILES", "gradient", "Path")),
+        ("?view=causal&gates=preview", ("OWN_FILES", "SETTINGS", "THRESHOLD", "facilitation")),
     ],
 )
 def test_a_script_has_no_more_than_its_view_needs(catalogue, query, absent):

@@ -58,7 +58,7 @@ def scores_of(method):
     values = np.broadcast_to((np.arange(card.heads) % 2 == 0) * 0.9, (1, 1, 1, len(card.layers), card.heads))
     coords = dict(zip(DIMS, labels, strict=True))
     score = xr.DataArray(values.copy(), coords, DIMS)
-    facts = replace(odd_scores().provenance, method=method, version="1", items=(item,), settings={})
+    facts = replace(odd_scores().provenance, method=method, version="1", items=(item,), settings={"shift": 2})
     return Scores(score, score * np.nan, xr.zeros_like(score).astype("int8"), facts)
 
 
@@ -142,7 +142,12 @@ def test_a_new_map_can_be_taken_away(client):
     assert table.num_rows == 16
     assert "Even heads: score 1" in client.get(f"/export/figure.json{query}").text
     assert "Even heads" in client.get(f"/export/page.html{query}").text
-    ast.parse(client.get(f"/export/reproduce.py{query}").text)
+    script = client.get(f"/export/reproduce.py{query}").text
+    constants = {node.targets[0].id: node.value for node in ast.parse(script).body if isinstance(node, ast.Assign)}
+    facts = scores_of("parity").provenance
+    assert ast.literal_eval(constants["COMMANDS"]) == [["parity", ODD, "--shift", "2"]]
+    assert ast.literal_eval(constants["FINGERPRINT"]) == facts.model.fingerprint
+    assert "OTHER WEIGHTS" in script
     rows = client.get(f"/api/scores?model={ODD}&method=parity&kind=even&least=0.5").json()
     assert len(rows) == 8
 

@@ -118,9 +118,13 @@ def test_the_link_of_a_result_opens_it_with_its_set(store, catalogue):
 
 def test_a_job_says_what_is_counted_and_what_is_left():
     """The stage in its own words, an estimate of this part where there are several; no jobs, no words about them."""
-    job = Job.of(asked("a/b")).at(state="running", stage="Causal map (2 of 2): Math: fitting seed 1 of 3", left=200.0)
+    job = Job.of(asked("a/b")).at(state="running", stage="Causal map", part=2, parts=2, left=200.0)
+    job = job.at(doing="Math: fitting seed 1 of 3")
     told = text(job_list([job_state(job)], False))
     assert "Causal map (2 of 2): Math: fitting seed 1 of 3, about 3 min left of this part" in told
+    alone = job.at(stage="Causal map", doing="seeds (1 of 3)")
+    assert "Causal map: seeds (1 of 3), about 3 min left" in text(job_list([job_state(alone)], False))
+    assert "of this part" not in text(job_list([job_state(alone)], False))
     assert "No analyses yet." in text(job_list([], False))
 
 

@@ -7,7 +7,7 @@ import { problemsOf, progressOf, refusalText } from "../../assets/atlas/jobs.mjs
  * @param {Partial<import("../../assets/atlas/jobs.mjs").Job>} [facts]
  */
 function job(facts = {}) {
-  const common = { id: "1", model: "m", state: "running", stage: "layers", done: 3, fingerprint: "01234567ab" };
+  const common = { id: "1", model: "m", state: "running", stage: "Map: layers", phase: "Map", done: 3, fingerprint: "01234567ab" };
   return { ...common, ...facts };
 }
 
@@ -16,6 +16,8 @@ test("the map on the screen is drawn again when a job of its model went on, and 
   assert.notEqual(progressOf([job({ done: 4 })], "01234567"), before);
   assert.notEqual(progressOf([job({ state: "done" })], "01234567"), before);
   assert.equal(progressOf([job(), job({ id: "2", fingerprint: "ffff", done: 9 })], "01234567"), before);
+  assert.equal(progressOf([job({ stage: "Map: layer 4" }), job({ id: "2", fingerprint: "ffff" })], "01234567"), before);
+  assert.notEqual(progressOf([job({ phase: "Tokens" })], "01234567"), before);
   assert.equal(progressOf([job()], ""), "");
 });
 

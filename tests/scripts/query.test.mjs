@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { queryOf, queryString, quoted, textOf, valueFor, written } from "../../assets/atlas/query.mjs";
+import { queryOf, queryString, quoted, replaced, textOf, valueFor, written } from "../../assets/atlas/query.mjs";
 
 const SETTINGS = [
   { key: "how", default: "any", local: true },
@@ -41,4 +41,9 @@ test("a form's address names what differs from what the form was told, and nothi
   assert.equal(query, "?model=org/m@12&text=a%20%26%20b%0Ac");
   assert.equal(queryString({ head: ["L1H2", "L3H4"], fit: "" }), "?head=L1H2&head=L3H4");
   assert.equal(queryString({}), "");
+});
+
+test("an address keeps what is not replaced, as it is written; a key that only begins alike is another", () => {
+  assert.equal(replaced("/x?pin=L1H1&pinned=1&a=%20b", { pin: "", zoom: "L1-2" }), "/x?pinned=1&a=%20b&zoom=L1-2");
+  assert.equal(replaced("?pin=L1H1", { pin: "" }), "");
 });

@@ -10,9 +10,9 @@ from analysis.data.relations import Relation
 from analysis.data.tasks import Task, TaskPrompt
 from analysis.errors import TaskError
 from analysis.models.vocabulary import Vocabulary
-from analysis.results.provenance import ScoredItem
+from analysis.results.provenance import JsonObject, ScoredItem
 
-PROMPT = "prompt"
+PROMPT, TASK = "prompt", "task"  # categories; a relation has its own
 MOST_TOKENS = 1_024  # of a prompt
 _UNUSABLE = "Prompt and target must not share a token: begin the target with a space."
 
@@ -45,9 +45,7 @@ class TaskItem:
     def described(self, kept: int) -> ScoredItem:
         """As provenance has it."""
         task = self.task
-        return ScoredItem(
-            task.name, task.title, "task", task.sentence, task.hash, pairs=len(task.validation), kept=kept
-        )
+        return ScoredItem(task.name, task.title, TASK, task.sentence, task.hash, pairs=len(task.validation), kept=kept)
 
     def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """The first so many; kinds of questions take turns in them."""
@@ -106,9 +104,9 @@ class PromptItem:
 
     def described(self, kept: int) -> ScoredItem:
         """As provenance has it; the text itself is part of it."""
-        return ScoredItem(
-            PROMPT, "Your prompt", PROMPT, f"{self.prompt} → {self.target}", self.hash, pairs=1, kept=kept
-        )
+        own = {"prompt": self.prompt, "target": self.target}
+        sentence = f"{self.prompt} → {self.target}"
+        return ScoredItem(PROMPT, "Your prompt", PROMPT, sentence, self.hash, pairs=1, kept=kept, settings=own)
 
     def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """The one."""
@@ -116,6 +114,12 @@ class PromptItem:
         if not usable:
             raise TaskError("this prompt cannot be used with this model", _UNUSABLE)
         return EncodedPrompts(tuple(usable), 1)
+
+
+def old_prompt(item: ScoredItem) -> JsonObject:
+    """Prompt and target as results of older versions have them: in the item's sentence alone."""
+    prompt, _, target = item.sentence.rpartition(" → ")
+    return {"prompt": prompt, "target": target}
 
 
 AblationItem = TaskItem | RelationItem | PromptItem

@@ -4,17 +4,20 @@ from typing import Any
 
 import xarray as xr
 
+from analysis.data import relations, tasks
 from analysis.data.files import OwnFile
+from analysis.data.tasks import DEFAULT_TASKS
 from analysis.methods.ablation import report
 from analysis.methods.ablation.findings import ablation_answers, ablation_findings
+from analysis.methods.ablation.items import PROMPT, TASK, old_prompt
 from analysis.methods.ablation.plan import AblationPlan
 from analysis.methods.ablation.result import LEAST_CHANGE, NAME, POSITION_WORDS, VERSION, record_of, sure_changes
-from analysis.methods.ablation.settings import AblationSettings
+from analysis.methods.ablation.settings import DEFAULT_RELATIONS, AblationSettings
 from analysis.methods.method import Command, Method, RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
-from analysis.results.provenance import JsonObject, Provenance
+from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import Scores
 
 
@@ -32,7 +35,8 @@ class AblationMethod(Method):
     commands = (
         Command(
             "ablation",
-            "what a task, a relation or a prompt loses when one head is switched off",
+            "what a task, a relation or a prompt loses when one head is switched off "
+            f"({', '.join((*DEFAULT_TASKS, *DEFAULT_RELATIONS))} when none is named)",
             ("tasks", "relations", "prompt", "target", "positions", "prompts", "wording", "curve"),
         ),
     )
@@ -47,6 +51,22 @@ class AblationMethod(Method):
             wording=settings.wording,
             curve=settings.curve,
         )
+
+    def settings_of(self, provenance: Provenance) -> JsonObject:
+        """The items by name, each where the command line takes it, and how heads are switched off."""
+        settings = super().settings_of(provenance)
+        named: dict[str, list[str]] = {"tasks": [], "relations": []}
+        for item in provenance.items:
+            if item.category == PROMPT:
+                settings |= item.settings or old_prompt(item)
+            else:
+                field = "tasks" if item.category == TASK else "relations"
+                named[field].append(_file_name(item) if _is_own(item) else item.name)
+        return settings | named
+
+    def files_of(self, provenance: Provenance) -> list[str]:
+        """Tasks and relations of one's own."""
+        return [_file_name(item) for item in provenance.items if _is_own(item)]
 
     def asked(self, settings: AblationSettings, card: ModelCard | None = None) -> RequestSummary:
         """The items; in words when they are not the default ones."""
@@ -106,3 +126,12 @@ class AblationMethod(Method):
     def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The heads without which a task or relation changes most."""
         return ablation_answers(scores, question)
+
+
+def _is_own(item: ScoredItem) -> bool:
+    """Whether somebody brought it as a file."""
+    return item.category != PROMPT and item.name not in tasks.builtin() and item.name not in relations.builtin()
+
+
+def _file_name(item: ScoredItem) -> str:
+    return f"{item.name}.jsonl" if item.category == TASK else f"{item.name}.csv"

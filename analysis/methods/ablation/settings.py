@@ -5,34 +5,21 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from analysis.data import relations, tasks
-from analysis.data.files import WithFiles
 from analysis.data.tasks import DEFAULT_TASKS
 from analysis.errors import TaskError
 from analysis.methods.ablation.items import AblationItem, PromptItem, RelationItem, TaskItem
+from analysis.methods.shared_settings import RelationNames, TaskNames
 from analysis.settings import hints
 
 DEFAULT_RELATIONS = ("country_capital",)
 LAST, ALL = "last", "all"
 EXAMPLES, TEMPLATES = "examples", "templates"
 PROMPTS, MAX_PROMPTS = 24, 2_000
-MAX_ITEMS = 50
 
 
-class AblationSettings(WithFiles):
+class AblationSettings(TaskNames, RelationNames):
     """Tasks, relations or a prompt, where heads are off, and what stands in their place."""
 
-    tasks: Annotated[list[str], Field(max_length=MAX_ITEMS)] | None = Field(
-        None,
-        title="Tasks",
-        description=f"built-in tasks by name ({', '.join(DEFAULT_TASKS)} when nothing is named)",
-        json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, form=False),
-    )
-    relations: Annotated[list[str], Field(max_length=1000)] | None = Field(
-        None,
-        title="Relations",
-        description=f"relations or categories by name ({', '.join(DEFAULT_RELATIONS)} when nothing is named)",
-        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
-    )
     prompt: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
         None, title="Prompt", description="your own text instead", json_schema_extra=hints(metavar="TEXT")
     )

@@ -9,6 +9,7 @@ import xarray as xr
 from analysis.data.files import OwnFile
 from analysis.data.tasks import SENTENCES
 from analysis.methods.causal import report
+from analysis.methods.causal.commands import file_name, fit_command, is_own
 from analysis.methods.causal.contrast import ContrastPlan, without_pushes
 from analysis.methods.causal.findings import causal_answers, causal_findings
 from analysis.methods.causal.legacy import legacy_settings
@@ -62,6 +63,17 @@ class CausalMethod(Method):
         if contrast is not None:
             return ContrastPlan(card, contrast, seeds, settings.gates())
         return TaskPlan(card, settings.chosen_tasks(), seeds, settings.gates(), settings.together)
+
+    def commands_for(self, provenance: Provenance) -> list[list[str]]:
+        """One for each task or pairs: in a map of several results each was fitted in its own way."""
+        commands = []
+        for item in provenance.items:
+            commands.append(fit_command(provenance.model, item, item.settings or provenance.settings))
+        return commands
+
+    def files_of(self, provenance: Provenance) -> list[str]:
+        """Prompts of one's own."""
+        return [file_name(item) for item in provenance.items if is_own(item)]
 
     def tools(self) -> Sequence[Tool]:
         """The list of tasks."""

@@ -6,16 +6,16 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from analysis.data import tasks
-from analysis.data.files import OwnFile, WithFiles
+from analysis.data.files import OwnFile
 from analysis.data.tasks import DEFAULT_TASKS, Contrast, Task
 from analysis.errors import TaskError
+from analysis.methods.shared_settings import TaskNames
 from analysis.results.provenance import JsonObject
 from analysis.settings import hints
 
 SEEDS, MAX_SEEDS = 5, 100
 CONTRAST_SEEDS, CONTRAST_UPDATES = 1, 500
 MAX_UPDATES, MAX_BATCH, MAX_RATE, MAX_PUSH, MAX_CLIP = 10_000, 1024, 10, 10, 1000
-MAX_TASKS = 50
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,9 @@ def spaced(numbers: tuple[float, ...]) -> str:
     return " ".join(f"{number:g}" for number in numbers)
 
 
-class CausalSettings(WithFiles):
+class CausalSettings(TaskNames):
     """Tasks or pairs to contrast, and how gates are fitted to them."""
 
-    tasks: Annotated[list[str], Field(max_length=MAX_TASKS)] | None = Field(
-        None,
-        title="Tasks",
-        description=f"built-in tasks by name; {' and '.join(DEFAULT_TASKS)}, or only your own, when left out",
-        json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, choices=tuple(tasks.TITLES.items())),
-    )
     contrast: OwnFile | None = Field(
         None,
         title="Pairs to contrast (JSONL)",

@@ -22,6 +22,7 @@ class ContextMethod(RelationMethod):
     sampled = ("in", "templates")
     judges = False
     depends_on = ("templates",)
+    samples_field = "templates"
     commands = (
         Command(
             "context",

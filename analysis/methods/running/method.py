@@ -20,6 +20,7 @@ class RunningMethod(RelationMethod):
     settings = RunningSettings
     by_default = True
     depends_on = ("carriers", "sources")
+    samples_field = "carriers"
     commands = (
         Command(
             "running",

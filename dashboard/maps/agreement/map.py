@@ -186,6 +186,15 @@ class AgreementMap(Map[AgreementState]):
             cells[f"agreement.{panel.key}"] = _class_words(panel).ravel().tolist()
         return cells
 
+    def sources(self, shown: AgreementView) -> Sequence[Scores]:
+        """Both sides."""
+        results, two = dict(shown.by_method), sides(shown)
+        return [results[method.name] for method in (two.what, two.whether)]
+
+    def summary_command(self, shown: AgreementView) -> list[str]:
+        """The counts of every pair of maps that the model then has."""
+        return [NAME, shown.card.id]
+
     def swatches(self, shown: AgreementView, palette: Colours) -> list[Swatch]:
         """The four classes."""
         return [Swatch(colour(code, palette), WORDS[code]) for code in ORDER]

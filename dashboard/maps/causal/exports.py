@@ -1,14 +1,9 @@
 """What a person takes away of the causal map: tables, and a script that fits it again."""
 
-import json
-from dataclasses import asdict
-
 import pandas as pd
 
 from analysis.data.tasks import builtin
-from analysis.methods.causal.result import Variant
-from analysis.methods.causal.settings import SEEDS, GateSettings
-from analysis.models.card import ModelCard
+from analysis.methods.causal.commands import DEFAULTS, fit_command
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores, ranks
 from dashboard.maps.causal import evidence
@@ -16,10 +11,9 @@ from dashboard.maps.causal.gates import PREVIEW, shown_tasks, task_names
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView, head_columns, head_names, with_model
 from dashboard.maps.panel import Panel, PanelMeasure
-from dashboard.maps.script import Constant, script
+from dashboard.maps.script import CHECK_FILES, COMPARE, Constant, script
 
 _COLUMNS = ["item", "kind", "sample", "layer", "head", "score", "rank", "member"]
-_DEFAULTS: JsonObject = {**json.loads(json.dumps(asdict(GateSettings()))), "seeds": SEEDS}
 
 
 def frame(shown: MapView[CausalState]) -> pd.DataFrame:
@@ -88,8 +82,8 @@ def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
     commands, fitted = [], []
     for task in shown_tasks(causal, state):
         settings = {"seeds": 0} if state.gates == PREVIEW else evidence.fit_settings(causal, task)
-        commands.append(command(shown.card, task, evidence.variant(causal, task), settings))
-        fitted.append({name: settings[name] for name in _DEFAULTS if name in settings})
+        commands.append(fit_command(shown.card, causal.item(task), settings))
+        fitted.append({name: settings[name] for name in DEFAULTS if name in settings})
     own = [f"{task}.jsonl" for task in shown_tasks(causal, state) if task not in builtin()]
     constants = [
         Constant("TITLE", title),
@@ -98,7 +92,7 @@ def reproduce(shown: MapView[CausalState], title: str, address: str) -> str:
         Constant("COMMANDS", commands),
     ]
     if own:
-        constants.append(Constant("OWN_TASKS", own, "files of tasks and pairs that must be here"))
+        constants.append(Constant("OWN_FILES", own, "files of tasks and pairs that must be here"))
     if state.gates != PREVIEW:
         constants.append(Constant("SETTINGS", fitted, "of the fits that the view was made from"))
         constants.append(Constant("THRESHOLD", state.threshold, "the score from which on a head has a role"))
@@ -111,39 +105,16 @@ def _program(state: CausalState, has_own: bool) -> str:
     imports = ["import json", "import subprocess", "import sys", *(["from pathlib import Path"] if has_own else [])]
     of_command = [*_COMPUTE, *(_PREVIEWED if state.gates == PREVIEW else _FITTED)]
     each = "for number, command in enumerate(COMMANDS):"
-    lines = [*(_CHECK if has_own else ()), each, *(f"    {line}" for line in of_command)]
+    lines = [*(CHECK_FILES if has_own else ()), each, *(f"    {line}" for line in of_command)]
     return "\n".join(["", *imports, "", "import pandas as pd", "import pyarrow.parquet as pq", "", *lines, ""])
 
 
-def command(card: ModelCard, task: str, variant: Variant, fitted: JsonObject) -> list[str]:
-    """What computes one task again, as it was fitted."""
-    settings = _DEFAULTS | fitted
-    name = task if task in builtin() else f"{task}.jsonl"
-    if not settings["seeds"]:
-        return ["gates", card.id, "--tasks", name, "--preview"]
-    words = [variant.command[0], card.id, *variant.command[1:], name]
-    if not variant.is_task:  # one stage: the numbers of the other are not looked at
-        settings |= {"push_updates": settings["free_updates"], "push_rate": settings["free_rate"]}
-    words += ["--updates", str(settings["free_updates"]), str(settings["push_updates"])]
-    words += ["--rates", *(str(rate) for rate in (*settings["free_rate"], *settings["push_rate"]))]
-    for option in ("seeds", "batch", "push", "clip"):
-        words += [f"--{option}", str(settings[option])]
-    if len(card.revision) == 40:
-        words += ["--revision", card.revision]
-    return words
-
-
-_CHECK = (
-    "lacking = [name for name in OWN_TASKS if not Path(name).is_file()]",
-    "if lacking:",
-    '    sys.exit(f"Put these files here first: {lacking}")',
-)
 _COMPUTE = (
     'out = f"gates-{number}.parquet"',
     'subprocess.run([sys.executable, "-m", "analysis", *command, "--out", out], check=True)',
     'facts = json.loads(pq.read_schema(out).metadata[b"head-atlas"])',
     'made_from = facts["model"]["fingerprint"]',
-    'print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")',
+    COMPARE,
     'scores = pd.read_parquet(out).dropna(subset="score")',
 )
 _PREVIEWED = (

@@ -1,6 +1,7 @@
 """What a person takes away of the function map: tables, and a script that computes it again."""
 
 import hashlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from dashboard.maps.function.panels import ALL, labels_behind
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView, head_columns, with_model, with_source
 from dashboard.maps.panel import Panel
-from dashboard.maps.script import Constant, script
+from dashboard.maps.script import CHECK_FILES, COMPARE, Constant, script
 
 _OVER = {"mean": "mean", "every": "min", "some": "max"}  # by the state's word
 
@@ -109,9 +110,7 @@ def reproduce(shown: MapView[FunctionState], title: str, address: str) -> str:
         Constant("TAU", state.tau),
     ]
     if own:
-        constants.append(
-            Constant("OWN_RELATIONS", own, "files that must be here: Models and jobs has them to download")
-        )
+        constants.append(Constant("OWN_FILES", own, "files that must be here: Models and jobs has them to download"))
     if has_carriers(shown.whole):
         constants.append(Constant("SAMPLES", _samples(shown), "carriers"))
         constants.append(Constant("OVER_SAMPLES", _OVER.get(state.carriers, "max")))
@@ -136,7 +135,7 @@ def _program(shown: MapView[FunctionState], has_own: bool) -> str:
         of_panel += _TOP
     words = ", beyond copying" if state.labels == "beyond" else ""
     of_panel += [f'print(f"{{panel}}: {{len(above)}} heads above {{TAU}}{words}")', "print(above.head(10).to_string())"]
-    lines = [*(_CHECK if has_own else ()), *_COMPUTE]
+    lines = [*(CHECK_FILES if has_own else ()), *_COMPUTE]
     if state.labels == "beyond":
         lines += _MEASURED
     lines += ["", "", "for panel, items in PANELS.items():", *(f"    {line}" for line in of_panel)]
@@ -145,24 +144,15 @@ def _program(shown: MapView[FunctionState], has_own: bool) -> str:
 
 
 def _command(shown: MapView[FunctionState]) -> list[str]:
-    """What computes the scores that are shown again, as they were computed."""
-    card, facts = shown.card, shown.result.provenance
-    settings, name = facts.settings, basis_of(facts).commands[0].name
-    command = [name, card.id, "--k", str(settings["k_standard"]), "--k-copying", str(settings["k_copying"])]
-    if len(card.revision) == 40:
-        command += ["--revision", card.revision]
-    if settings.get("first_mlp") is False:
-        command.append("--no-first-mlp")
-    if "sources" in settings:
-        command += ["--sources", settings["sources"]]
-    if has_carriers(shown.whole):
-        command += ["--carriers", *_samples(shown)]
-    command += ["--out", "scores.parquet"]
-    names, useless = _shown_relations(shown), {item.name for item in facts.items if not item.applicable}
-    if set(names) != set(builtin()) - useless:
-        command.append("--relations")
-        command += [name if name in builtin() else f"{name}.csv" for name in names]
-    return command
+    """What computes the scores that are shown again; it asks for no other relations and samples."""
+    facts = shown.result.provenance
+    method, settings, items = basis_of(facts), dict(facts.settings), facts.items
+    if method.samples_field in settings:
+        settings[method.samples_field] = _samples(shown)
+    if shown.state.relation:
+        items = (shown.result.item(shown.state.relation),)
+    (command,) = method.commands_for(replace(facts, settings=settings, items=items))
+    return [*command, "--out", "scores.parquet"]
 
 
 def _shown_relations(shown: MapView[FunctionState]) -> list[str]:
@@ -176,15 +166,10 @@ def _samples(shown: MapView[FunctionState]) -> list[str]:
     return [shown.state.carriers] if shown.state.carriers in samples else samples
 
 
-_CHECK = (
-    "lacking = [name for name in OWN_RELATIONS if not Path(name).is_file()]",
-    "if lacking:",
-    '    sys.exit(f"Put these files here first: {lacking}")',
-)
 _COMPUTE = (
     'subprocess.run([sys.executable, "-m", "analysis", *COMMAND], check=True)',
     'made_from = json.loads(pq.read_schema("scores.parquet").metadata[b"head-atlas"])["model"]["fingerprint"]',
-    'print("same weights" if made_from == FINGERPRINT else f"OTHER WEIGHTS: {made_from} instead of {FINGERPRINT}")',
+    COMPARE,
     'scores = pd.read_parquet("scores.parquet")',
     'LABEL = ["item", "kind", "layer", "head"]',
 )

@@ -17,7 +17,7 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store, cache_folder
 from dashboard.access import Access
 from dashboard.web.application import create_app
-from dashboard.web.connections import Connection, allow_many_files
+from dashboard.web.connections import Connection, Socket, allow_many_files, trust
 from dashboard.web.live import MAX_FRAME
 
 
@@ -49,10 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
 def serve(server: FastAPI, host: str, port: int, trusted_proxies: list[str]) -> None:
     """Answer requests; what a proxy says of its clients is believed of those that are trusted alone."""
     allow_many_files()
+    trust(trusted_proxies)
     gc.collect()
     gc.freeze()  # what is there by now stays: looking through it again and again would keep the event loop waiting
     uvicorn.run(
-        server, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3, http=Connection,
+        server, host=host, port=port, log_level="warning", timeout_graceful_shutdown=3, http=Connection, ws=Socket,
         proxy_headers=bool(trusted_proxies), forwarded_allow_ips=trusted_proxies, ws_max_size=MAX_FRAME,
     )  # fmt: skip
 

@@ -1,9 +1,8 @@
 """A job as pages and scripts receive it: the same over the API, the WebSocket and on the page."""
 
 from dataclasses import replace
-from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from analysis.jobs.job import ACTIVE, Job, JobStatus
 from dashboard.maps import MAPS
@@ -78,14 +77,3 @@ def _link(job: Job) -> str:
             state = replace(state, view=each.name).with_part(each.state_of_job(asked))
             break
     return "/" + state.to_query()
-
-
-def read_jobs(sent: Any) -> list[JobState]:
-    """Jobs as a page sends them back; what is no job is passed over."""
-    jobs_read = []
-    for fields in sent if isinstance(sent, list) else ():
-        try:
-            jobs_read.append(JobState.model_validate(fields))
-        except ValidationError:
-            continue
-    return jobs_read

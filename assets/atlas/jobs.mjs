@@ -1,7 +1,7 @@
 // @ts-check
 // Jobs: what the server tells of them, pushed over a WebSocket or asked for, and what people ask of them.
 import { notify } from "./notes.mjs";
-import { PARTS, setStore } from "./page.mjs";
+import { PARTS, dash, setStore } from "./page.mjs";
 import { queryString } from "./query.mjs";
 import { state } from "./state.mjs";
 
@@ -23,8 +23,8 @@ import { state } from "./state.mjs";
 const JOBS = "/api/jobs";
 const AGAIN = 5000; // milliseconds before a closed socket is opened again; meanwhile the page asks
 
-/** @type {{socket: WebSocket | null, last: string, progress: string | null}} */
-const line = { socket: null, last: "", progress: null };
+/** @type {{socket: WebSocket | null, last: string, progress: string | null, told: number}} */
+const line = { socket: null, last: "", progress: null, told: 0 };
 
 /** Have the jobs pushed, for as long as the page is open. */
 export function listenToJobs() {
@@ -73,15 +73,16 @@ export function progressOf(jobs, fingerprint) {
 }
 
 /**
- * Have the map on the screen drawn again when its jobs went on.
+ * Have the map on the screen drawn again when its jobs went on; gives how often there was news of jobs.
  * @param {Job[] | null} jobs
  */
 export function jobsSent(jobs) {
-  if (!jobs) return;
+  if (!jobs) return dash().no_update;
   const fingerprint = state.heads ? state.heads.model.split("@").at(-1) : "";
   const before = line.progress;
   line.progress = progressOf(jobs, fingerprint || "");
   if (before !== null && line.progress !== before) setStore(PARTS.fresh, line.progress);
+  return ++line.told;
 }
 
 /**

@@ -9,9 +9,10 @@ from dash import ClientsideFunction, Dash, Input, Output, State, ctx, html, no_u
 from dash.exceptions import PreventUpdate
 from starlette.concurrency import run_in_threadpool
 
+from analysis.errors import StoreError
 from analysis.models.sources import listed_models
 from analysis.results.catalogue import Catalogue
-from dashboard.jobs import read_jobs
+from dashboard.jobs import JobState
 from dashboard.maps import MAPS
 from dashboard.page import hover, ids
 from dashboard.page.controls import all_controls, control_props, model_choices
@@ -36,6 +37,7 @@ _HIDDEN = (
     ids.ATLAS,
 )  # parts that some views do not show
 
+Jobs = Callable[[], list[JobState]]  # as the server knows them now
 CallbackValues = dict[str, Any]  # of a callback's inputs or outputs, by their names
 
 
@@ -112,18 +114,18 @@ def listing() -> CallbackValues:
             "models": Output(ids.MODEL_LIST, "children"),
             "finished": Output(ids.FINISHED, "data"),
         },
-        "inputs": {"sent": Input(ids.JOBS, "data"), "finished": State(ids.FINISHED, "data")},
+        "inputs": {"told": Input(ids.TOLD, "data"), "finished": State(ids.FINISHED, "data")},
     }
 
 
-def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool) -> None:
+def register(app: Dash, catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Jobs) -> None:
     """Connect the page's parts."""
     later = {"prevent_initial_call": True}  # the page comes with what they would give (`dashboard.page.start`)
     made: list[tuple[CallbackValues, Callable[..., Any]]] = [
         (painting(), lambda **values: paint(catalogue, set(ctx.triggered_prop_ids), **values)),
         (describing(), lambda **values: describe(catalogue, **values)),
         (inspecting(), lambda **values: inspect(catalogue, **values)),
-        (listing(), lambda **values: list_jobs(catalogue, models, read_only, **values)),
+        (listing(), lambda **values: list_jobs(catalogue, models, read_only, jobs, **values)),
     ]
     for parts, answer in made:
         app.callback(**parts, **later)(_in_a_thread(answer))
@@ -310,16 +312,19 @@ def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[An
 
 
 def list_jobs(
-    catalogue: Catalogue, models: Path | None, read_only: bool, sent: Any, finished: Any = None
+    catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Jobs, told: Any = True, finished: Any = None
 ) -> CallbackValues:
-    """The jobs as the page was told of them; the models are looked up again when another job has finished."""
-    if sent is None:
+    """The jobs once the page was told of some; the models are looked up again when another job has finished."""
+    if told is None:
         raise PreventUpdate
-    jobs = read_jobs(sent)
-    now = [f"{job.id} {job.finished}" for job in jobs if not job.active]
+    try:
+        listed = jobs()
+    except StoreError:  # the page keeps its lists, and asks again when it is told of other jobs
+        return dict.fromkeys(listing()["output"], no_update)
+    now = [f"{job.id} {job.finished}" for job in listed if not job.active]
     again = finished is None or now != finished
     return {
-        "jobs": job_list(jobs, read_only),
+        "jobs": job_list(listed, read_only),
         "models": model_list(catalogue, listed_models(models), read_only) if again else no_update,
         "finished": now if again else no_update,
     }
@@ -360,6 +365,6 @@ def _register_scripts(app: Dash) -> None:
     script("rows", Output(ids.TABLE, "rowData"), Output(ids.TABLE, "columnDefs"), Input(ids.TABLE_CONTENT, "data"))
     script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
-    script("jobs", Input(ids.JOBS, "data"))
+    script("jobs", Output(ids.TOLD, "data"), Input(ids.JOBS, "data"))
     script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)
     script("help", Output(ids.HELP, "opened"), Input(ids.HELP_OPEN, "n_clicks"), prevent_initial_call=True)

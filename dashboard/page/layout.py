@@ -39,6 +39,7 @@ _STORES = (
     ids.CARDS,
     ids.TABLE_CONTENT,
     ids.JOBS,
+    ids.TOLD,
     ids.FRESH,
     ids.SENT,
     ids.FINISHED,

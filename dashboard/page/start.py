@@ -23,10 +23,10 @@ def started(
     read_only: bool,
     address: str,
     screen: SettingValues,
-    jobs: list[Any],
+    jobs: callbacks.Jobs,
     theme: str = "",
 ) -> Component:
-    """The page of an address on a screen; `jobs` as a page is told of them, the theme as the browser remembers it."""
+    """The page of an address on a screen; the theme as the browser remembers it."""
     whole = page(read_only)
     parts = _parts(whole)
     calls = _calls(catalogue, models, read_only, address, screen, jobs)
@@ -45,7 +45,12 @@ def started(
 
 
 def _calls(
-    catalogue: Catalogue, models: Path | None, read_only: bool, address: str, screen: SettingValues, jobs: list[Any]
+    catalogue: Catalogue,
+    models: Path | None,
+    read_only: bool,
+    address: str,
+    screen: SettingValues,
+    jobs: callbacks.Jobs,
 ) -> Iterator[tuple[SettingValues, Any]]:
     """What the callbacks declare and what they give, as if the address had just been opened."""
     drawing = callbacks.painting()

@@ -56,8 +56,9 @@ from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.pairs import PairsQuestion, answered, is_known
 from dashboard.quantities import listed_quantities
+from dashboard.web.bodies import BodyRefused, refusal
 from dashboard.web.exports import scores_frame
-from dashboard.web.guard import TooLarge, TooSlow, refusal
+from dashboard.web.guard import NO_ANALYST
 from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
 
@@ -416,7 +417,7 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
 
 def _must_be_analyst(request: Request) -> None:
     if request.scope.get("state", {}).get("role") != "analyst":
-        raise HTTPException(403, "this server is read-only for you: analyses need the analyst role")
+        raise HTTPException(403, NO_ANALYST)
 
 
 def _limit(limits: dict[str, deque[float]], request: Request) -> None:
@@ -468,7 +469,7 @@ def _unreadable(request: Request, error: Exception) -> Response:
 
     That is text that is not UTF-8, an integer of more than 4,300 digits, or ten thousand brackets.
     """
-    if isinstance(error.__cause__, TooLarge | TooSlow):
+    if isinstance(error.__cause__, BodyRefused):
         return refusal(error.__cause__)
     status = 422 if isinstance(error.__cause__, ValueError | RecursionError) else 400
     return JSONResponse({"detail": "There was an error parsing the body"}, status)

@@ -56,8 +56,8 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
 
     server.add_api_websocket_route("/live/jobs", live)
     server.mount(scripts.URL, scripts.Modules())  # before Dash's own assets
-    server.include_router(start.routes(catalogue, models, access.read_only, watch.jobs))  # before Dash's own layout
-    app = dash_app(catalogue, access, models, server)
+    server.include_router(start.routes(catalogue, models, access.read_only, watch.now))  # before Dash's own layout
+    app = dash_app(catalogue, access, models, server, watch.now)
     server.state.dash = app
     add_not_found(server)
     server.add_middleware(DashRequests, dash=app)
@@ -66,7 +66,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     return server
 
 
-def dash_app(catalogue: Catalogue, access: Access, models: Path | None, server: Any) -> Dash:
+def dash_app(catalogue: Catalogue, access: Access, models: Path | None, server: Any, jobs: callbacks.Jobs) -> Dash:
     """The page on a server."""
     app = Dash(
         "head-atlas",
@@ -82,5 +82,5 @@ def dash_app(catalogue: Catalogue, access: Access, models: Path | None, server: 
     )
     app.renderer = scripts.RENDERER
     app.layout = page(read_only=access.read_only)
-    callbacks.register(app, catalogue, models, access.read_only)
+    callbacks.register(app, catalogue, models, access.read_only, jobs)
     return app

@@ -9,10 +9,12 @@ from dash._utils import split_callback_id
 from dash.fingerprint import check_fingerprint
 from starlette.responses import JSONResponse
 
-from dashboard.web.guard import App, Message, Receive, Scope, Send
+from dashboard.web.bodies import Message, Receive
+from dashboard.web.guard import App, Scope, Send
 
 _FILES = "/_dash-component-suites/"
 _CALLBACK = "/_dash-update-component"
+MAX_DEPTH = 100  # of values in values; Dash goes into them by recursion
 
 
 class NoCallback(ValueError):
@@ -50,6 +52,7 @@ class DashRequests:
 
 def _check(call: Any, callbacks: Mapping[str, Any]) -> None:
     """Raise unless it is a call of a callback with the inputs and outputs that this one has."""
+    _check_depth(call)
     json.dumps(call, ensure_ascii=False).encode()  # half a character has no bytes
     declared = callbacks.get(call["output"])
     if declared is None or declared.get("callback") is None:
@@ -62,6 +65,20 @@ def _check(call: Any, callbacks: Mapping[str, Any]) -> None:
         raise NoCallback("the outputs do not match this callback")
     if not all(isinstance(changed, str) for changed in call.get("changedPropIds", [])):
         raise NoCallback("what changed is no list of names")
+
+
+def _check_depth(call: Any) -> None:
+    level = [call]
+    for _ in range(MAX_DEPTH):
+        inside: list[Any] = []
+        for one in level:
+            if isinstance(one, list):
+                inside += one
+            elif isinstance(one, dict):
+                inside += one.values()
+        level = inside
+    if level:
+        raise NoCallback(f"values are nested in more than {MAX_DEPTH} others")
 
 
 def _no_number(text: str) -> None:

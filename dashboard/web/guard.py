@@ -1,6 +1,5 @@
 """In front of everything the server answers: login, origin, size and headers."""
 
-import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -11,33 +10,19 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from dashboard.access import Access, AccessRole
 from dashboard.state import ViewState
+from dashboard.web.bodies import CALL, UPLOAD, Bodies, BodyLimits, BodyRefused, Message, Receive, TooLarge, refusal
 from dashboard.web.logins import Logins, TooManyLogins
 
 Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MAX_UPLOAD = 5_000_000  # characters of one file
-MAX_BODY = 6_000_000  # bytes of any request: a file and what is around it
-MAX_VALUES = 500_000  # in a body: a file of as many pairs as are taken has fewer, and reading more would take long
-MAX_SECONDS = 60.0  # for a body to arrive
 _HOST = re.compile(r"[a-z0-9.-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?", re.IGNORECASE)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
-_BEFORE_A_VALUE = (b",", b"[", b"{")  # every value of JSON but the first stands behind one, or is that of a key
-
-
-class TooLarge(Exception):
-    """A body went over the limit while it arrived."""
-
-    status = 413
-
-
-class TooSlow(Exception):
-    """A body took longer than it may."""
-
-    status = 408
+_LIVE = "/live/jobs"  # the one WebSocket that there is
+_UPLOADS = "/api/"  # where analysts send files
+_ANALYSTS_ALONE = ("/api/jobs", "/api/models/", "/api/sets/")  # what is below changes by analysts alone
+NO_ANALYST = "this server is read-only for you: analyses need the analyst role"
 
 
 class Guard:
@@ -46,6 +31,7 @@ class Guard:
     def __init__(self, app: App, access: Access, policy: str) -> None:
         self._app, self._access, self._policy = app, access, policy
         self._logins = Logins(access)
+        self._bodies = Bodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -61,8 +47,9 @@ class Guard:
         if scope["type"] == "websocket":
             return await self._app(scope, receive, send)
         try:
-            await self._app(scope, _limited(receive), self._with_headers(scope, send))
-        except (TooLarge, TooSlow) as error:
+            async with self._bodies.one(receive, _limits(scope, role)) as body:
+                await self._app(scope, body.receive, self._with_headers(scope, send))
+        except BodyRefused as error:
             await refusal(error)(scope, receive, self._with_headers(scope, send))
 
     async def _admitted(self, scope: Scope) -> tuple[AccessRole | None, Response | None]:
@@ -84,9 +71,13 @@ class Guard:
             return PlainTextResponse("Please log in.", 401, challenge)
         if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not self._same_origin(headers):
             return JSONResponse({"error": "OtherOrigin", "message": "this request comes from another site"}, 403)
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:12]) > MAX_BODY:
-            return refusal(TooLarge())
+        if scope["type"] == "websocket":
+            return None if scope["path"] == _LIVE else PlainTextResponse("There is no such WebSocket.", 404)
+        if role != "analyst" and scope["method"] not in _SAFE and scope["path"].startswith(_ANALYSTS_ALONE):
+            return JSONResponse({"detail": NO_ANALYST}, 403)  # before a body is read
+        length, limits = headers.get("content-length", "0"), _limits(scope, role)
+        if not length.isdecimal() or int(length[:12]) > limits.bytes:
+            return refusal(TooLarge(limits))
         return None
 
     def _same_origin(self, headers: Headers) -> bool:
@@ -122,41 +113,14 @@ class Guard:
         return "".join(f" ws://{name} wss://{name}" for name in sorted(hosts) if _HOST.fullmatch(name))
 
 
+def _limits(scope: Scope, role: AccessRole | None) -> BodyLimits:
+    """How much a request may bring: files come from analysts, and pages by themselves send little."""
+    return UPLOAD if role == "analyst" and scope["path"].startswith(_UPLOADS) else CALL
+
+
 def _embedded(scope: Scope) -> bool:
     """Whether the page that is asked for shows maps alone: no other may stand in a page of somebody else."""
     return bool(scope["path"] == "/" and ViewState.from_query(scope["query_string"].decode("latin-1")).state.embed)
-
-
-def refusal(error: TooLarge | TooSlow) -> JSONResponse:
-    """The answer to a body that was not read to its end."""
-    if isinstance(error, TooSlow):
-        words = ("TooSlow", "the upload took too long", "Send less, or over a faster line.")
-    else:
-        most = f"{MAX_BODY // 1_000_000} MB and {MAX_VALUES:,} values"
-        words = ("TooLarge", f"at most {most} are taken", "Send fewer pairs.")
-    return JSONResponse(dict(zip(("error", "message", "hint"), words, strict=True)), error.status)
-
-
-def _limited(receive: Receive) -> Receive:
-    """The same messages, as long as their bodies together stay below the limits and arrive in time."""
-    taken, values, arrived, end = 0, 0, False, asyncio.get_running_loop().time() + MAX_SECONDS
-
-    async def receiving() -> Message:
-        nonlocal taken, values, arrived
-        try:
-            async with asyncio.timeout_at(None if arrived else end):
-                message = await receive()
-        except TimeoutError as error:
-            raise TooSlow from error
-        arrived = not message.get("more_body", False)
-        body = message.get("body", b"")
-        taken += len(body)
-        values += sum(body.count(sign) for sign in _BEFORE_A_VALUE)
-        if taken > MAX_BODY or values > MAX_VALUES:
-            raise TooLarge
-        return message
-
-    return receiving
 
 
 def _host(header: str) -> str:

@@ -13,7 +13,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from analysis.errors import StoreError
 from analysis.jobs.engine import Engine
-from dashboard.jobs import job_state
+from dashboard.jobs import JobState, job_state
 
 EVERY = 0.4  # seconds between looks at the jobs
 QUIET = 2.0  # the same while nothing runs
@@ -27,11 +27,15 @@ class JobWatch:
         self._engine, self._lock = engine, threading.Lock()
         self._seen = (-1e9, SentJobs("[]", False))
 
+    def now(self) -> list[JobState]:
+        """As they are, for one page that shows their list: it may have been told of what is newer than `jobs`."""
+        return [job_state(job) for job in self._engine.jobs()]
+
     def jobs(self) -> "SentJobs":
         """As they were a moment ago at most."""
         with self._lock:
             if time.monotonic() - self._seen[0] > EVERY / 2:
-                jobs = [job_state(job) for job in self._engine.jobs()]
+                jobs = self.now()
                 busy = any(job.active for job in jobs)
                 self._seen = (time.monotonic(), SentJobs(json.dumps([job.model_dump() for job in jobs]), busy))
             return self._seen[1]

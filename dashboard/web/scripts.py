@@ -16,7 +16,7 @@ from dashboard.page.controls import control_props
 from dashboard.query import settings_data
 from dashboard.setting import MAX_PINS
 from dashboard.state import LOOKED_AFTER, all_settings, view_names
-from dashboard.web.guard import MAX_UPLOAD
+from dashboard.web.bodies import MAX_UPLOAD
 
 FOLDER = Path(__file__).parent.parent.parent / "assets" / "atlas"
 URL = "/assets/atlas"

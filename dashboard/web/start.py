@@ -1,32 +1,28 @@
 """The first answer behind the page: its layout with the view of the page's own address in it."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 from dash._utils import to_json
 from fastapi import APIRouter, Request, Response
 
-from analysis.errors import StoreError
 from analysis.results.catalogue import Catalogue
-from analysis.results.provenance import JsonObject
 from dashboard.cache import cached
+from dashboard.page.callbacks import Jobs
 from dashboard.page.start import started
 from dashboard.query import MAX_QUERY
 from dashboard.state import MODELS, ViewState
-from dashboard.web.live import SentJobs
 
 URL = "/_dash-layout"  # where Dash's renderer looks for it; assets/before/start.js adds address and screen
 _THEME = 20  # characters of the name of a theme that are read
 
 
-def routes(catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Callable[[], SentJobs]) -> APIRouter:
+def routes(catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Jobs) -> APIRouter:
     """The layout, made for each page that is opened."""
     router = APIRouter(include_in_schema=False)
 
     def made(address: str, width: int | None, dark: bool, theme: str) -> str:
         screen = {"width": width, "dark": dark}
-        text: str = to_json(started(catalogue, models, read_only, address, screen, _sent(jobs), theme))
+        text: str = to_json(started(catalogue, models, read_only, address, screen, jobs, theme))
         return text
 
     @cached(32)
@@ -51,12 +47,3 @@ def routes(catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Cal
 
 def _width(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else None
-
-
-def _sent(jobs: Callable[[], SentJobs]) -> list[JsonObject]:
-    """The jobs, or none while their store cannot be read: the page asks again."""
-    try:
-        listed: list[JsonObject] = json.loads(jobs().text)
-    except StoreError:
-        return []
-    return listed

@@ -252,7 +252,7 @@ def test_reproduce_asks_only_for_what_the_view_shows(both, store):
 
 def test_lists_lead_to_the_map_of_their_method(both):
     """A result to its own basis; a job of both methods to the model's."""
-    links = text(callbacks.list_jobs(both, None, False, [])["models"])
+    links = text(callbacks.list_jobs(both, None, False, list)["models"])
     assert f"/?model={BLIND}@" in links
     assert "basis=function" in links
     assert "basis=running" in links

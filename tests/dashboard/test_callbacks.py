@@ -14,6 +14,7 @@ from dash.exceptions import PreventUpdate
 from starlette.testclient import TestClient
 
 from analysis import methods
+from analysis.errors import StoreError
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import builtin as default_model
@@ -25,7 +26,7 @@ from dashboard.page.controls import control_props
 from dashboard.page.table import grid
 from dashboard.setting import MAX_PINS
 from dashboard.web import scripts
-from dashboard.web.guard import MAX_UPLOAD
+from dashboard.web.bodies import MAX_UPLOAD
 from tests.computing import asked
 from tests.dashboard.made import rows_of
 from tests.synthetic import BIG, HOSTILE, ODD
@@ -226,25 +227,30 @@ def test_what_is_drawn_below_follows_the_page(catalogue):
         assert callbacks.describe(catalogue, query, SCREEN, None, None, nonsense)["table"]
 
 
-def test_jobs_are_drawn_from_what_the_page_was_told(catalogue, monkeypatch):
-    """Models are looked up for the first list and when another job has finished; what is no job is passed over."""
+def test_jobs_are_drawn_as_the_server_knows_them(catalogue, monkeypatch):
+    """Models are looked up for the first list and when another job has finished; without a store nothing changes."""
     looks = []
     original = type(catalogue).listed
     monkeypatch.setattr(type(catalogue), "listed", lambda self: looks.append(1) or original(self))
-    running = job_state(
-        Job.of(asked("a/b")).at(state="running", stage="Map: layer 1 of 3", done=1, total=3)
-    ).model_dump()
-    first = callbacks.list_jobs(catalogue, None, False, [running, {"id": "x"}, "nonsense"])
+    running = Job.of(asked("a/b")).at(state="running", stage="Map: layer 1 of 3", done=1, total=3)
+
+    def drawn(job, finished=None):
+        return callbacks.list_jobs(catalogue, None, False, lambda: [job_state(job)], 1, finished)
+
+    first = drawn(running)
     assert "layer 1 of 3" in text(first["jobs"])
-    further = callbacks.list_jobs(
-        catalogue, None, False, [running | {"done": 2, "stage": "Map: layer 2 of 3"}], first["finished"]
-    )
+    further = drawn(running.at(done=2, stage="Map: layer 2 of 3"), first["finished"])
     assert "2 of 3" in text(further["jobs"])
     assert further["models"] is callbacks.no_update
     assert looks == [1]
-    done = running | {"state": "done", "finished": "2026-01-01T00:00:00Z"}
-    assert "smollm2" in text(callbacks.list_jobs(catalogue, None, False, [done], first["finished"])["models"])
+    done = running.at(state="done", finished="2026-01-01T00:00:00Z")
+    assert "smollm2" in text(drawn(done, first["finished"])["models"])
     assert looks == [1, 1]
+
+    def lost():
+        raise StoreError("the store is gone", "")
+
+    assert set(callbacks.list_jobs(catalogue, None, False, lost).values()) == {callbacks.no_update}
 
 
 # ---- Contracts: what Dash accepts silently -----------------------------------------------------------------------
@@ -292,7 +298,7 @@ def test_every_callback_argument_has_its_parameter():
     }
     for function, spec in named.items():
         parameters = set(signature(function).parameters)
-        assert parameters - {"catalogue", "changed", "models", "read_only"} == set(spec["inputs"])
+        assert parameters - {"catalogue", "changed", "models", "read_only", "jobs"} == set(spec["inputs"])
 
 
 def test_no_keyword_of_a_callback_is_misspelt():

@@ -114,6 +114,38 @@ def test_what_is_kept_has_a_bound(monkeypatch):
     assert asyncio.run(several()) == ["c", "a", "d"]
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_what_is_being_sent_has_a_bound(monkeypatch, encoding):
+    """Files that nobody reads to their end are held; one beyond the limit is refused until another is over."""
+    monkeypatch.setattr(large_answers_module, "SENDING", 250)
+    monkeypatch.setattr(large_answers_module, "KEPT", 1)
+    left = asyncio.Event()
+
+    async def leave():
+        await left.wait()
+        return {"type": "http.disconnect"}
+
+    async def stuck(message):
+        await asyncio.sleep(60)
+
+    async def many():
+        large_answers = LargeAnswers()
+
+        def asked(key):
+            content = np.random.default_rng(key).bytes(70)  # packed, no smaller
+            return large_answers.answer(sender(encoding), key, lambda: iter([content]), "")
+
+        sent = [await asked(key) for key in (1, 2, 2)]
+        reading = [asyncio.create_task(answer({"type": "http"}, leave, stuck)) for answer in sent]
+        with pytest.raises(ServerBusy, match="sent already"):
+            await asked(3)
+        left.set()
+        await asyncio.gather(*reading)
+        await asked(3)
+
+    asyncio.run(many())
+
+
 def test_no_piece_keeps_the_other_threads_waiting():
     """pandas holds Python's lock while it writes; of the largest table it does so for less than 100 ms at a time."""
     frame = synthetic.big_scores().to_frame()
@@ -186,7 +218,7 @@ def test_no_call_of_the_page_keeps_the_event_loop_busy(server, monkeypatch, view
     loop = Watched()
     monkeypatch.setattr(asyncio.events.Handle, "_run", loop.watch())
     address = f"?model={synthetic.BIG}&view={view}"
-    values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": 1240}, ids.PINS: ["L1H1"], ids.JOBS: []}
+    values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": 1240}, ids.PINS: ["L1H1"], ids.TOLD: 1}
 
     async def visit():
         await status(server, "/api/health")

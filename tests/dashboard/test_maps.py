@@ -166,7 +166,7 @@ def test_a_map_needs_only_a_name_a_title_and_numbers(client, toys, view):
     assert callbacks.inspect(toys, ["L1H0"], query, SCREEN)
     for name in ("view.csv", "scores.csv", "view.parquet", "page.html", "reproduce.py", "figure.json"):
         assert client.get(f"/export/{name}{query}").status_code == 200
-    told = callbacks.list_jobs(toys, None, False, [])
+    told = callbacks.list_jobs(toys, None, False, list)
     assert f"{view.capitalize()} map: 1 item" in text(told["models"])
     assert f"/?model={ODD}@73796e74&view={view}" in text(told["models"])
 

@@ -29,7 +29,7 @@ from tests.test_plan import RELATION
 
 def rows(catalogue, read_only=False):
     """The rows of the list of models, and what stands below it."""
-    table, *others = callbacks.list_jobs(catalogue, None, read_only, [])["models"]
+    table, *others = callbacks.list_jobs(catalogue, None, read_only, list)["models"]
     return table.children.children[1].children, others
 
 

@@ -35,11 +35,15 @@ from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
+from dashboard.page import ids
 from dashboard.query import MAX_QUERY
 from dashboard.state import ViewState
+from dashboard.web import bodies as bodies_module
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.web.application import create_app
-from dashboard.web.guard import MAX_BODY, MAX_VALUES, Guard
+from dashboard.web.bodies import MAX_BODY, MAX_CALL, MAX_CALL_VALUES, MAX_VALUES, UPLOAD, Bodies, TooManyBodies
+from dashboard.web.dash_requests import MAX_DEPTH
+from dashboard.web.guard import Guard
 from dashboard.web.live import JobWatch
 from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
 from tests.engine.conftest import models  # noqa: F401  # a fixture
@@ -334,7 +338,7 @@ def calls(shared):
             }
 
 
-NO_CALLS = [b"", b"{", b"[]", b"null", b"NaN", b"\xff", b"[" * 100_000, b'{"output": "nothing"}', b'{"output": [1]}']
+NO_CALLS = [b"", b"{", b"[]", b"null", b"NaN", b"\xff", b"[" * 15_000, b'{"output": "nothing"}', b'{"output": [1]}']
 
 
 @pytest.mark.parametrize("body", NO_CALLS, ids=lambda body: repr(body[:20]))
@@ -358,6 +362,14 @@ def test_calls_with_other_inputs_outputs_or_values_are_refused(shared):
         for body in strange:
             answer = shared.post("/_dash-update-component", content=body_of(body), headers=JSON)
             assert answer.status_code == 422, (call["output"], body)
+
+
+def test_values_nested_too_deeply_are_refused_in_a_call(shared):
+    """A hundred levels are more than any page sends; a few hundred would be a server error of Dash's."""
+    for call in calls(shared):
+        for depth in (MAX_DEPTH, 300, 480, 900):
+            call["inputs"][0]["value"] = json.loads("[" * depth + "]" * depth)
+            assert shared.post("/_dash-update-component", content=body_of(call), headers=JSON).status_code == 422
 
 
 @settings(PROPERTY, max_examples=150)
@@ -396,6 +408,119 @@ def test_bodies_of_a_million_values_are_refused_before_they_are_parsed(client, m
     assert (answer.status_code, answer.json()["error"]) == (413, "TooLarge")
 
 
+def test_what_pages_send_by_themselves_is_small(client, store):
+    """Calls of the page have smaller limits than files; whoever may bring no file has the smaller ones everywhere."""
+    readers = client_of(store, Access.of("0.0.0.0", None))
+    long, many = b"x" * (MAX_CALL + 1), b"[" + b"1," * (MAX_CALL_VALUES + 1) + b"1]"
+    page = "/_dash-update-component"
+    for whom, path, content in ((client, page, long), (client, page, many), (readers, "/api/other", long)):
+        answer = whom.post(path, content=content, headers=JSON)
+        assert (answer.status_code, answer.json()["message"]) == (413, "at most 300 kB and 20,000 values are taken")
+    for content in (long, many):
+        assert client.post("/api/jobs", content=content, headers=JSON).status_code == 422
+
+
+def test_the_jobs_that_a_page_sends_are_not_listed(client):
+    """Neither one nor thousands: the server knows the jobs itself, and its answer stays small."""
+    client.post("/api/jobs", json={"model": "org/mine"})
+    job = client.get("/api/jobs").json()[0] | {"model": "org/other"}
+    [call] = [call for call in calls(client) if ids.JOB_LIST in call["output"]]
+    for sent in ([job], [{"id": "x"}] * 9_000):
+        call["inputs"][0]["value"] = sent
+        answer = client.post("/_dash-update-component", content=body_of(call), headers=JSON)
+        listed = answer.json()["response"][ids.JOB_LIST]
+        assert "org/mine" in json.dumps(listed)
+        assert "org/other" not in answer.text
+        assert len(json.dumps(listed)) < 3_000
+
+
+def together(*lengths, finished=False):
+    """What happens to bodies of these lengths that arrive one after the other and stay."""
+
+    async def one(bodies, length, then):
+        pieces = iter([{"type": "http.request", "body": b"x" * length, "more_body": not finished}])
+
+        async def receive():
+            message = next(pieces, None)
+            await asyncio.sleep(0 if message else 60)
+            return message
+
+        async with bodies.one(receive, UPLOAD) as body:
+            while (await body.receive())["more_body"]:
+                pass
+            await then.wait()
+
+    async def all_of_them():
+        bodies, then = Bodies(), asyncio.Event()
+        tasks = []
+        for length in lengths:
+            tasks.append(asyncio.create_task(one(bodies, length, then)))
+            await asyncio.sleep(0.01)
+        room, ended = bodies._together, [task.exception() if task.done() else None for task in tasks]
+        then.set()
+        for task in tasks:
+            if not finished:
+                task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert (bodies._together, bodies._arriving, bodies.large._value) == (0, {}, bodies_module.LARGE_AT_A_TIME)
+        return room, [type(error) for error in ended]
+
+    return asyncio.run(all_of_them())
+
+
+def test_all_bodies_together_have_a_bound(monkeypatch):
+    """The oldest unfinished one makes room; where all have arrived the newest is refused; room is given back."""
+    monkeypatch.setattr(bodies_module, "MAX_TOGETHER", 1_000)
+    none = type(None)
+    assert together(400, 400, 400) == (800, [TooManyBodies, none, none])
+    assert together(400, 400, 400, finished=True) == (800, [none, none, TooManyBodies])
+
+
+def test_only_some_large_bodies_are_handled_at_a_time(monkeypatch):
+    """The others wait, small ones do not, and all are handled in the end."""
+    monkeypatch.setattr(bodies_module, "LARGE", 100)
+    running, most = Counter(), Counter()
+
+    async def handled(bodies, length):
+        async def receive():
+            return {"type": "http.request", "body": b"x" * length, "more_body": False}
+
+        async with bodies.one(receive, UPLOAD) as body:
+            await body.receive()
+            running[length] += 1
+            most[length] = max(most[length], running[length])
+            await asyncio.sleep(0.01)
+            running[length] -= 1
+
+    async def many():
+        bodies = Bodies()
+        await asyncio.gather(*(handled(bodies, length) for length in [10, 200] * 10))
+
+    asyncio.run(many())
+    assert most == {10: 10, 200: bodies_module.LARGE_AT_A_TIME}
+
+
+def test_who_may_not_analyse_is_refused_before_a_body_is_read(store):
+    """A submission of a reader is answered although nothing of it arrives."""
+    answers = []
+
+    async def receive():
+        pytest.fail("the body is read")
+
+    async def send(message):
+        answers.append(message)
+
+    async def talk(path, method):
+        scope = {"type": "http", "method": method, "path": path, "query_string": b"", "client": ("10.0.0.1", 1)}
+        scope["headers"] = [(b"host", b"localhost"), (b"content-length", b"100")]
+        await Guard(None, Access.of("0.0.0.0", None), "")(scope, receive, send)
+
+    for path, method in (("/api/jobs", "POST"), ("/api/jobs/1/retry", "POST"), ("/api/sets/1", "PATCH")):
+        asyncio.run(talk(path, method))
+        assert answers.pop(0)["status"] == 403
+        assert b"read-only" in answers.pop(0)["body"]
+
+
 def test_the_largest_files_that_are_taken_are_few_values(client):
     """Five files of 20,000 pairs each, as JSON in JSON: what is refused is the model's name and not their number."""
     files = []
@@ -408,7 +533,7 @@ def test_the_largest_files_that_are_taken_are_few_values(client):
 
 def test_a_body_that_does_not_arrive_is_given_up(monkeypatch):
     """A sender that announces more than it sends gets 408 when its time is over."""
-    monkeypatch.setattr("dashboard.web.guard.MAX_SECONDS", 0.2)
+    monkeypatch.setattr("dashboard.web.bodies.MAX_SECONDS", 0.2)
     first = {"type": "http.request", "body": b"{", "more_body": True}
     answers = []
 
@@ -808,6 +933,15 @@ def test_pages_of_other_sites_do_not_hear_of_the_jobs(store, auth_file):
             pass
     with client.websocket_connect("/live/jobs", headers=login("vera")) as socket:
         assert socket.receive_json() == []
+
+
+@pytest.mark.parametrize("path", ["/_dash-ws-callback", "/live/other", "/"])
+def test_there_is_no_other_socket(client, path):
+    """Dash's own, which answers nonsense with tracebacks, is closed before it is accepted."""
+    address, headers = f"ws://localhost{path}", {"Origin": "http://localhost"}
+    with pytest.raises(WebSocketDisconnect) as closed, client.websocket_connect(address, headers=headers):
+        pass
+    assert closed.value.code == 4403
 
 
 def test_many_pages_look_at_the_jobs_once(store, monkeypatch):

@@ -1,5 +1,6 @@
 """The server as a process on the network: guesses, half-sent requests, a real proxy with TLS in front."""
 
+import asyncio
 import base64
 import datetime
 import http.client
@@ -10,10 +11,13 @@ import socket
 import ssl
 import subprocess
 import time
-from contextlib import closing
+from collections import Counter
+from contextlib import closing, suppress
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
+import uvicorn
 from argon2 import PasswordHasher
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -23,7 +27,7 @@ from websockets.exceptions import ConnectionClosedError
 from websockets.sync.client import connect
 
 from dashboard.web import connections
-from dashboard.web.connections import HEADER_SECONDS, UNFINISHED, Connection
+from dashboard.web.connections import HEADER_SECONDS, UNFINISHED, Connection, Socket
 from tests.browser.harness import ROOT
 from tests.faults.conftest import Server
 
@@ -198,13 +202,18 @@ def connected(monkeypatch):
     monkeypatch.setattr(
         AutoHTTPProtocol, "connection_made", lambda made, transport: setattr(made, "transport", transport)
     )
-    monkeypatch.setattr(connections, "_unfinished", {})
+    for kept in ("_unfinished", "_bodies"):
+        monkeypatch.setattr(connections, kept, {})
+    monkeypatch.setattr(connections, "_count", Counter())
 
-    def connect(name, already=0):
+    def connect(name, already=0, address="127.0.0.1", body=False):
         made = Connection.__new__(Connection)
-        made.connections, made._late = range(already), None
+        made.connections, made._late, made._beside = range(already), None, 0
         made.loop = SimpleNamespace(call_later=lambda *_: SimpleNamespace(cancel=lambda: None))
-        made.connection_made(SimpleNamespace(abort=lambda: ended.append(name)))
+        peer = SimpleNamespace(abort=lambda: ended.append(name), get_extra_info=lambda _: (address, 1))
+        made.connection_made(peer)
+        if body:
+            connections._bodies[made] = None
         return ended
 
     return connect
@@ -216,6 +225,87 @@ def test_connections_have_a_limit(connected):
     assert 100 < most <= connections.CONNECTIONS
     assert connected("the last", most) == []
     assert connected("one more", most + 1) == ["one more"]
+
+
+def test_where_there_are_too_many_the_oldest_unfinished_body_makes_room(connected):
+    """Who announced a body and does not send it goes before anybody new is refused."""
+    most = connections.most_connections()
+    for name in ("first", "second"):
+        connected(name, body=True)
+    assert connected("new", most + 1) == ["first"]
+    assert connected("newer", most + 1) == ["first", "second"]
+    assert connected("newest", most + 1) == ["first", "second", "newest"]
+
+
+def test_one_address_has_some_connections_only(connected, monkeypatch):
+    """Of IPv6 one network; this machine and trusted proxies, through which many people come, may have more."""
+    monkeypatch.setattr(Connection, "may_be_many", Connection.may_be_many)
+    connections.trust(["10.0.0.0/8"])
+    monkeypatch.setattr(connections, "UNFINISHED", 10_000)
+    for number in range(connections.OF_ONE + 2):
+        for address in ("127.0.0.1", "10.1.1.1", "192.0.2.1", f"2001:db8::{number:x}"):
+            ended = connected(f"{address} {number}", address=address)
+    last = [connections.OF_ONE, connections.OF_ONE + 1]
+    assert ended == [f"{address}{number}" for number in last for address in ("192.0.2.1 ", f"2001:db8::{number:x} ")]
+
+
+def post_without_body(server):
+    """Somebody elsewhere who announces a body and sends none."""
+    line = socket.create_connection(("127.0.0.1", server.port), source_address=("127.0.0.9", 0))
+    login = "".join(f"{name}: {value}\r\n" for name, value in RIGHT.items())
+    line.sendall(f"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\n{login}Content-Length: 5\r\n\r\n".encode())
+    return line
+
+
+def test_nobody_holds_all_places(server):
+    """Who announces bodies and sends none has some connections; when they are closed, as many may be opened again."""
+    for _ in range(2):
+        lines = [post_without_body(server) for _ in range(connections.OF_ONE + 20)]
+        assert server.status("/api/health", headers=RIGHT) == 200
+        kept = [line for line in lines if not is_closed(line, 0)]
+        for line in lines:
+            line.close()
+        time.sleep(0.2)
+        assert len(kept) == connections.OF_ONE
+
+
+def test_what_stands_beside_a_body_has_a_bound(server):
+    """Endless headers, and endless trailers behind a body in chunks, end the connection; a long body does not."""
+    start = b"POST /api/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: " + RIGHT["Authorization"].encode()
+    header, chunked = b"\r\nX-Long: " + b"x" * 300_000, b"\r\nTransfer-Encoding: chunked\r\n\r\n"
+    for request in (start + header, start + chunked + b"1\r\nx\r\n0" + header):
+        with socket.create_connection(("127.0.0.1", server.port)) as line:
+            with suppress(ConnectionError):
+                line.sendall(request)
+            assert is_closed(line, HEADER_SECONDS / 2)
+    body = json.dumps({"model": "..", "files": [{"name": "a.csv", "content": "x" * 1_000_000}]})
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port)) as connection:
+        assert asked(connection, "POST", "/api/jobs", {**RIGHT, "Content-Type": "application/json"}, body)[0] == 422
+
+
+def test_who_reads_nothing_is_sent_away(monkeypatch):
+    """A client that asks for much and reads none of it loses its connection after a while."""
+    monkeypatch.setattr(connections, "READ_SECONDS", 0.2)
+    ended = asyncio.Event()
+
+    async def much(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": bytes(20_000_000), "more_body": True})
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        ended.set()
+
+    async def talk():
+        kind = partial(Connection, uvicorn.Config(much, http=Connection, ws=Socket), uvicorn.server.ServerState(), {})
+        listening = await asyncio.get_running_loop().create_server(kind, "127.0.0.1", 0)
+        with socket.create_connection(listening.sockets[0].getsockname()) as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            await asyncio.wait_for(ended.wait(), 5)
+        listening.close()
+        await listening.wait_closed()
+
+    asyncio.run(talk())
+    assert not connections._count
 
 
 def test_of_those_who_say_nothing_the_oldest_go_first(connected):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from analysis import methods
@@ -12,6 +13,7 @@ from analysis.relations.agreement import RelationAgreement, agreement, in_words,
 from analysis.relations.method import RelationMethod
 from analysis.relations.scores import TAU
 from analysis.results.catalogue import Catalogue
+from analysis.results.findings import Finding
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 
@@ -74,6 +76,28 @@ def can_judge(later: Scores, first: Scores) -> bool:
         return False
     there = set(later.items())
     return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
+
+
+def weighed(finding: Finding, results: Mapping[str, Scores]) -> Finding:
+    """A finding that says so where it is a label that a later map, which judges, does not have."""
+    relation_methods = [method for method in methods.METHODS if isinstance(method, RelationMethod)]
+    names = [method.name for method in relation_methods]
+    if finding.method not in names:
+        return finding
+    for later in relation_methods[names.index(finding.method) + 1 :]:
+        scores = results.get(later.name)
+        if later.judges and scores is not None and _is_refuted(finding, scores):
+            return replace(finding.with_remark(f"not seen {later.where}"), is_unconfirmed=True)
+    return finding
+
+
+def _is_refuted(finding: Finding, scores: Scores) -> bool:
+    """Whether a result has the same score, and it is no label."""
+    if finding.item not in scores.items():
+        return False
+    mean = scores.over_samples("mean").score
+    score = mean.sel(item=finding.item, kind=finding.kind, layer=finding.head.layer, head=finding.head.head)
+    return bool((score <= TAU).all())  # NaN, not computed, is not
 
 
 def _judging(results: Results) -> list[Scores]:

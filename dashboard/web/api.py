@@ -47,7 +47,7 @@ from analysis.relations.comparison import default_method
 from analysis.relations.scores import KINDS
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
+from analysis.results.evidence import answers, head_evidence, matched_heads, results_of
 from analysis.results.provenance import JsonObject
 from analysis.results.quantities import values
 from analysis.results.scores import Scores
@@ -251,15 +251,12 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         chosen = _set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
+        results = results_of(catalogue, card, chosen)
         answer: JsonObject = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
         for method in methods.METHODS:
-            scores = catalogue.result(card, method.name, own=chosen)
+            scores = results.get(method.name)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
-        results = results_of(catalogue, card)
-        answer["findings"] = [finding.to_plain() for finding in findings_of(results, name)]
-        alike = heads_like(results, card, name)
-        answer["alike"] = [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike]
-        return answer
+        return answer | head_evidence(results, card, name)
 
 
 def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from analysis.data.printable import printable
 from analysis.methods.salience.tokens import NAME, salient_tokens
 from analysis.models.card import HeadId
-from analysis.results.findings import Finding, SearchQuestion
+from analysis.results.findings import KIND_WORDS, Finding, SearchQuestion
 from analysis.results.scores import Scores
 
 _SHOWN = 3  # tokens in a sentence
@@ -31,11 +31,14 @@ def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
 
 def salience_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The heads that promote or suppress a token for one of the tokens on which they act most."""
-    word = " ".join(question.words)
+    word = " ".join(question.topic.words)
     if not word:
         return []
+    asked_verbs = [verb for kind in question.kinds for verb in KIND_WORDS[kind]]
     findings = []
     for head, verb, source, rank in dict.fromkeys(_index(scores).get(word, [])):  # a word may be several tokens
+        if asked_verbs and verb.lower() not in asked_verbs:
+            continue
         text = f"{verb} {word} when it attends to {printable(source)} (no. {rank + 1} of its salient tokens)."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)
         findings.append(Finding(head, text, strength, NAME, kind=verb.lower()))

@@ -124,6 +124,16 @@ def test_the_curves_of_ablation_are_those_that_ship(model):
     assert "\n".join(table) in README
 
 
+@pytest.mark.parametrize(("model", "head"), [("smollm2-135m-instruct", "L23H4"), ("gemma-3-270m", "L12H2")])
+def test_the_paragraphs_about_heads_are_what_head_prints(model, head, tmp_path, monkeypatch, capsys):
+    """After the command that prints it, however the text is broken into lines."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert main(["head", model, head]) == 0
+    paragraph = capsys.readouterr().out.splitlines()[2]
+    words = " ".join(README.replace("\n> ", "\n").split())
+    assert f"`python -m analysis head {model} {head}` prints: {paragraph}".replace("  ", " ") in words
+
+
 @pytest.mark.parametrize("command", re.findall(r"^python -m analysis (.*)$", README, re.MULTILINE))
 def test_commands_are_real(command):
     """Every command of the README is one that the command line accepts."""

@@ -26,7 +26,7 @@ def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
         return []
     listed = ", ".join(printable(token.text) for token in tokens[:_SHOWN])
     promoted = ", ".join(printable(entry.text) for entry in tokens[0].promoted[:_SHOWN])
-    text = f"Acts most on the tokens {listed} {_WHERE}; after {printable(tokens[0].text)} it promotes {promoted}."
+    text = f"Acts most on the tokens {listed} ({_WHERE}); after {printable(tokens[0].text)} it promotes {promoted}."
     return [Finding(head, text, _WEAKEST, NAME)]
 
 

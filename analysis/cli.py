@@ -36,7 +36,7 @@ from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
-from analysis.results.agreement import agreement_lines, agreements
+from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, head_evidence, heads_like, results_of, strongest_findings, summary
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
@@ -154,6 +154,13 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
     words = "how many heads with a label also matter for a task"
     command = commands.add_parser("agreement", help=words, parents=parents)
     command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.add_argument(
+        "--threshold",
+        nargs="+",
+        default=[],
+        metavar="METHOD=NUMBER",
+        help="from where on the strength of a method is a label, such as running=0.3 ablation=0.2",
+    )
     command.set_defaults(run=_agreement)
 
 
@@ -342,10 +349,11 @@ def _search(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
+    least = chosen_thresholds(options.threshold)
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
         card = catalogue.card(options.model)
-        listed = agreements(results_of(catalogue, card))
+        listed = agreements(results_of(catalogue, card), least)
     if options.json:
         return json.dumps([each.to_plain() for each in listed])
     if not listed:

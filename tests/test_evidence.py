@@ -347,6 +347,21 @@ def test_agreement_counts_heads_as_a_loop_over_them_does(shipped):
     assert counts[WORDS[BOTH]] > 0
 
 
+def test_the_command_line_takes_thresholds_of_agreement(capsys, tmp_path, monkeypatch):
+    """The others stay as they are; what is no threshold is wrong usage, in words."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    printed = []
+    for more in ([], ["--threshold", "running=0.9", "ablation=0.5"]):
+        assert cli.main(["agreement", GEMMA, *more, "--json"]) == 0
+        printed.append({(one["what"], one["item"]): one for one in json.loads(capsys.readouterr().out)})
+    usual, strict = printed
+    assert strict["running", "math"]["thresholds"] == {"running": 0.9, "ablation": 0.5}
+    assert strict["context", "math"]["thresholds"] == {"context": 0.15, "ablation": 0.5}
+    assert strict["running", "math"]["counts"][WORDS[BOTH]] < usual["running", "math"]["counts"][WORDS[BOTH]]
+    assert cli.main(["agreement", GEMMA, "--threshold", "running=much"]) == SettingError.exit_code
+    assert "METHOD=NUMBER" in capsys.readouterr().err
+
+
 def test_a_model_with_one_kind_of_result_has_no_agreement(shipped):
     """Labels without causes say nothing of whether labelled heads matter."""
     results, _ = shipped(GEMMA)

@@ -15,7 +15,7 @@ from analysis.relations.scores import TAU
 from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding
 from analysis.results.provenance import JsonObject
-from analysis.results.scores import Scores
+from analysis.results.scores import Scores, used_results
 
 Results = dict[RelationMethod, Scores]
 MethodPair = tuple[str, ...]  # what two methods read
@@ -117,6 +117,8 @@ def _row(results: Results) -> JsonObject:
     card, counts, agreed = quick.provenance.model, label_counts(quick, reference), agreement(quick, reference)
     return {
         "model": card.id,
+        "fingerprint": card.fingerprint,
+        "results": used_results({method.name: scores for method, scores in results.items()}),
         "heads": len(card.layers) * card.heads,
         "tau": TAU,
         "methods": [quick.provenance.method, reference.provenance.method],
@@ -146,7 +148,7 @@ def _correlations(results: Results) -> list[JsonObject]:
             {
                 "methods": [one.name, other.name],
                 "titles": [one.basis, other.basis],
-                "r": agreed.overall,
+                "r": _or_none(agreed.overall),
                 "relations": dict(agreed.relations),
                 "relation_titles": titles,
             }
@@ -190,7 +192,7 @@ def _correlation_table(rows: Sequence[JsonObject]) -> list[str]:
         columns |= {tuple(pair["titles"]): None for pair in row["correlations"]}
     lines = _heading("r, mean of relations", columns)
     for row in rows:
-        numbers = {tuple(pair["titles"]): pair["r"] for pair in row["correlations"]}
+        numbers = {tuple(pair["titles"]): pair["r"] for pair in row["correlations"] if pair["r"] is not None}
         lines.append(_line(row["model"], columns, numbers))
     return lines
 

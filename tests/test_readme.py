@@ -134,6 +134,18 @@ def test_the_paragraphs_about_heads_are_what_head_prints(model, head, tmp_path, 
     assert f"`python -m analysis head {model} {head}` prints: {paragraph}".replace("  ", " ") in words
 
 
+def test_the_head_whose_loss_costs_gemma_most_scores_in_no_map():
+    """What is said of it, from the results that ship."""
+    ablation = shipped_scores("ablation", "gemma-3-270m")
+    lost = ablation.score.sel(item="country_capital", sample="all")
+    of_head = {kind: float(lost.sel(kind=kind, layer=9, head=3)) for kind in ("zero", "mean")}
+    assert of_head["zero"] == float(lost.sel(kind="zero").min())
+    assert f"L9H3, zero {signed(of_head['zero'], 2)}, mean {signed(of_head['mean'], 2)}" in " ".join(README.split())
+    for name in ("function", "running"):
+        score = shipped_scores(name, "gemma-3-270m").score.sel(item="country_capital", layer=9, head=3)
+        assert float(score.max()) == 0
+
+
 @pytest.mark.parametrize("command", re.findall(r"^python -m analysis (.*)$", README, re.MULTILINE))
 def test_commands_are_real(command):
     """Every command of the README is one that the command line accepts."""

@@ -36,9 +36,9 @@ from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
-from analysis.results.agreement import agreement_lines, agreements
+from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, findings_of, results_of
+from analysis.results.evidence import answers, head_evidence, heads_like, results_of, strongest_findings, summary
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import JsonObject
@@ -154,6 +154,13 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
     words = "how many heads with a label also matter for a task"
     command = commands.add_parser("agreement", help=words, parents=parents)
     command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.add_argument(
+        "--threshold",
+        nargs="+",
+        default=[],
+        metavar="METHOD=NUMBER",
+        help="from where on the strength of a method is a label, such as running=0.3 ablation=0.2",
+    )
     command.set_defaults(run=_agreement)
 
 
@@ -281,49 +288,53 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
         settings |= chosen_settings(options, method, Command("head", "", fields))
     request = make_request({"model": options.model, "methods": [method.name for method in chosen], **settings})
     with closing(Store(cache_folder() / "store")) as store:
-        results = {} if settings or options.revision else _finished(options.model, wanted, chosen, store)
+        catalogue = Catalogue(store)
+        results = {} if settings or options.revision else _finished(options.model, wanted, chosen, catalogue)
         if not results:
             checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
             head = checkpoint.card.check(wanted)
+            results = results_of(catalogue, checkpoint.card)
             for method in chosen:
                 asked = method.for_head(request, head)
-                results[method], _ = _computed(method, asked, checkpoint, options.device, store, progress)
+                results[method.name], _ = _computed(method, asked, checkpoint, options.device, store, progress)
         progress.close()
-    card = results[chosen[0]].provenance.model
+    card = results[chosen[0].name].provenance.model
     head = card.check(wanted)
     if not options.json:
         return _head_text(card, head, results)
     data = {"model": card.to_dict(), "head": str(head), "heads": len(card.layers) * card.heads}
-    for method, scores in results.items():
-        data |= method.head(scores, head)
-    return json.dumps(data)
+    for method in methods.METHODS:
+        if method.name in results:
+            data |= method.head(results[method.name], head)
+    return json.dumps(data | head_evidence(results, card, head))
 
 
-def _head_text(card: ModelCard, head: HeadId, results: dict[Method, Scores]) -> str:
-    """What all results say about a head: findings first, then each method's own lines."""
-    by_name = {method.name: scores for method, scores in results.items()}
-    lines = [f"{head} of {card.id} {card.revision[:12]}", ""]
-    for finding in findings_of(by_name, head):
-        lines.append(finding.text)
-    for method, scores in results.items():
-        lines += ["", *method.head_text(scores, head)]
+def _head_text(card: ModelCard, head: HeadId, results: dict[str, Scores]) -> str:
+    """What all results say about a head: in one paragraph, then each method's own lines, then the heads like it."""
+    lines = [f"{head} of {card.id} {card.revision[:12]}", "", summary(results, head)]
+    for method in methods.METHODS:
+        if method.name in results:
+            lines += ["", *method.head_text(results[method.name], head)]
+    lines += ["", "similar heads, by the cosine of all their scores"]
+    for other in heads_like(results, card, head):
+        findings = strongest_findings(results, other.head)
+        lines.append(f"  {other.head!s:8} {other.cosine:.2f}  {findings[0].text if findings else ''}")
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _finished(model: str, head: HeadId, chosen: list[Method], store: Store) -> dict[Method, Scores]:
-    """What is known of a head of a model by its name, if that is all of it: it need not be computed again."""
-    catalogue = Catalogue(store)
+def _finished(model: str, head: HeadId, chosen: list[Method], catalogue: Catalogue) -> dict[str, Scores]:
+    """What is known of a model by its name, if it has the head by all chosen methods: none need be computed again."""
     try:
         card = catalogue.card(model)
     except ModelNotFound:
         return {}
     card.check(head)
-    results = {}
+    results = results_of(catalogue, card)
     for method in chosen:
-        scores = catalogue.result(card, method.name)
-        if scores is not None and not scores.score.sel(layer=head.layer, head=head.head).isnull().all():
-            results[method] = scores
-    return results if len(results) == len(chosen) else {}
+        scores = results.get(method.name)
+        if scores is None or bool(scores.score.sel(layer=head.layer, head=head.head).isnull().all()):
+            return {}
+    return results
 
 
 def _search(options: argparse.Namespace, progress: ShownProgress) -> str:
@@ -338,10 +349,11 @@ def _search(options: argparse.Namespace, progress: ShownProgress) -> str:
 
 
 def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
+    least = chosen_thresholds(options.threshold)
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
         card = catalogue.card(options.model)
-        listed = agreements(results_of(catalogue, card))
+        listed = agreements(results_of(catalogue, card), least)
     if options.json:
         return json.dumps([each.to_plain() for each in listed])
     if not listed:

@@ -12,10 +12,19 @@ from analysis import cli
 from analysis.errors import SettingError
 from analysis.methods import method
 from analysis.models.card import HeadId
+from analysis.relations.findings import _does
 from analysis.relations.pairs_file import shipped_hits
 from analysis.results.agreement import BOTH, WORDS, agreements
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
+from analysis.results.evidence import (
+    answers,
+    findings_of,
+    heads_like,
+    matched_heads,
+    results_of,
+    strongest_findings,
+    summary,
+)
 from analysis.results.findings import SearchQuestion
 from analysis.results.quantities import quantities, values
 
@@ -69,6 +78,67 @@ def test_nothing_is_said_of_scores_that_are_no_labels(shipped):
     assert told == above > 0
 
 
+def test_a_label_from_weights_that_say_nothing_is_never_said_without_that(shipped):
+    """None of Gemma's three is one in the running model: findings, paragraphs and searches say so, last."""
+    results, card = shipped(GEMMA)
+    heads_of_card = [HeadId(layer, head) for layer in card.layers for head in range(card.heads)]
+    told = [finding for head in heads_of_card for finding in findings_of(results, head)]
+    for text in ("suppress", "copying", "comparative", "pronoun"):
+        told += [finding for answer in answers(results, card, text) for finding in answer.findings]
+    doubtful = [finding for finding in told if finding.method == "function"]
+    assert all("by its weights alone: " in finding.text for finding in doubtful)
+    assert {str(finding.head) for finding in doubtful} == {"L0H1", "L14H3"}
+    assert all(finding.text.endswith("; not seen in the running model.") for finding in doubtful)
+    for head in {finding.head for finding in doubtful}:
+        ordered = [finding.is_unconfirmed for finding in strongest_findings(results, head)]
+        assert ordered == sorted(ordered)
+        for sentence in re.split(r"(?<=\.) (?=[A-Z])", summary(results, head)):
+            assert ("by its weights alone: " in sentence) is ("not seen in the running model" in sentence)
+
+
+def test_a_label_that_the_running_model_was_not_asked_for_is_not_called_unseen(shipped):
+    """A later map of other relations, or of other layers, says nothing."""
+    results, _ = shipped(GEMMA)
+    running = results["running"]
+    alone = {"function": results["function"]}
+    partly = replace(running, score=running.score.where(running.score.layer != 0))
+    for others in (alone, alone | {"running": partly}, alone | {"context": results["context"]}):
+        assert not any(finding.is_unconfirmed for finding in findings_of(others, HeadId(0, 1)))
+    assert findings_of(results, HeadId(0, 1))[0].is_unconfirmed
+
+
+def test_of_several_maps_of_a_label_the_running_model_s_is_told_and_the_others_in_brief(shipped):
+    """In plain words, with its numbers; people's own relations, which have no phrase, by their title."""
+    results, _ = shipped(DEFAULT)
+    first = next(each for each in strongest_findings(results, HeadId(23, 4)) if each.method == "running")
+    running = next(each for each in findings_of(results, HeadId(23, 4)) if each.method == "running")
+    assert first.text.startswith("Maps countries to capitals in the running model: on average 27.8 of 40 pairs, 0.69 (")
+    assert first.text == running.text.removesuffix(".") + "; by its weights alone 0.65, with context 0.69."
+    own = replace(results["running"].provenance.items[0], category="custom", title="mine")
+    assert _does(own, "promote") == "Promotes mine"
+
+
+def test_a_paragraph_leaves_room_for_whether_the_head_matters(shipped):
+    """Fifteen labels of one map do not crowd out what is lost without the head."""
+    results, _ = shipped(GEMMA)
+    text = summary(results, HeadId(12, 2))
+    assert text.count("in the running model:") == 3
+    assert "Switching it off costs 0.67 ± 0.18 nats of log-probability on country → capital" in text
+    assert summary({}, HeadId(1, 2)).startswith("Nothing stands out about L1H2")
+
+
+def test_what_a_closed_gate_changes_is_not_told_as_an_ablation(shipped):
+    """The validation of the gates has the other gates as they were fitted; the sentence says so."""
+    results, _ = shipped(DEFAULT)
+    of_gates = findings_of({"causal": results["causal"]}, HeadId(18, 6))
+    effect = float(results["causal"].part("effect", "math")[18, 6])
+    assert "off" not in of_gates[0].text
+    assert of_gates[0].text.endswith(
+        "; with the other gates as fitted in the first seed, "
+        f"closing its own changes the targets' log-probability by {effect:+.3f}.".replace("-0", "−0")
+    )
+
+
 def test_a_search_names_the_heads_of_a_relation_the_strongest_first(shipped):
     """The words of a title lead to the heads that the map ranks highest."""
     results, card = shipped(DEFAULT)
@@ -85,9 +155,9 @@ def test_a_search_for_a_token_finds_relations_and_salient_tokens(shipped):
     found = answers(results, card, "Paris")
     assert heads(found)[:2] == ["L23H5", "L29H2"]
     told = {(str(each.head), finding.method): finding.text for each in found for finding in each.findings}
-    assert "(weights), such as France → Paris:" in told["L23H5", "function"]
-    assert "(running model), such as France → Paris after “No”:" in told["L29H2", "running"]
-    assert "(running model), a relation with the pair France → Paris:" in told["L23H4", "running"]
+    assert "by its weights alone, such as France → Paris:" in told["L23H5", "function"]
+    assert "in the running model, such as France → Paris after “No”:" in told["L29H2", "running"]
+    assert "in the running model, a relation with the pair France → Paris:" in told["L23H4", "running"]
     assert any(finding.method == "salience" for answer in found for finding in answer.findings)
 
 
@@ -205,6 +275,19 @@ def test_heads_alike_are_those_of_the_largest_cosine(shipped):
     assert all(math.isclose(other.cosine, cosines[str(other.head)]) for other in alike)
 
 
+@pytest.mark.parametrize("verb", ["promotes", "suppress"])
+def test_a_search_for_what_promotes_or_suppresses_a_token_finds_salient_tokens_too(shipped, verb):
+    """The answers about the token itself, those with the verb only; the verb alone finds no tokens."""
+    results, card = shipped(DEFAULT)
+    only = {"salience": results["salience"]}
+    both = [finding for answer in answers(only, card, "Winnipeg") for finding in answer.findings]
+    asked = [finding for answer in answers(only, card, f"{verb} Winnipeg") for finding in answer.findings]
+    assert asked
+    assert {finding.text for finding in asked} < {finding.text for finding in both}
+    assert all(finding.text.lower().startswith(verb) for finding in asked)
+    assert answers(only, card, verb) == []
+
+
 def test_words_of_a_question_may_be_the_first_letters_of_words():
     """Three letters are enough; a number must be equal."""
     assert SearchQuestion.of("capit").is_about("country → capital")
@@ -226,6 +309,25 @@ def test_the_command_line_searches(capsys, tmp_path, monkeypatch):
     assert cli.main(["search", "no/model", "zzz"]) == 3
 
 
+def test_the_command_line_tells_of_a_head_what_all_results_say(shipped, capsys, tmp_path, monkeypatch):
+    """The paragraph, every method's lines, the heads like it; no weights are opened."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    results, card = shipped(GEMMA)
+    assert cli.main(["head", GEMMA, "L12H2"]) == 0
+    text = capsys.readouterr().out
+    alike = heads_like(results, card, HeadId(12, 2))
+    assert text.splitlines()[2] == summary(results, HeadId(12, 2))
+    assert "with context" in text
+    assert "when it is off" in text
+    assert [line.split()[0] for line in text.splitlines()[-len(alike) :]] == [str(other.head) for other in alike]
+    assert cli.main(["head", GEMMA, "L12H2", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["summary"] == summary(results, HeadId(12, 2))
+    assert [other["head"] for other in data["alike"]] == [str(other.head) for other in alike]
+    assert {finding["method"] for finding in data["findings"]} >= {"running", "context", "ablation"}
+    assert data["ablation"]
+
+
 def test_agreement_counts_heads_as_a_loop_over_them_does(shipped):
     """Labelled: any relation above τ. Causal: F or N of at least 0.5 on average over the seeds."""
     results, card = shipped(DEFAULT)
@@ -243,6 +345,21 @@ def test_agreement_counts_heads_as_a_loop_over_them_does(shipped):
     assert listed["running", "syntax"].counts == counts
     assert sum(counts.values()) == 270
     assert counts[WORDS[BOTH]] > 0
+
+
+def test_the_command_line_takes_thresholds_of_agreement(capsys, tmp_path, monkeypatch):
+    """The others stay as they are; what is no threshold is wrong usage, in words."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    printed = []
+    for more in ([], ["--threshold", "running=0.9", "ablation=0.5"]):
+        assert cli.main(["agreement", GEMMA, *more, "--json"]) == 0
+        printed.append({(one["what"], one["item"]): one for one in json.loads(capsys.readouterr().out)})
+    usual, strict = printed
+    assert strict["running", "math"]["thresholds"] == {"running": 0.9, "ablation": 0.5}
+    assert strict["context", "math"]["thresholds"] == {"context": 0.15, "ablation": 0.5}
+    assert strict["running", "math"]["counts"][WORDS[BOTH]] < usual["running", "math"]["counts"][WORDS[BOTH]]
+    assert cli.main(["agreement", GEMMA, "--threshold", "running=much"]) == SettingError.exit_code
+    assert "METHOD=NUMBER" in capsys.readouterr().err
 
 
 def test_a_model_with_one_kind_of_result_has_no_agreement(shipped):

@@ -1,6 +1,7 @@
 """A prompt of one's own: parts add up to the logit, heads off as in a plain loop, patterns as transformers has them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,8 @@ from analysis.prompt.question import MAX_CHARACTERS, MAX_HEADS, MAX_TOKENS, Prom
 from analysis.prompt.reading import PromptReading, reading_data
 from tests import tiny_models
 from tests.test_families import blocks, part
+
+README = Path(__file__).parent.parent / "README.md"
 
 IDS = [5, 17, 250, 3, 17, 99]
 TOKEN = 42
@@ -158,6 +161,10 @@ def test_the_default_model_says_paris_because_of_one_head(default_checkpoint, st
     assert np.unravel_index(without.argmin(), without.shape) == (23, 4)
     assert reading.direct.total == pytest.approx(reading.next[0].logit, abs=1e-3)
     assert reading.patterns[0].attention[4][3] > 0.8
+    looks = f"L23H4 looks at *France* ({reading.patterns[0].attention[4][3]:.2f})"
+    adds = f"adds {direct[23, 4]:.1f} to the logit of *Paris* ({reading.next[0].logit:.1f} in all)"
+    loses = f"without it the log-probability falls by {-without[23, 4]:.1f}"
+    assert f"{looks} and {adds}, more than any other head; {loses}" in " ".join(README.read_text().split())
     assert PromptReading.from_json(reading.to_json()) == reading
     again = computed_answer(question, OpenModel(default_checkpoint, "none such"), store)  # nothing is computed
     assert again == (reading, ablation)

@@ -124,6 +124,28 @@ def test_the_curves_of_ablation_are_those_that_ship(model):
     assert "\n".join(table) in README
 
 
+@pytest.mark.parametrize(("model", "head"), [("smollm2-135m-instruct", "L23H4"), ("gemma-3-270m", "L12H2")])
+def test_the_paragraphs_about_heads_are_what_head_prints(model, head, tmp_path, monkeypatch, capsys):
+    """After the command that prints it, however the text is broken into lines."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert main(["head", model, head]) == 0
+    paragraph = capsys.readouterr().out.splitlines()[2]
+    words = " ".join(README.replace("\n> ", "\n").split())
+    assert f"`python -m analysis head {model} {head}` prints: {paragraph}".replace("  ", " ") in words
+
+
+def test_the_head_whose_loss_costs_gemma_most_scores_in_no_map():
+    """What is said of it, from the results that ship."""
+    ablation = shipped_scores("ablation", "gemma-3-270m")
+    lost = ablation.score.sel(item="country_capital", sample="all")
+    of_head = {kind: float(lost.sel(kind=kind, layer=9, head=3)) for kind in ("zero", "mean")}
+    assert of_head["zero"] == float(lost.sel(kind="zero").min())
+    assert f"L9H3, zero {signed(of_head['zero'], 2)}, mean {signed(of_head['mean'], 2)}" in " ".join(README.split())
+    for name in ("function", "running"):
+        score = shipped_scores(name, "gemma-3-270m").score.sel(item="country_capital", layer=9, head=3)
+        assert float(score.max()) == 0
+
+
 @pytest.mark.parametrize("command", re.findall(r"^python -m analysis (.*)$", README, re.MULTILINE))
 def test_commands_are_real(command):
     """Every command of the README is one that the command line accepts."""

@@ -1,4 +1,5 @@
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -34,12 +35,13 @@ def test_all_twenty_relations_are_there_and_as_large_as_published():
 
 @pytest.mark.parametrize("relation", builtin().values(), ids=lambda relation: relation.name)
 def test_relation_is_tidy(relation):
-    """No pair twice (whatever the case), no stray space, a title, a sentence and a source."""
+    """No pair twice (whatever the case), no stray space, a title, a phrase, a sentence and a source."""
     folded = [(source.casefold(), target.casefold()) for source, target in relation.pairs]
     assert [pair for pair, count in Counter(folded).items() if count > 1] == []
     assert all(word == word.strip() and word for pair in relation.pairs for word in pair)
     assert relation.sentence.endswith(".")
     assert relation.title
+    assert re.fullmatch(r"(Maps|Copies|Translates) .*[a-zA-Z]", relation.phrase)
     assert relation.source
     assert (relation.k == "copying") == (relation.name in {"copying", "name_copying"})
 

@@ -42,6 +42,7 @@ class Relation:
     k: KKind  # copying is judged by a stricter k
     source: str
     pairs: tuple[WordPair, ...]
+    phrase: str = ""  # what a head that implements it does; those that people bring have none
 
     @cached_property
     def hash(self) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from analysis import methods
@@ -12,8 +13,9 @@ from analysis.relations.agreement import RelationAgreement, agreement, in_words,
 from analysis.relations.method import RelationMethod
 from analysis.relations.scores import TAU
 from analysis.results.catalogue import Catalogue
+from analysis.results.findings import Finding
 from analysis.results.provenance import JsonObject
-from analysis.results.scores import Scores
+from analysis.results.scores import Scores, used_results
 
 Results = dict[RelationMethod, Scores]
 MethodPair = tuple[str, ...]  # what two methods read
@@ -76,6 +78,28 @@ def can_judge(later: Scores, first: Scores) -> bool:
     return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
 
 
+def weighed(finding: Finding, results: Mapping[str, Scores]) -> Finding:
+    """A finding that says so where it is a label that a later map, which judges, does not have."""
+    relation_methods = [method for method in methods.METHODS if isinstance(method, RelationMethod)]
+    names = [method.name for method in relation_methods]
+    if finding.method not in names:
+        return finding
+    for later in relation_methods[names.index(finding.method) + 1 :]:
+        scores = results.get(later.name)
+        if later.judges and scores is not None and _is_refuted(finding, scores):
+            return replace(finding.with_remark(f"not seen {later.where}"), is_unconfirmed=True)
+    return finding
+
+
+def _is_refuted(finding: Finding, scores: Scores) -> bool:
+    """Whether a result has the same score, and it is no label."""
+    if finding.item not in scores.items():
+        return False
+    mean = scores.over_samples("mean").score
+    score = mean.sel(item=finding.item, kind=finding.kind, layer=finding.head.layer, head=finding.head.head)
+    return bool((score <= TAU).all())  # NaN, not computed, is not
+
+
 def _judging(results: Results) -> list[Scores]:
     """Those of which a later one says whether the first holds."""
     return [scores for method, scores in results.items() if method.judges]
@@ -93,6 +117,8 @@ def _row(results: Results) -> JsonObject:
     card, counts, agreed = quick.provenance.model, label_counts(quick, reference), agreement(quick, reference)
     return {
         "model": card.id,
+        "fingerprint": card.fingerprint,
+        "results": used_results({method.name: scores for method, scores in results.items()}),
         "heads": len(card.layers) * card.heads,
         "tau": TAU,
         "methods": [quick.provenance.method, reference.provenance.method],
@@ -122,7 +148,7 @@ def _correlations(results: Results) -> list[JsonObject]:
             {
                 "methods": [one.name, other.name],
                 "titles": [one.basis, other.basis],
-                "r": agreed.overall,
+                "r": _or_none(agreed.overall),
                 "relations": dict(agreed.relations),
                 "relation_titles": titles,
             }
@@ -166,7 +192,7 @@ def _correlation_table(rows: Sequence[JsonObject]) -> list[str]:
         columns |= {tuple(pair["titles"]): None for pair in row["correlations"]}
     lines = _heading("r, mean of relations", columns)
     for row in rows:
-        numbers = {tuple(pair["titles"]): pair["r"] for pair in row["correlations"]}
+        numbers = {tuple(pair["titles"]): pair["r"] for pair in row["correlations"] if pair["r"] is not None}
         lines.append(_line(row["model"], columns, numbers))
     return lines
 

@@ -19,10 +19,6 @@ from analysis.results.provenance import ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Scores, ranks
 
 _VERBS = {"promote": "Promotes", "suppress": "Suppresses"}
-_KIND_WORDS = {
-    "promote": ("promote", "promotes", "promoting"),
-    "suppress": ("suppress", "suppresses", "suppressing"),
-}
 _LISTED = 12  # heads of an item
 _SHOWN_PAIRS = 2
 
@@ -33,26 +29,28 @@ def no_hits(item: ScoredItem, kind: str, head: HeadId) -> None:
     """No pairs: for maps that do not have them at hand."""
 
 
-def relation_findings(scores: Scores, head: HeadId, basis: str) -> list[Finding]:
-    """A sentence for each label of a head, that is, each score above τ; the strongest first."""
+def relation_findings(scores: Scores, head: HeadId, where: str) -> list[Finding]:
+    """A sentence for each label of a head, that is, each score above τ; the strongest first.
+
+    `where` says where the head does it, as a part of the sentence.
+    """
     one = scores.over_samples("mean")
     of_head = one.score.sel(sample=ONLY_SAMPLE, layer=head.layer, head=head.head).to_series()
     findings = []
     for item in one.provenance.items:
         for kind in KINDS:
             if item.applicable and of_head[item.name, kind] > TAU:
-                findings.append(_finding(one, item, kind, head, basis))
+                findings.append(_finding(one, item, kind, head, where))
     return sorted(findings, key=lambda finding: finding.order)
 
 
-def relation_answers(scores: Scores, question: SearchQuestion, basis: str, hits_of: HitsOf = no_hits) -> list[Finding]:
+def relation_answers(scores: Scores, question: SearchQuestion, where: str, hits_of: HitsOf = no_hits) -> list[Finding]:
     """The best heads of the relations that a question names, by title, by category or by a word of a pair.
 
     A pair is only said of a head for which it is known to be a hit.
     """
     one = scores.over_samples("mean")
-    kinds = [kind for kind in KINDS if any(word in _KIND_WORDS[kind] for word in question.words)]
-    asked = question.without([word for words in _KIND_WORDS.values() for word in words])
+    kinds, asked = question.kinds, question.topic
     findings = []
     for item in one.provenance.items:
         if not item.applicable:
@@ -63,9 +61,9 @@ def relation_answers(scores: Scores, question: SearchQuestion, basis: str, hits_
             for kind in kinds or KINDS:
                 labels = _labels(one, item, kind)
                 if is_named or not pairs:
-                    findings += [_finding(one, item, kind, head, basis) for head in labels[:_LISTED]]
+                    findings += [_finding(one, item, kind, head, where) for head in labels[:_LISTED]]
                 else:
-                    findings += _with_pairs(one, item, kind, basis, pairs, labels, hits_of)
+                    findings += _with_pairs(one, item, kind, where, pairs, labels, hits_of)
     return sorted(findings, key=lambda finding: finding.order)
 
 
@@ -79,7 +77,7 @@ def _with_pairs(
     scores: Scores,
     item: ScoredItem,
     kind: str,
-    basis: str,
+    where: str,
     pairs: list[WordPair],
     labels: list[HeadId],
     hits_of: HitsOf,
@@ -95,14 +93,14 @@ def _with_pairs(
             about = f", such as {words}{after}"
         else:
             about = f", a relation with the pair {words}"
-        finding = _finding(scores, item, kind, head, basis, about)
+        finding = _finding(scores, item, kind, head, where, about)
         findings.append(replace(finding, is_near=not mine))
     return sorted(findings, key=lambda finding: finding.order)[:_LISTED]
 
 
-def _finding(scores: Scores, item: ScoredItem, kind: str, head: HeadId, basis: str, about: str = "") -> Finding:
-    where = {"item": item.name, "kind": kind, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
-    score, hits = float(scores.score.sel(where)), float(scores.hits.sel(where))
+def _finding(scores: Scores, item: ScoredItem, kind: str, head: HeadId, where: str, about: str = "") -> Finding:
+    place = {"item": item.name, "kind": kind, "sample": ONLY_SAMPLE, "layer": head.layer, "head": head.head}
+    score, hits = float(scores.score.sel(place)), float(scores.hits.sel(place))
     low, high = (float(end) for end in wilson(hits, item.kept))
     of_item = scores.score.sel(item=item.name, kind=kind, sample=ONLY_SAMPLE).values
     rank = int(ranks(of_item)[scores.provenance.model.layers.index(head.layer), head.head])
@@ -110,8 +108,17 @@ def _finding(scores: Scores, item: ScoredItem, kind: str, head: HeadId, basis: s
     numbers = f"{shown}, {score:.2f} ({low:.2f}–{high:.2f}), rank {rank} of {of_item.size}"
     against = _against(scores, item, kind, head)
     remark = f"; {' and '.join(against)}" if against else ""
-    text = f"{_VERBS[kind]} {item.title} ({basis}){about}: {numbers}{remark}."
-    return Finding(head, text, score, scores.provenance.method, item.name, kind)
+    text = f"{_does(item, kind)} {where}{about}: {numbers}{remark}."
+    brief = f"{where} {score:.2f}"
+    return Finding(head, text, score, scores.provenance.method, item.name, kind, brief=brief)
+
+
+def _does(item: ScoredItem, kind: str) -> str:
+    """What a head does, as a verb phrase; of people's own relations, and of suppressing, with the relation's title."""
+    relation = relations.builtin().get(item.name)
+    if relation is None or relation.category != item.category or kind != KINDS[0]:
+        return f"{_VERBS[kind]} {item.title}"
+    return relation.phrase
 
 
 def _against(scores: Scores, item: ScoredItem, kind: str, head: HeadId) -> list[str]:

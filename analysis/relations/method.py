@@ -39,6 +39,7 @@ class RelationMethod(Method):
     label = LabelRule(TAU, "τ", "score", strict=True)
     basis: ClassVar[str]  # what the scores are read from, as a switch between such methods calls it
     about: ClassVar[str]  # the same as the end of "What each head does, …"
+    where: ClassVar[str]  # the same as a part of a sentence about one head
     at_top: ClassVar[bool] = False  # the answer about a head has its fields at the top, too, as it was with one method
     sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # before a sample's name; what samples are
     samples_field: ClassVar[str] = ""  # the setting that lists the samples, if there are several
@@ -196,12 +197,12 @@ class RelationMethod(Method):
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The relations that the head implements."""
-        return relation_findings(scores, head, self.basis.lower())
+        return relation_findings(scores, head, self.where)
 
     def answers(self, scores: Scores, question: SearchQuestion) -> list[Finding]:
         """The best heads of the relations that are named."""
         hits_of = partial(self._hits, scores.provenance) if self.is_default(scores.provenance) else no_hits
-        return relation_answers(scores, question, self.basis.lower(), hits_of)
+        return relation_answers(scores, question, self.where, hits_of)
 
     def _hits(self, provenance: Provenance, item: ScoredItem, kind: str, head: HeadId) -> Hits | None:
         """The hits of a label that come with the project."""

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 
 import numpy as np
 
 from analysis import methods
+from analysis.errors import SettingError
 from analysis.methods.method import Method
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import JsonObject
@@ -45,6 +47,7 @@ class Agreement:
     item: str  # of the second: a task or a relation
     title: str
     codes: Codes  # [layer, head]
+    thresholds: tuple[float, float]  # of the two methods, by which the codes were decided
 
     @property
     def key_parts(self) -> tuple[str, str, str, str]:
@@ -64,7 +67,8 @@ class Agreement:
     def to_plain(self) -> JsonObject:
         """As returned by the API and `--json`."""
         facts: JsonObject = {"what": self.what, "whether": self.whether, "item": self.item, "title": self.title}
-        return {**facts, "counts": self.counts, "expected_both": round(self.expected, 2)}
+        thresholds = dict(zip((self.what, self.whether), self.thresholds, strict=True))
+        return {**facts, "thresholds": thresholds, "counts": self.counts, "expected_both": round(self.expected, 2)}
 
 
 def expected_counts(counts: Sequence[int]) -> list[float]:
@@ -97,14 +101,41 @@ def whether_methods(results: Mapping[str, Scores]) -> list[Method]:
     return [method for method in methods.METHODS if method.answers_whether and method.name in results]
 
 
-def agreements(results: Mapping[str, Scores]) -> list[Agreement]:
-    """Every method of the one kind with every item of the other, in the order of the list of methods."""
+def chosen_thresholds(texts: Sequence[str]) -> dict[str, float]:
+    """Thresholds by method, each written METHOD=NUMBER."""
+    allowed = [method.name for method in methods.METHODS if method.label is not None]
+    least: dict[str, float] = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = nan
+        if name not in allowed or not isfinite(value):
+            hint = f"Write METHOD=NUMBER, such as {allowed[0]}=0.3; the methods are {', '.join(allowed)}."
+            raise SettingError(f"{text[:60]!r} is no threshold", hint)
+        least[name] = value
+    return least
+
+
+def agreements(results: Mapping[str, Scores], least: Mapping[str, float] | None = None) -> list[Agreement]:
+    """Every method of the one kind with every item of the other, in the order of the list of methods.
+
+    `least` has thresholds, by method, other than the methods' own.
+    """
+    chosen = least or {}
     made: list[Agreement] = []
     for what in what_methods(results):
         for whether in whether_methods(results):
+            thresholds = _threshold(what.name, chosen), _threshold(whether.name, chosen)
             for each in label_comparisons(results, what.name, whether.name):
-                made.append(Agreement(each.what, each.whether, each.item, each.title, each.codes()))
+                codes = each.codes(*thresholds)
+                made.append(Agreement(each.what, each.whether, each.item, each.title, codes, thresholds))
     return made
+
+
+def _threshold(name: str, chosen: Mapping[str, float]) -> float:
+    return chosen.get(name, rule_of(name).least)
 
 
 def label_comparisons(

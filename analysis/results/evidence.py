@@ -8,12 +8,15 @@ import numpy as np
 from analysis import methods
 from analysis.errors import HeadError
 from analysis.models.card import HeadId, ModelCard
+from analysis.relations.comparison import weighed
 from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Floats, Scores
 
 MOST_ANSWERS = 40
+_MOST_SENTENCES = 6  # in the paragraph about a head
+_MOST_OF_A_METHOD = 3  # of them, so that what a head does leaves room for whether it matters
 _MOST_ALIKE = 6
 _AT_ONCE = 64  # heads that are compared with all of another model: more would fill the memory
 _LEAST_ALIKE = 0.3  # cosine from which two heads are called alike
@@ -44,11 +47,11 @@ class Answer:
         return {"head": str(self.head), "findings": [finding.to_plain() for finding in self.findings]}
 
 
-def results_of(catalogue: Catalogue, card: ModelCard) -> dict[str, Scores]:
-    """The results of a model by the names of their methods."""
+def results_of(catalogue: Catalogue, card: ModelCard, own: str | None = None) -> dict[str, Scores]:
+    """The results of a model by the names of their methods, with a set of people's own relations or the default one."""
     results = {}
     for method in methods.METHODS:
-        scores = catalogue.result(card, method.name)
+        scores = catalogue.result(card, method.name, own=own)
         if scores is not None:
             results[method.name] = scores
     return results
@@ -57,9 +60,58 @@ def results_of(catalogue: Catalogue, card: ModelCard) -> dict[str, Scores]:
 def findings_of(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
     """What all results support about a head: method by method, the strongest first in each."""
     findings: list[Finding] = []
-    for name, scores in results.items():
-        findings += methods.method(name).findings(scores, head)
+    for method in methods.METHODS:
+        if method.name in results:
+            for finding in method.findings(results[method.name], head):
+                findings.append(weighed(finding, results))
     return findings
+
+
+def summary(results: Mapping[str, Scores], head: HeadId) -> str:
+    """What all results support about a head as one paragraph; what is not supported is not said."""
+    findings = strongest_findings(results, head)
+    if not findings:
+        return f"Nothing stands out about {head}: none of its scores is above a threshold."
+    told: list[Finding] = []
+    for finding in findings:
+        of_method = [other for other in told if other.method == finding.method]
+        if len(told) < _MOST_SENTENCES and len(of_method) < _MOST_OF_A_METHOD:
+            told.append(finding)
+    return " ".join(finding.text for finding in told)
+
+
+def strongest_findings(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
+    """One finding for each item and kind, the strongest first."""
+    same: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings_of(results, head):
+        same.setdefault((finding.item or finding.method, finding.kind), []).append(finding)
+    joined = [_joined(findings) for findings in same.values()]
+    return sorted(joined, key=lambda finding: finding.order)
+
+
+def _joined(findings: list[Finding]) -> Finding:
+    """One for those that several methods have of the same: the nearest to the running model; the others in brief."""
+    chosen = sorted(findings, key=_trust)[-1]
+    briefs = []
+    for finding in findings:
+        if finding is not chosen and finding.brief and not finding.is_unconfirmed:
+            briefs.append(finding.brief)
+    return chosen.with_remark(", ".join(briefs)) if briefs else chosen
+
+
+def _trust(finding: Finding) -> tuple[bool, bool]:
+    """By which of several findings of the same one is chosen, the last of equals."""
+    return not finding.is_unconfirmed, methods.method(finding.method).judges
+
+
+def head_evidence(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> JsonObject:
+    """What all results together say of a head, as returned by the API and `--json`."""
+    alike = heads_like(results, card, head)
+    return {
+        "summary": summary(results, head),
+        "findings": [finding.to_plain() for finding in findings_of(results, head)],
+        "alike": [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike],
+    }
 
 
 def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[Answer]:
@@ -74,7 +126,7 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
     by_head: dict[HeadId, list[Finding]] = {}
     for name, scores in results.items():
         for finding in methods.method(name).answers(scores, question):
-            by_head.setdefault(finding.head, []).append(finding)
+            by_head.setdefault(finding.head, []).append(weighed(finding, results))
     listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]
     listed.sort(key=lambda answer: (answer.order, answer.head))
     return listed[:MOST_ANSWERS]

@@ -1,7 +1,7 @@
 """What the scores support about a head, in plain words: sentences with their numbers, made by the methods."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.models.card import HeadId
 from analysis.results.provenance import JsonObject
@@ -19,11 +19,17 @@ class Finding:
     kind: str = ""
     effect: float = 0.0  # a measured effect in the direction that the sentence claims; it decides between equals
     is_near: bool = False  # true of the relation that was asked for, not of the very pair: it comes after all others
+    is_unconfirmed: bool = False  # a later method looked and does not find it, which the sentence says: it comes last
+    brief: str = ""  # the finding in a few words, where another method's sentence says the same
 
     @property
-    def order(self) -> tuple[bool, float, float, float]:
+    def order(self) -> tuple[bool, bool, float, float, float]:
         """By which findings of one list are sorted: equal are strengths that a person reads as equal."""
-        return self.is_near, -round(self.strength, 2), -self.effect, -self.strength
+        return self.is_unconfirmed, self.is_near, -round(self.strength, 2), -self.effect, -self.strength
+
+    def with_remark(self, remark: str) -> "Finding":
+        """The same with a few more words at the end of its sentence."""
+        return replace(self, text=f"{self.text.removesuffix('.')}; {remark}.")
 
     def to_plain(self) -> JsonObject:
         """As returned by the API and `--json`."""
@@ -35,6 +41,13 @@ class Finding:
             "item": self.item,
             "kind": self.kind,
         }
+
+
+# Verbs of a question about one kind of score alone.
+KIND_WORDS = {
+    "promote": ("promote", "promotes", "promoting"),
+    "suppress": ("suppress", "suppresses", "suppressing"),
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +65,16 @@ class SearchQuestion:
     def without(self, words: Sequence[str]) -> "SearchQuestion":
         """The same without some words."""
         return SearchQuestion(tuple(word for word in self.words if word not in words))
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of score that its verbs name: to promote, to suppress; none when it has no such verb."""
+        return [kind for kind, verbs in KIND_WORDS.items() if any(word in verbs for word in self.words)]
+
+    @property
+    def topic(self) -> "SearchQuestion":
+        """The same without these verbs."""
+        return self.without([verb for verbs in KIND_WORDS.values() for verb in verbs])
 
     def is_about(self, text: str) -> bool:
         """Whether every word begins a word of the text; a question without words is about nothing."""

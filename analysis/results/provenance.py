@@ -1,5 +1,6 @@
 """Where a result comes from: everything one needs to compute it again or to doubt it."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -77,6 +78,12 @@ class Provenance:
     ) -> Self:
         """The provenance of a result made now by this installation."""
         return cls(model, method, version, settings, items, device, libraries(), now(), __version__)
+
+    def in_short(self) -> JsonObject:
+        """What tells this result from others of the same model: its method, how it was computed, when."""
+        content = json.dumps(dict(self.settings), sort_keys=True)
+        settings = hashlib.sha256(content.encode()).hexdigest()[:16]
+        return {"method": self.method, "version": self.version, "settings": settings, "date": self.date}
 
     def to_json(self) -> str:
         """One line of JSON."""

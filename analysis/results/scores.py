@@ -19,7 +19,7 @@ import xarray as xr
 from analysis.errors import StoreError
 from analysis.models.card import HeadId
 from analysis.results.parquet import read_table
-from analysis.results.provenance import PlainValues, Provenance, ScoredItem
+from analysis.results.provenance import JsonObject, PlainValues, Provenance, ScoredItem
 
 DIMS = ("item", "kind", "sample", "layer", "head")
 PART_DIMS = ("item", "sample", "layer", "head")
@@ -300,3 +300,8 @@ def _coords(provenance: Provenance, samples: Sequence[str], kinds: Sequence[str]
     card = provenance.model
     items = [item.name for item in provenance.items]
     return dict(zip(DIMS, (items, list(kinds), list(samples), list(card.layers), list(range(card.heads))), strict=True))
+
+
+def used_results(results: Mapping[str, Scores]) -> list[JsonObject]:
+    """The results that an answer was made of, as the API names them."""
+    return [scores.provenance.in_short() for scores in results.values()]

@@ -3,6 +3,7 @@
 import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { addressOf, hitWords, questionOf, rowsOf } from "./pairs.mjs";
+import { withModel } from "./query.mjs";
 
 /** The model whose head it is; the address may have only its name, or none. */
 function model() {
@@ -52,7 +53,14 @@ async function showPairs(button) {
   dialog.replaceChildren(element("h2", "", `${reply.head}: ${reply.title}`), words, pairTable(reply));
 }
 
+/** A page that was opened without its model, or by its name alone, has an address that keeps its meaning. */
+function nameModel() {
+  const query = model() && withModel(location.search, model());
+  if (query && query !== location.search) history.replaceState(history.state, "", `${query}${location.hash}`);
+}
+
 if (typeof document !== "undefined") {
+  nameModel();
   listenToCopying();
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-pairs]") : null;

@@ -114,6 +114,20 @@ export function modelQuery(model) {
 }
 
 /**
+ * The query string of a page, with the model that it shows in place of the one it names, if it names any.
+ * @param {string} query of the page
+ * @param {string} model its id and fingerprint
+ */
+export function withModel(query, model) {
+  const texts = new URLSearchParams(query);
+  if (texts.get("model") === model) return query;
+  /** @type {Record<string, string | string[]>} */
+  const all = { model };
+  for (const key of texts.keys()) if (key !== "model") all[key] = texts.getAll(key);
+  return queryString(all);
+}
+
+/**
  * Where a head's page is.
  * @param {string} head
  * @param {string} model its id and fingerprint

@@ -8,8 +8,7 @@ from dash import dcc, html
 
 from analysis import __version__
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.evidence import SimilarHead, findings_of, heads_like
-from analysis.results.findings import Finding
+from analysis.results.evidence import SimilarHead, heads_like, strongest_findings, summary
 from dashboard.addresses import map_address, prompt_address
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead
@@ -17,8 +16,6 @@ from dashboard.page.small_map import small_map
 from dashboard.palette import Colours, colours, tones
 from dashboard.query import named
 from dashboard.view import View
-
-_MOST_SENTENCES = 6  # in the paragraph; the cards below it have all numbers
 
 
 def head_address(view: View, head: HeadId) -> str:
@@ -31,23 +28,6 @@ def head_title(view: View, head: HeadId) -> str:
     return f"{head} of {view.card.id} – Head Atlas"
 
 
-def summary(view: View, head: HeadId) -> str:
-    """The strongest findings as one paragraph; what is not supported is not said."""
-    findings = findings_of(view.results, head)
-    if not findings:
-        return f"Nothing stands out about {head}: none of its scores is above a threshold."
-    shown = sorted(_without_repeats(findings), key=lambda finding: finding.order)[:_MOST_SENTENCES]
-    return " ".join(finding.text for finding in shown)
-
-
-def _without_repeats(findings: Sequence[Finding]) -> list[Finding]:
-    """One finding for an item and kind: the last method's, which is the one nearer to the running model."""
-    chosen: dict[tuple[str, str], Finding] = {}
-    for finding in findings:
-        chosen[finding.item or finding.method, finding.kind] = finding
-    return list(chosen.values())
-
-
 def head_page(view: View, head: HeadId) -> list[Any]:
     """The page's content."""
     palette = colours(view.state.palette, dark=False)
@@ -56,7 +36,7 @@ def head_page(view: View, head: HeadId) -> list[Any]:
         html.Main(
             [
                 html.H1([str(head), html.Small(f" of {view.card.id}")]),
-                html.P(summary(view, head), className="summary"),
+                html.P(summary(view.results, head), className="summary"),
                 html.Div(_maps(view, head), className="small-maps"),
                 html.Section([html.H2("On every map"), _parts(view, head, palette)], className="card head-card"),
                 _alike(view, head),
@@ -150,8 +130,7 @@ def _alike(view: View, head: HeadId) -> html.Section:
 
 
 def _alike_row(view: View, alike: SimilarHead) -> html.Tr:
-    findings = _without_repeats(findings_of(view.results, alike.head))
-    findings.sort(key=lambda finding: finding.order)
+    findings = strongest_findings(view.results, alike.head)
     words = findings[0].text if findings else ""
     link = html.A(str(alike.head), href=head_address(view, alike.head))
     return html.Tr([html.Th(link, scope="row"), html.Td(f"{alike.cosine:.2f}", className="num"), html.Td(words)])

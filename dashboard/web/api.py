@@ -4,8 +4,6 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
-from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,19 +43,17 @@ from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
 from analysis.relations.comparison import default_method
 from analysis.relations.scores import KINDS
-from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
+from analysis.results.evidence import head_evidence, results_of
 from analysis.results.provenance import JsonObject
-from analysis.results.quantities import values
 from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.pairs import PairsQuestion, answered, is_known
-from dashboard.quantities import listed_quantities
 from dashboard.web.bodies import BodyRefused, refusal
 from dashboard.web.exports import scores_frame
+from dashboard.web.findings import add_comparisons, add_findings, result_of_method, set_id
 from dashboard.web.guard import NO_ANALYST
 from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
@@ -153,17 +149,9 @@ class ScoresQuery(BaseModel):
         return frame[frame["score"] >= self.least] if self.least > 0 else frame
 
     def _result(self, catalogue: Catalogue) -> Scores:
-        card, own = catalogue.card(self.model, self.fingerprint), _set_id(catalogue, self.own)
+        card, own = catalogue.card(self.model, self.fingerprint), set_id(catalogue, self.own)
         name = self.method or default_method(catalogue, card, self.item[0] if self.item else "", own).name
-        if name not in methods.names():
-            there = [name for name in methods.names() if catalogue.result(card, name) is not None]
-            raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")
-        scores = catalogue.result(card, name, self.result or self.fit, own)
-        if scores is None:
-            one = methods.method(name)
-            title = one.title.lower()
-            raise ModelNotFound(f"there is no {title} of {card.id} here", f"Compute it: {one.command_line(card.id)}")
-        return scores
+        return result_of_method(catalogue, card, name, self.result or self.fit, own)
 
 
 def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Path | None) -> FastAPI:
@@ -203,18 +191,13 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
         raise ModelNotFound(f"there is no model with the fingerprint {fingerprint}", "See /api/models.")
 
     _add_results(api, catalogue)
-    _add_findings(api, catalogue)
-    _add_comparisons(api, catalogue)
+    add_findings(api, catalogue)
+    add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_prompt(api, catalogue, engine)
     _add_jobs(api, engine)
     add_sets(api, catalogue, engine, _must_be_analyst)
     return api
-
-
-def _set_id(catalogue: Catalogue, own: str) -> str | None:
-    """The id of a set that was named; none stands for the default."""
-    return catalogue.own_set(own).id if own else None
 
 
 def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
@@ -249,78 +232,15 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
     ) -> JsonObject:
         """All that is known of one head."""
-        chosen = _set_id(catalogue, own)
+        chosen = set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
+        results = results_of(catalogue, card, chosen)
         answer: JsonObject = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
         for method in methods.METHODS:
-            scores = catalogue.result(card, method.name, own=chosen)
+            scores = results.get(method.name)
             answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
-        results = results_of(catalogue, card)
-        answer["findings"] = [finding.to_plain() for finding in findings_of(results, name)]
-        alike = heads_like(results, card, name)
-        answer["alike"] = [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike]
-        return answer
-
-
-def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:
-    @api.get("/agreement")
-    def agreement(
-        model: Annotated[str, Query(max_length=200)] = default_model.ID,
-        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> JsonObject:
-        """How many heads that have a label of what they do also matter for a task."""
-        card = catalogue.card(model, fingerprint)
-        listed = agreements(results_of(catalogue, card))
-        return {"model": card.to_dict(), "agreements": [each.to_plain() for each in listed]}
-
-    @api.get("/search")
-    def search(
-        q: Annotated[str, Query(max_length=200, examples=["capital", "Paris", "needed for math", "L23H4"])],
-        model: Annotated[str, Query(max_length=200)] = default_model.ID,
-        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> JsonObject:
-        """The heads that words are about: a relation, a token, a task, a head's name. The strongest first."""
-        card = catalogue.card(model, fingerprint)
-        listed = answers(results_of(catalogue, card), card, q)
-        return {"model": card.to_dict(), "answers": [answer.to_plain() for answer in listed]}
-
-
-def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
-    @api.get("/quantities")
-    def list_quantities(
-        model: Annotated[str, Query(max_length=200)] = default_model.ID,
-        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> JsonObject:
-        """Every number that there is one value per head of: scores, effects, gradients, classes."""
-        card = catalogue.card(model, fingerprint)
-        listed = listed_quantities(catalogue, card)
-        return {"model": card.to_dict(), "quantities": [asdict(each) for each in listed]}
-
-    @api.get("/quantity")
-    def one_quantity(
-        key: Annotated[str, Query(max_length=200, description="as /quantities lists them")],
-        model: Annotated[str, Query(max_length=200)] = default_model.ID,
-        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> JsonObject:
-        """One of them, layer by layer; null where a head has none."""
-        card = catalogue.card(model, fingerprint)
-        numbers = values(results_of(catalogue, card), key)
-        rows = [[None if isnan(value) else round(value, 6) for value in row] for row in numbers.tolist()]
-        return {"model": card.to_dict(), "key": key, "values": rows}
-
-    @api.get("/matches")
-    def matches(
-        model: Annotated[str, Query(max_length=200)] = default_model.ID,
-        fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-        other: Annotated[str, Query(max_length=200)] = default_model.ID,
-        other_fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-    ) -> JsonObject:
-        """The heads of two models whose scores are most alike."""
-        card, second = catalogue.card(model, fingerprint), catalogue.card(other, other_fingerprint)
-        listed = matched_heads(results_of(catalogue, card), card, results_of(catalogue, second), second)
-        pairs = [{"head": str(m.head), "other": str(m.other), "cosine": round(m.cosine, 3)} for m in listed]
-        return {"model": card.to_dict(), "other": second.to_dict(), "matches": pairs}
+        return answer | head_evidence(results, card, name)
 
 
 def _parquet(frame: pd.DataFrame) -> Iterator[bytes]:

@@ -10,11 +10,11 @@ from fastapi.responses import HTMLResponse
 from analysis.errors import HeadError
 from analysis.models.card import HeadId
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers
+from analysis.results.evidence import answers, summary
 from analysis.results.quantities import Quantity
 from dashboard.addresses import CompareState, PromptState
 from dashboard.page.compare_page import Choices, compare_page
-from dashboard.page.head_page import head_page, head_title, search_page, summary
+from dashboard.page.head_page import head_page, head_title, search_page
 from dashboard.page.markup import as_html
 from dashboard.page.prompt_page import prompt_page
 from dashboard.palette import tone_styles
@@ -41,7 +41,7 @@ def routes(catalogue: Catalogue) -> APIRouter:
         except HeadError as error:
             return not_found_page("There is no such head", f"{error}. {error.hint}")
         body = _notices(view.notices) + as_html(head_page(view, head))
-        return _page(head_title(view, head), summary(view, head), body, palette=view.state.palette)
+        return _page(head_title(view, head), summary(view.results, head), body, palette=view.state.palette)
 
     def of_search(request: Request) -> Response:
         view = opened(catalogue, ViewState.from_query(request.url.query, ignored=(_QUESTION,)))

@@ -194,7 +194,10 @@ def _collect_complaints(page: Page) -> None:
 
 
 def drawn(page: Page) -> None:
-    """Wait until the maps are on the screen and the scripts know them."""
+    """Wait until the maps are on the screen and the scripts know them; a head's page has pictures of them alone."""
+    if "/head/" in page.url:
+        page.wait_for_selector(".summary", timeout=20_000)
+        return
     if "view=models" not in page.url:
         page.wait_for_selector("#maps canvas", state="attached", timeout=20_000)
     page.wait_for_selector("#inspector > *", state="attached", timeout=20_000)

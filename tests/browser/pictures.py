@@ -1,6 +1,8 @@
 """`make pictures`: the README's pictures, from the real page."""
 
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import FloatRect, Page
@@ -27,6 +29,8 @@ PICTURES = (
     ("causal-dark", "/?view=causal&palette=paper", 1280, 860, True, None),
     ("gemma-weights", "/?model=gemma-3-270m&basis=function", 940, 760, False, None),
     ("gemma-running", "/?model=gemma-3-270m&basis=running", 940, 700, False, None),
+    ("head-smollm2", "/head/L23H4", 1100, 1000, False, None),
+    ("head-gemma", "/head/L12H2?model=gemma-3-270m", 1100, 1000, False, None),
     ("pairs", "/?pin=L23H4", 1280, 860, False, None, PAIRS),
     ("scores", "/?colour=scores&kind=promote", 1280, 620, False, (23, 4)),
     ("table", "/?view=table&pin=L23H4", 1280, 860, False, None),
@@ -44,8 +48,8 @@ def _four_panels(page: Page) -> FloatRect:
     return {"x": frame["x"], "y": frame["y"], "width": right - frame["x"], "height": frame["height"]}
 
 
-def main() -> None:
-    """Take all of them."""
+def main(names: Sequence[str]) -> None:
+    """Take those that are named, or all of them."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(Path(scratch) / "store")
@@ -53,6 +57,8 @@ def main() -> None:
         store.close()
         with serve(Path(scratch)) as address, open_browser() as browser:
             for name, path, width, height, dark, head, *part in PICTURES:
+                if names and name not in names:
+                    continue
                 page = open_page(browser, address + path, width=width, height=height, dark=dark)
                 page.wait_for_timeout(700)
                 if head:
@@ -74,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

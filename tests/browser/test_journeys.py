@@ -832,9 +832,13 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     expect(first).to_have_attribute("aria-selected", "true")
     page.keyboard.press("Enter")
     page.wait_for_url("**/head/L23H5?**")
-    expect(page.locator(".summary")).to_contain_text("country → capital")
+    expect(page.locator(".summary")).to_contain_text("countries to capitals")
     page.goto(urlparse(page.url)._replace(path="/head/L23H4", query="").geturl())  # a link without the model
     expect(page.locator(".summary")).to_contain_text("Switching it off costs")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = parse_qs(urlparse(page.evaluate("navigator.clipboard.readText()")).query)
+    assert re.fullmatch(r"smollm2-135m-instruct@[0-9a-f]{8}", copied["model"][0])  # although the address had none
     page.locator("[data-pairs=country_capital]").first.click()
     expect(page.locator(".pair-list tr", has_text="France")).to_contain_text("Paris", timeout=60_000)
     page.keyboard.press("Escape")

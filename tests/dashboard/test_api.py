@@ -7,11 +7,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from analysis import methods
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.settings import GateSettings
 from analysis.relations.pairs import relation_methods
+from analysis.results.shipped import shipped_scores
 from dashboard.jobs import job_state
 from tests import synthetic
 from tests.computing import asked
@@ -117,10 +119,89 @@ def test_a_head_is_told_by_every_map(client):
     """Relations, mates, salient tokens and gates, whichever the model has."""
     found = client.get("/api/head?head=L23H4").json()
     names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal", "ablation", "behaviour"}
-    names |= {"findings", "alike"}
+    names |= {"summary", "findings", "alike"}
     assert names | {method.name for method in relation_methods()} == set(found)
     assert (found["head"], found["heads"]) == ("L23H4", 270)
     assert found["salient"]
+
+
+def test_a_report_has_what_the_command_prints_and_the_records_behind_it(client):
+    """The curve of a relation as numbers; a missing result is refused with the command that computes it."""
+    found = client.get("/api/report", params={"model": "gemma-3-270m", "method": "ablation"}).json()
+    scores = shipped_scores("ablation", "gemma-3-270m")
+    method = methods.method("ablation")
+    assert found["text"] == method.report_text(scores)
+    assert found["report"] == json.loads(json.dumps(method.report(scores)))
+    curve = found["records"]["country_capital"]["curve"]
+    assert "random" in json.dumps(curve)
+    made = scores.provenance
+    assert [(one["method"], one["version"], one["date"]) for one in found["results"]] == [
+        ("ablation", made.version, made.date)
+    ]
+    absent = client.get("/api/report", params={"model": "gemma-3-270m", "method": "causal"})
+    assert absent.status_code == 404
+    assert absent.json()["hint"] == "Compute it: python -m analysis gates gemma-3-270m"
+    assert client.get("/api/report", params={"method": "dancing"}).status_code == 422
+    assert client.get("/api/report", params={"model": synthetic.ODD, "method": "causal"}).status_code == 200  # no NaN
+
+
+def test_correlations_are_those_that_compare_prints(client):
+    """Of one model or of all, for each relation, with context where there is that map."""
+    rows = client.get("/api/correlations").json()["models"]
+    assert {row["model"] for row in rows} >= {"smollm2-135m-instruct", "gemma-3-270m", "qwen2.5-coder-1.5b-instruct"}
+    (row,) = client.get("/api/correlations", params={"model": "gemma-3-270m"}).json()["models"]
+    assert row in rows
+    by_methods = {tuple(pair["methods"]): pair for pair in row["correlations"]}
+    assert by_methods["running", "context"]["r"] == pytest.approx(0.93, abs=0.005)
+    assert "country_capital" in by_methods["running", "context"]["relations"]
+    assert [one["method"] for one in row["results"]] == ["function", "running", "context"]
+    assert client.get("/api/correlations", params={"model": "nobody"}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "used"),
+    [
+        ("search?q=Paris", methods.names()),
+        ("agreement", methods.names()),
+        ("matches?other=gemma-3-270m", methods.names()),
+        ("quantity?key=running/copying/promote", ["running"]),
+        ("quantity?key=agreement/function/causal/math", ["function", "causal"]),
+    ],
+)
+def test_answers_name_the_results_they_are_made_of(client, path, used):
+    """Method, version, the hash of the settings, and the date."""
+    answer = client.get(f"/api/{path}").json()
+    assert [one["method"] for one in answer["results"]] == used
+    for one in answer["results"]:
+        made = shipped_scores(one["method"]).provenance
+        assert (one["version"], one["date"]) == (made.version, made.date)
+        assert one["settings"] == made.in_short()["settings"]
+        assert one["settings"] != replace(made, settings={"k": 1}).in_short()["settings"]
+
+
+def test_agreement_takes_thresholds(client):
+    """By method; a higher one leaves fewer labels, and the answer says which held."""
+
+    def first(**asked):
+        listed = client.get("/api/agreement", params=asked).json()["agreements"]
+        return next(
+            one for one in listed if (one["what"], one["whether"], one["item"]) == ("running", "causal", "math")
+        )
+
+    def labelled(found):
+        return found["counts"]["labelled and causal"] + found["counts"]["labelled but irrelevant"]
+
+    usual, strict = first(), first(threshold=["running=0.4", "causal=0.9"])
+    assert (usual["thresholds"], strict["thresholds"]) == (
+        {"running": 0.15, "causal": 0.5},
+        {"running": 0.4, "causal": 0.9},
+    )
+    scores = shipped_scores("running").over_samples("mean").score
+    assert labelled(strict) == int((scores.max(["item", "kind"]) > 0.4).sum()) < labelled(usual)
+    for wrong in ("running", "dancing=1", "running=nan", "salience=1", "=", "running=x"):
+        answer = client.get("/api/agreement", params={"threshold": wrong})
+        assert answer.status_code == 422
+        assert "running" in answer.json()["hint"]
 
 
 def test_pages_and_scripts_are_told_the_same_of_a_job(client):

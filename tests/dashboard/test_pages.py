@@ -1,6 +1,7 @@
 """Pages of plain HTML: a head's own, and the answers to a search."""
 
 import re
+from html import escape
 
 import pytest
 
@@ -24,7 +25,7 @@ def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
     page = client.get("/head/L23H4").text
     assert re.search(r'<main[^>]* data-model="smollm2-135m-instruct@[0-9a-f]{8}"', page)  # what its script asks about
     assert "<title>L23H4 of smollm2-135m-instruct – Head Atlas</title>" in page
-    assert re.search(r'property="og:description" content="[^"]*Promotes country → capital', page)
+    assert re.search(r'property="og:description" content="[^"]*Maps countries to capitals', page)
     assert "rank 1 of 270" in page
     assert '<small class="remark">copy-like</small>' in page
     for other in ("L23H3", "L23H5"):
@@ -87,7 +88,26 @@ def test_the_api_searches_and_tells_of_a_head_in_words(client):
     head = client.get("/api/head", params={"head": "L23H4"}).json()
     assert head["findings"][0]["item"] == "country_capital"
     assert {"head", "cosine"} == set(head["alike"][0])
+    assert f'<p class="summary">{escape(head["summary"])}</p>' in client.get("/head/L23H4").text
     assert client.get("/api/search").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "words"),
+    [
+        ("suppress", "L23H3", "Suppresses name copying"),
+        ("suppress Paris", "L23H3", "Suppresses country → capital"),
+        ("promotes Paris", "L23H5", "France → Paris"),
+        ("induction", "L18H6", "Induction"),
+        ("needed for math", "L20H8", "Needed for Math"),
+        ("behaviour", "L18H8", "of its attention"),
+    ],
+)
+def test_the_questions_of_the_readme_are_answered(client, question, first, words):
+    """Verbs, behaviour and tasks lead to heads of which that is said."""
+    found = client.get("/api/search", params={"q": question}).json()["answers"]
+    assert found[0]["head"] == first
+    assert words in found[0]["findings"][0]["text"]
 
 
 def test_html_is_escaped_and_unknown_attributes_are_left_out():

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { queryOf, queryString, quoted, replaced, textOf, valueFor, written } from "../../assets/atlas/query.mjs";
+import {
+  queryOf,
+  queryString,
+  quoted,
+  replaced,
+  textOf,
+  valueFor,
+  withModel,
+  written,
+} from "../../assets/atlas/query.mjs";
 
 const SETTINGS = [
   { key: "how", default: "any", local: true },
@@ -12,6 +21,13 @@ const SETTINGS = [
 test("values stand in an address as the server writes them", () => {
   const texts = [true, false, 0.3, 0.1499, 5, 0.30000000000000004, ["math", "syntax"], "No", null].map(textOf);
   assert.deepEqual(texts, ["1", "0", "0.3", "0.1499", "5", "0.3", "math,syntax", "No", ""]);
+});
+
+test("a page that names no model, or one without its weights, gets an address that does", () => {
+  assert.equal(withModel("", "org/m@12"), "?model=org/m@12");
+  assert.equal(withModel("?how=always&model=org/m&pin=L1H2", "org/m@12"), "?model=org/m@12&how=always&pin=L1H2");
+  assert.equal(withModel("?tasks=a%20b&tasks=c", "m@12"), "?model=m@12&tasks=a%20b&tasks=c");
+  for (const named of ["?model=m@12", "?how=always&model=m%4012"]) assert.equal(withModel(named, "m@12"), named);
 });
 
 test("an empty control stands for the default", () => {

@@ -8,6 +8,7 @@ from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.scores import ONLY_SAMPLE, Scores
 
 _LISTED = 12  # heads of a measure
+_WORDS = "attention behaviour behavior"  # of a question about any measure
 _DOES = {
     "previous_token": "Looks at the token before",
     "duplicate_token": "Looks at an earlier occurrence of the same token",
@@ -30,7 +31,7 @@ def behaviour_answers(scores: Scores, question: SearchQuestion) -> list[Finding]
     """The strongest heads of the measures that a question names."""
     findings = []
     for measure in _measured(scores):
-        if question.is_about(f"{measure.title} {measure.name} attention"):
+        if question.is_about(f"{measure.title} {measure.name} {_WORDS}"):
             for head, value, _ in scores.top(measure.name, _LISTED, SCORE):
                 if measure.threshold is not None and value >= measure.threshold:
                     findings.append(_finding(scores, measure, head, value))

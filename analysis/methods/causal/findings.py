@@ -11,6 +11,7 @@ from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Floats, Scores
 
 _LISTED = 12  # heads of a task and role
+_TARGETS = "the targets' log-probability"
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,14 @@ def _finding(scores: Scores, item: ScoredItem, role: _SpokenRole, gates: Floats,
     mine = gates[:, cell[0], cell[1]]
     seeds, total = int((mine >= ROLE_THRESHOLD).sum()), len(mine)
     effect = scores.part(EFFECT, item.name)
-    change = "" if effect is None else f"{effect[cell]:+.3f}".replace("-", "−")
-    cost = f"; switching it off changes the targets' log-probability by {change}" if change else ""
+    cost = "" if effect is None else _cost(float(effect[cell]))
     text = f"{role.verb} {item.title} in {seeds} of {total} seeds ({role.kind} {mine.mean():.2f} on average){cost}."
     head = HeadId(scores.provenance.model.layers[cell[0]], cell[1])
     claimed = 0.0 if effect is None or np.isnan(effect[cell]) else role.sign * float(effect[cell])
     return Finding(head, text, seeds / total * float(mine.mean()), NAME, item.name, role.kind, claimed)
+
+
+def _cost(change: float) -> str:
+    """What the validation measured, which is no ablation of the untouched model."""
+    words = f"{change:+.3f}".replace("-", "−")
+    return f"; with the other gates as fitted in the first seed, closing its own changes {_TARGETS} by {words}"

@@ -16,6 +16,7 @@ class ContextMethod(RelationMethod):
     sentence = "What each head really writes at the end of a prompt, wherever it attends: takes longer still."
     basis = "With context"
     about = "by what it really writes at the end of a prompt"
+    where = "with context"
     version = VERSION
     settings = ContextSettings
     gallery_size = 5e8

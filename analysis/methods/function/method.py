@@ -16,6 +16,7 @@ class FunctionMethod(RelationMethod):
     sentence = "What each head does, read from its weights: seconds to minutes."
     basis = "Weights"
     about = "read from its weights alone"
+    where = "by its weights alone"
     version = VERSION
     settings = FunctionSettings
     by_default = True

@@ -16,6 +16,7 @@ class RunningMethod(RelationMethod):
     sentence = "What each head does in the running model: reliable on more models, takes several times as long."
     basis = "Running model"
     about = "on the residual stream of the running model"
+    where = "in the running model"
     version = VERSION
     settings = RunningSettings
     by_default = True

@@ -8,10 +8,11 @@ import pyarrow.compute as pc
 from analysis.data.printable import printable
 from analysis.methods.salience.tokens import NAME, salient_tokens
 from analysis.models.card import HeadId
-from analysis.results.findings import Finding, SearchQuestion
+from analysis.results.findings import KIND_WORDS, Finding, SearchQuestion
 from analysis.results.scores import Scores
 
 _SHOWN = 3  # tokens in a sentence
+_WHERE = "by its weights alone"
 _WEAKEST = 0.1  # strength of the last of a head's tokens: relations, which are tested on many pairs, go first
 _STRONGEST = 0.3
 
@@ -25,18 +26,22 @@ def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
         return []
     listed = ", ".join(printable(token.text) for token in tokens[:_SHOWN])
     promoted = ", ".join(printable(entry.text) for entry in tokens[0].promoted[:_SHOWN])
-    text = f"Acts most on the tokens {listed}; after {printable(tokens[0].text)} it promotes {promoted}."
+    text = f"Acts most on the tokens {listed} ({_WHERE}); after {printable(tokens[0].text)} it promotes {promoted}."
     return [Finding(head, text, _WEAKEST, NAME)]
 
 
 def salience_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The heads that promote or suppress a token for one of the tokens on which they act most."""
-    word = " ".join(question.words)
+    word = " ".join(question.topic.words)
     if not word:
         return []
+    asked_verbs = [verb for kind in question.kinds for verb in KIND_WORDS[kind]]
     findings = []
     for head, verb, source, rank in dict.fromkeys(_index(scores).get(word, [])):  # a word may be several tokens
-        text = f"{verb} {word} when it attends to {printable(source)} (no. {rank + 1} of its salient tokens)."
+        if asked_verbs and verb.lower() not in asked_verbs:
+            continue
+        of_tokens = f"no. {rank + 1} of its salient tokens"
+        text = f"{verb} {word} when it attends to {printable(source)}, {_WHERE} ({of_tokens})."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)
         findings.append(Finding(head, text, strength, NAME, kind=verb.lower()))
     return sorted(findings, key=lambda finding: finding.order)

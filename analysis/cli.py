@@ -233,6 +233,7 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         scores, stored = _computed(method, request, checkpoint, options.device, store, progress)
+        judged, remark = method.judgement(options.model, results_of(Catalogue(store), checkpoint.card))
         progress.close()
     if options.out:
         _write(options.out, method, scores)
@@ -243,8 +244,9 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
         "out": str(options.out) if options.out else None,
     }
     if options.json:
-        return json.dumps({**method.report(scores), **facts})
-    return f"{method.report_text(scores)}\n{_closing_line(facts)}"
+        return json.dumps({**method.report(scores), **judged, **facts})
+    lines = [method.report_text(scores), remark, _closing_line(facts)]
+    return "\n".join(line for line in lines if line)
 
 
 def _computed(

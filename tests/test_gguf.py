@@ -494,6 +494,35 @@ def test_files_of_the_models_directory_are_listed_and_opened_by_name(models, tmp
         assert open_listed(name, None, tmp_path, models).card.id == name
 
 
+def test_the_folders_of_lm_studio_and_ollama_are_models_directories(models, llama, tmp_path):
+    """publisher/repository/name.gguf, and blobs whose names are hashes; other blobs and links out are neither."""
+    lm_studio, blobs = models / "publisher" / "small-GGUF", models / "blobs"
+    lm_studio.mkdir(parents=True)
+    blobs.mkdir()
+    shutil.copy(llama, lm_studio / "small-Q8.gguf")
+    shutil.copy(llama, blobs / "sha256-0123")
+    (blobs / "sha256-4567").write_text("a licence")
+    (lm_studio / "link.gguf").symlink_to(llama)
+    (blobs / "sha256-89ab").symlink_to(llama)
+    (models / "out").symlink_to(llama.parent)
+    found = ["publisher/small-GGUF/small-Q8.gguf", "blobs/sha256-0123"]
+    assert listed_models(models) == sorted([*found, "org/small.gguf", "small.gguf"])
+    for name in found:
+        assert find_model(name, "", tmp_path, models).stage.startswith("reading the GGUF file")
+        assert open_listed(name, None, tmp_path, models).card.id == name
+    for name in (
+        "publisher/small-GGUF/link.gguf",
+        "blobs/sha256-89ab",
+        "blobs/sha256-4567",
+        "out/small.gguf",
+        "publisher/../small.gguf",
+        "publisher/small-GGUF/deeper/small.gguf",
+    ):
+        assert listed_file(name, models) is None
+        with pytest.raises(errors.ModelNotFound):
+            open_listed(name, None, tmp_path, models)
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -1,7 +1,7 @@
 """What the methods that score heads for relations have in common: they are shown on the same map."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -143,6 +143,12 @@ class RelationMethod(Method):
     def report_text(self, scores: Scores) -> str:
         """The same as a table."""
         return report.map_text(scores, self.report_settings(scores.provenance))
+
+    def judgement(self, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
+        """How far its map agrees with that of a method that judges it."""
+        from analysis.relations.comparison import judgement  # here, because it goes over the list of methods
+
+        return judgement(self, model, results)
 
     def report_settings(self, provenance: Provenance) -> str:
         """Its own settings in a few words."""

@@ -42,7 +42,7 @@ from analysis.results.evidence import answers, findings_of, results_of
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import JsonObject
-from analysis.results.scores import Scores
+from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
 
@@ -103,6 +103,8 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument(
                 "--out", type=_out(method), metavar="FILE", help=f"write the result to {_endings(method)}"
             )
+            if method.samples_alike:
+                _add_over(added)
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
     _add_search(commands, [common])
@@ -138,7 +140,14 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
                 if name != "layers" and name not in fields:
                     fields[name] = None
                     add_options(command, method, Command("head", "", (name,)))
+    _add_over(command)
     command.set_defaults(run=_head)
+
+
+def _add_over(command: argparse.ArgumentParser) -> None:
+    """How the printed scores are made of those of several samples; a file has all of them."""
+    words = f"print scores by {', '.join(OVER_SAMPLES)}, or one sample (default: %(default)s)"
+    command.add_argument("--over", default=OVER_SAMPLES[0], metavar="HOW", help=words)
 
 
 def _add_search(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
@@ -237,6 +246,9 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
         progress.close()
     if options.out:
         _write(options.out, method, scores)
+    if method.samples_alike:
+        check_sample(options.over, [scores])
+        scores = method.over(scores, options.over)
     facts = {
         "from_store": stored,
         "seconds": round(time.monotonic() - start, 2),
@@ -293,21 +305,23 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
         progress.close()
     card = results[chosen[0]].provenance.model
     head = card.check(wanted)
+    check_sample(options.over, [scores for method, scores in results.items() if method.samples_alike])
+    shown = {method: method.over(scores, options.over) for method, scores in results.items()}
     if not options.json:
-        return _head_text(card, head, results)
+        return _head_text(card, head, results, shown)
     data = {"model": card.to_dict(), "head": str(head), "heads": len(card.layers) * card.heads}
-    for method, scores in results.items():
+    for method, scores in shown.items():
         data |= method.head(scores, head)
     return json.dumps(data)
 
 
-def _head_text(card: ModelCard, head: HeadId, results: dict[Method, Scores]) -> str:
-    """What all results say about a head: findings first, then each method's own lines."""
+def _head_text(card: ModelCard, head: HeadId, results: dict[Method, Scores], shown: dict[Method, Scores]) -> str:
+    """What all results say about a head: findings first, then each method's own lines, as `--over` asks."""
     by_name = {method.name: scores for method, scores in results.items()}
     lines = [f"{head} of {card.id} {card.revision[:12]}", ""]
     for finding in findings_of(by_name, head):
         lines.append(finding.text)
-    for method, scores in results.items():
+    for method, scores in shown.items():
         lines += ["", *method.head_text(scores, head)]
     return "\n".join(line.rstrip() for line in lines)
 

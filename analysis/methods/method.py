@@ -242,6 +242,12 @@ class Method(ABC):
         """Whether the result holds by the model's others, by method: fields of the summary, a line for a terminal."""
         return {}, ""
 
+    samples_alike: ClassVar[bool] = False  # a report takes its samples together, as `over` says
+
+    def over(self, scores: Scores, how: str) -> Scores:
+        """The result with one score in place of several samples' (`OVER_SAMPLES`, or one of them), for a report."""
+        return scores
+
     def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """What the result says of one head as plain data: fields of the answer about a head."""
         values = scores.score.sel(layer=head.layer, head=head.head).mean("sample")

@@ -50,7 +50,7 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
 from analysis.results.provenance import JsonObject
 from analysis.results.quantities import values
-from analysis.results.scores import Scores
+from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
@@ -127,6 +127,9 @@ class ScoresQuery(BaseModel):
     kind: Annotated[str, Field(max_length=40)] | None = None
     layer: Annotated[int, Field(ge=0)] | None = None
     head: Annotated[int, Field(ge=0)] | None = None
+    sample: Annotated[str, Field(max_length=200)] = Field(
+        "", description="one score over all samples: mean, every or some; or those of one sample; all when left out"
+    )
     least: Annotated[float, Field(ge=0, le=1)] = Field(0, description="only scores of at least this")
 
     def scores(self, catalogue: Catalogue) -> Scores:
@@ -139,11 +142,26 @@ class ScoresQuery(BaseModel):
         if self.kind is not None and self.kind not in kinds:
             name = scores.provenance.method
             raise SettingError(f"the {name} map has no {self.kind[:40]!r}", f"There are: {', '.join(kinds)}.")
+        if self.sample:
+            self._check_sample(scores)
         return scores
+
+    def _check_sample(self, scores: Scores) -> None:
+        """Samples are taken together where a report of the method does so; one of them can always be named."""
+        check_sample(self.sample, [scores])
+        is_one = self.sample not in OVER_SAMPLES or len(scores.samples) == 1
+        if not is_one and not methods.method(scores.provenance.method).samples_alike:
+            there = ", ".join(scores.samples)
+            raise SettingError(f"there is no {self.sample} over the samples of this map", f"There are: {there}.")
 
     def frame(self, scores: Scores) -> pd.DataFrame:
         """The rows of a result."""
-        frame = scores_frame(scores)
+        if self.sample in OVER_SAMPLES and len(scores.samples) > 1:
+            frame = scores_frame(scores.over_samples(self.sample)).assign(sample=self.sample)
+        else:
+            frame = scores_frame(scores)
+        if self.sample and self.sample not in OVER_SAMPLES:
+            frame = frame[frame["sample"] == self.sample]
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
         for column, value in (("kind", self.kind), ("layer", self.layer), ("head", self.head)):
@@ -246,15 +264,18 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
+        sample: Annotated[str, Query(max_length=200, description="mean, every, some or one sample")] = OVER_SAMPLES[0],
     ) -> JsonObject:
-        """All that is known of one head."""
+        """All that is known of one head; findings and likeness are by the mean over samples."""
         chosen = _set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
         answer: JsonObject = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
-        for method in methods.METHODS:
-            scores = catalogue.result(card, method.name, own=chosen)
-            answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
+        found = {method: catalogue.result(card, method.name, own=chosen) for method in methods.METHODS}
+        check_sample(sample, [one for method, one in found.items() if one is not None and method.samples_alike])
+        for method, scores in found.items():
+            told = method.no_head(card, name) if scores is None else method.head(method.over(scores, sample), name)
+            answer |= told
         results = results_of(catalogue, card)
         answer["findings"] = [finding.to_plain() for finding in findings_of(results, name)]
         alike = heads_like(results, card, name)

@@ -22,6 +22,7 @@ class ContextMethod(RelationMethod):
     sampled = ("in", "templates")
     judges = False
     depends_on = ("templates",)
+    samples_alike = True
     commands = (
         Command(
             "context",
@@ -36,5 +37,4 @@ class ContextMethod(RelationMethod):
 
     def report_settings(self, provenance: Provenance) -> str:
         """How many templates."""
-        templates = provenance.settings["templates"]
-        return f"mean of {len(templates)} templates" if len(templates) > 1 else f"in {templates[0]!r}"
+        return self.over_words(provenance, provenance.settings["templates"], "templates")

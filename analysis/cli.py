@@ -42,7 +42,7 @@ from analysis.results.evidence import answers, head_evidence, heads_like, result
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import JsonObject
-from analysis.results.scores import Scores
+from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
 
@@ -103,6 +103,8 @@ def _parser() -> argparse.ArgumentParser:
             added.add_argument(
                 "--out", type=_out(method), metavar="FILE", help=f"write the result to {_endings(method)}"
             )
+            if method.samples_alike:
+                _add_over(added)
             added.set_defaults(run=_run_method, method=method, command=command)
     _add_head(commands, [model, common])
     _add_search(commands, [common])
@@ -138,7 +140,14 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
                 if name != "layers" and name not in fields:
                     fields[name] = None
                     add_options(command, method, Command("head", "", (name,)))
+    _add_over(command)
     command.set_defaults(run=_head)
+
+
+def _add_over(command: argparse.ArgumentParser) -> None:
+    """How the printed scores are made of those of several samples; a file has all of them."""
+    words = f"print scores by {', '.join(OVER_SAMPLES)}, or one sample (default: %(default)s)"
+    command.add_argument("--over", default=OVER_SAMPLES[0], metavar="HOW", help=words)
 
 
 def _add_search(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
@@ -240,9 +249,13 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         scores, stored = _computed(method, request, checkpoint, options.device, store, progress)
+        judged, remark = method.judgement(options.model, results_of(Catalogue(store), checkpoint.card))
         progress.close()
     if options.out:
         _write(options.out, method, scores)
+    if method.samples_alike:
+        check_sample(options.over, [scores])
+        scores = method.over(scores, options.over)
     facts = {
         "from_store": stored,
         "seconds": round(time.monotonic() - start, 2),
@@ -250,8 +263,9 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
         "out": str(options.out) if options.out else None,
     }
     if options.json:
-        return json.dumps({**method.report(scores), **facts})
-    return f"{method.report_text(scores)}\n{_closing_line(facts)}"
+        return json.dumps({**method.report(scores), **judged, **facts})
+    lines = [method.report_text(scores), remark, _closing_line(facts)]
+    return "\n".join(line for line in lines if line)
 
 
 def _computed(
@@ -300,21 +314,22 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
         progress.close()
     card = results[chosen[0].name].provenance.model
     head = card.check(wanted)
+    there = [method for method in methods.METHODS if method.name in results]
+    check_sample(options.over, [results[method.name] for method in there if method.samples_alike])
+    shown = {method: method.over(results[method.name], options.over) for method in there}
     if not options.json:
-        return _head_text(card, head, results)
+        return _head_text(card, head, results, shown)
     data = {"model": card.to_dict(), "head": str(head), "heads": len(card.layers) * card.heads}
-    for method in methods.METHODS:
-        if method.name in results:
-            data |= method.head(results[method.name], head)
+    for method, scores in shown.items():
+        data |= method.head(scores, head)
     return json.dumps(data | head_evidence(results, card, head))
 
 
-def _head_text(card: ModelCard, head: HeadId, results: dict[str, Scores]) -> str:
-    """What all results say about a head: in one paragraph, then each method's own lines, then the heads like it."""
+def _head_text(card: ModelCard, head: HeadId, results: dict[str, Scores], shown: dict[Method, Scores]) -> str:
+    """What all results say about a head: in one paragraph, then each method's own lines, as `--over` asks."""
     lines = [f"{head} of {card.id} {card.revision[:12]}", "", summary(results, head)]
-    for method in methods.METHODS:
-        if method.name in results:
-            lines += ["", *method.head_text(results[method.name], head)]
+    for method, scores in shown.items():
+        lines += ["", *method.head_text(scores, head)]
     lines += ["", "similar heads, by the cosine of all their scores"]
     for other in heads_like(results, card, head):
         findings = strongest_findings(results, other.head)

@@ -35,7 +35,7 @@ def write(
     parts: int = 1,
     more: dict[str, np.ndarray] | None = None,
     title: str = "",
-    **metadata: int,
+    **metadata: int | float | str,
 ) -> Path:
     """A model as a GGUF file, or as the first of several parts; matrices are stored as `kind`."""
     tensors = dict(_tensors(name, model)) | (more or {})
@@ -46,7 +46,8 @@ def write(
     _write_config(writer, model.config)
     writer.add_file_type({Q8_0: 7, F16: 1, F32: 0}[kind])
     for key, value in metadata.items():
-        writer.add_uint32(f"{name}.{key}", value)
+        add = {int: writer.add_uint32, float: writer.add_float32, str: writer.add_string}[type(value)]
+        add(f"{name}.{key}", value)
     if tokenizer:
         _write_tokenizer(writer, name, bos)
     for tensor, weights in tensors.items():
@@ -97,7 +98,7 @@ def _write_config(writer: gguf.GGUFWriter, config: Any) -> None:
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_key_length(dim)
     writer.add_value_length(dim)
-    writer.add_rope_dimension_count(dim)
+    writer.add_rope_dimension_count(int(dim * rope.get("partial_rotary_factor", 1)))
     writer.add_rope_freq_base(rope.get("full_attention", rope)["rope_theta"])
     if config.model_type.startswith("gemma"):
         writer.add_sliding_window(config.sliding_window)

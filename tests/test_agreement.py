@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
+from analysis.methods import method
 from analysis.relations.agreement import agreement, correlation, label_counts
 from analysis.relations.comparison import compared_text
 from analysis.relations.layer import RelationLayer, scores_of_layers
@@ -78,6 +79,23 @@ def test_the_models_that_come_with_the_project_are_compared(tmp_path, monkeypatc
     assert main(["compare"]) == 0
     labels, correlations = capsys.readouterr().out.strip().split("\n\n")
     assert len(labels.splitlines()) == len(correlations.splitlines()) == 2 + len(rows)
+
+
+def test_a_map_says_of_itself_whether_it_holds():
+    """In its summary, and in a line for a terminal where it does not or where nobody knows; only judged maps do."""
+    models, names = ("gemma-3-270m", "smollm2-135m-instruct"), ("function", "running")
+    by_model = {model: {name: shipped_scores(name, model) for name in names} for model in models}
+    command = "python -m analysis running 'a folder'"
+    fields, line = method("function").judgement("a folder", by_model["gemma-3-270m"])
+    assert (fields["holds"], fields["judged_by"]) == (False, command)
+    assert line == f"This map does not hold for this model: r = 0.00; see: {command}"
+    fields, line = method("function").judgement("a folder", by_model["smollm2-135m-instruct"])
+    assert (fields["holds"], line) == (True, "")
+    assert fields["r"] == pytest.approx(0.76, abs=0.005)
+    fields, line = method("function").judgement("a folder", {})
+    assert (fields["r"], fields["holds"]) == (None, None)
+    assert line == f"Whether this holds in the running model: {command}"
+    assert method("running").judgement("a folder", by_model["gemma-3-270m"]) == ({}, "")
 
 
 def test_correlations_of_every_two_maps_are_told_for_each_relation(tmp_path, monkeypatch, capsys):

@@ -122,6 +122,7 @@ OTHER_MEANINGS = {
     ("analysis/models/checkpoint.py", "function"): "a key of config.json: activation_function",
     ("analysis/models/gguf.py", "causal"): "a class of transformers: AutoModelForCausalLM",
     ("analysis/models/gguf.py", "context"): "a key of GGUF files: context_length",
+    ("analysis/models/gguf_rope.py", "context"): "keys of GGUF files: context_length, original_context_length",
     ("analysis/prompt/*", "ablation"): "of one head in one prompt",
     ("analysis/results/agreement.py", "agreement"): "of any two methods; the name that the map takes from here",
     ("analysis/results/agreement.py", "causal"): "what a head is that matters, by whichever method",

@@ -57,6 +57,7 @@ def test_map_writes_every_score_and_finds_it_again(run, tiny_folder, relation, t
     assert set(frame["item"]) == {"mine"}
     assert set(frame["kind"]) == {"promote", "suppress"}
     assert Provenance.from_json((tmp_path / "s.provenance.json").read_text()).items[0].kept == 40
+    assert [json.loads(first)[name] for name in ("r", "holds")] == [None, None]
     code, second, _ = run("map", tiny_folder, "--relations", relation, "--out", tmp_path / "s.parquet", "--json")
     assert (json.loads(first)["from_store"], json.loads(second)["from_store"]) == (False, True)
     table = pq.read_table(tmp_path / "s.parquet").to_pandas()
@@ -73,6 +74,7 @@ def test_map_prints_a_table(run, tiny_folder, relation):
     assert "40/41" in out
     assert "not applicable" in out
     assert "kept in the store" in out
+    assert f"Whether this holds in the running model: python -m analysis running {tiny_folder}" in out
     assert "looking through layers: 2 of 2" in err
 
 

@@ -9,14 +9,18 @@ from pathlib import Path
 import gguf as gguf_package
 import numpy as np
 import pytest
+import torch
 from transformers import AutoModelForCausalLM
 from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES
 
 from analysis import errors
 from analysis.cli import main
+from analysis.compute.layered.model import LayeredModel
+from analysis.compute.loaded_model import load_model
+from analysis.compute.weights import Weights
 from analysis.jobs.worker import ModelSource
 from analysis.models import builtin as default_model
-from analysis.models import gguf
+from analysis.models import gguf, gguf_rope
 from analysis.models.families import BY_MODEL_TYPE
 from analysis.models.gguf_file import GgufFile
 from analysis.models.location import find_model
@@ -142,7 +146,7 @@ def test_llama_3_scaling_is_found_in_its_table(tmp_path, cache):
     converted = AutoModelForCausalLM.from_pretrained(opened.folder)
     np.testing.assert_allclose(gguf_files.logits(converted, 250), gguf_files.logits(model, 250), atol=1e-3)
     other = gguf_files.write(tmp_path / "other.gguf", "llama", model, more={"rope_freqs.weight": table * table})
-    assert gguf.note(GgufFile.open(other)).endswith("; its rope scaling is not read")
+    assert gguf.note(GgufFile.open(other)).endswith("; its rope scaling is not read, so it cannot be run")
 
 
 def test_linear_scaling_is_read(tmp_path, cache):
@@ -156,11 +160,92 @@ def test_linear_scaling_is_read(tmp_path, cache):
     np.testing.assert_allclose(gguf_files.logits(converted, 250), gguf_files.logits(model, 250), atol=1e-3)
 
 
-def test_scaling_that_is_not_read_is_said(tmp_path):
-    """Tables of a kind that is not known get a note on the card."""
+def assert_the_same_far_into_a_text(path, model, cache):
+    """The converted checkpoint predicts what the model that the file was made of does; returns its config."""
+    opened = open_gguf(path, cache)
+    assert "not read" not in opened.card.note
+    converted = AutoModelForCausalLM.from_pretrained(opened.folder)
+    np.testing.assert_allclose(gguf_files.logits(converted, 250), gguf_files.logits(model, 250), atol=1e-3)
+    return opened.config
+
+
+@pytest.mark.parametrize(("name", "layers"), [("gemma2", 46), ("gemma3", 62)])
+def test_the_largest_gemmas_divide_attention_by_another_number(name, layers, tmp_path):
+    """By the width of all heads, known by the number of layers, as in llama.cpp: 144 and 168 instead of 256."""
+    width, heads = {"gemma2": (4608, 32), "gemma3": (5376, 32)}[name]
+    said = {"block_count": layers, "embedding_length": width, "attention.head_count": heads}
+    large = GgufFile((), {f"{name}.{key}": value for key, value in said.items()} | {"general.architecture": name}, ())
+    assert gguf._overlooked(large)["query_pre_attn_scalar"] == width // heads
+    small = gguf_files.write(tmp_path / "small.gguf", name, gguf_files.MODELS[name].make())
+    assert "query_pre_attn_scalar" not in gguf._overlooked(GgufFile.open(small))
+
+
+def test_the_number_that_attention_is_divided_by_is_written(tmp_path, monkeypatch):
+    """A tiny model that counts as one of the largest predicts as the model that its file was made of."""
+    tiny = gguf_files.MODELS["gemma3"]
+    model = Tiny(tiny.config, tiny.sizes, **LLAMA, extra={"head_dim": 16, "query_pre_attn_scalar": 8}).make()
+    monkeypatch.setitem(gguf._GEMMA_27B, "gemma3", model.config.num_hidden_layers)
+    config = assert_the_same_far_into_a_text(gguf_files.write(tmp_path / "m.gguf", "gemma3", model), model, tmp_path)
+    assert config["query_pre_attn_scalar"] == 8
+
+
+def phi3(**rope):
+    """A Phi-3 that rotates three quarters of each head's 16 dimensions."""
+    rope = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.75, **rope}
+    sizes = {**gguf_files.ROWS, "hidden_size": 64}
+    extra = {"pad_token_id": 0, "rope_parameters": rope, "max_position_embeddings": 400}
+    extra["original_max_position_embeddings"] = rope.get("original_max_position_embeddings", 400)
+    return Tiny("Phi3Config", sizes, **LLAMA, extra=extra).make()
+
+
+def test_heads_that_are_rotated_in_part_stay_so(tmp_path, cache):
+    """Phi-4-mini rotates fewer dimensions than a head of it has."""
+    model = phi3()
+    config = assert_the_same_far_into_a_text(gguf_files.write(tmp_path / "m.gguf", "phi3", model), model, cache)
+    assert config["rope_parameters"]["partial_rotary_factor"] == 0.75
+
+
+@pytest.mark.parametrize("original", [100, 300])
+def test_longrope_is_read_from_its_tables(original, tmp_path, cache):
+    """In a text beyond the original length and in one within it, with the factor of attention that the file gives."""
+    short, long = np.linspace(1, 2, 6).astype(np.float32), np.linspace(1, 8, 6).astype(np.float32)
+    rope = {"short_factor": short.tolist(), "long_factor": long.tolist()}
+    rope |= {"original_max_position_embeddings": original, "attention_factor": 1.25}
+    model = phi3(rope_type="longrope", **rope)
+    tables = {"rope_factors_long.weight": long, "rope_factors_short.weight": short}
+    said = {"rope.scaling.original_context_length": original, "rope.scaling.attn_factor": 1.25}
+    path = gguf_files.write(tmp_path / "m.gguf", "phi3", model, more=tables, **said)
+    config = assert_the_same_far_into_a_text(path, model, cache)
+    assert config["original_max_position_embeddings"] == original
+
+
+@pytest.mark.parametrize("name", ["llama", "qwen2", "qwen3"])
+def test_yarn_is_read(name, tmp_path, cache):
+    """Of the architectures whose models transformers stretches so."""
+    tiny = gguf_files.MODELS[name]
+    rope = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64, "rope_theta": 1e4}
+    extra = {**tiny.extra, "head_dim": 16, "rope_parameters": rope, "max_position_embeddings": 256}
+    model = Tiny(tiny.config, tiny.sizes, **LLAMA, extra=extra).make()
+    said = {"type": "yarn", "factor": 4.0, "original_context_length": 64}
+    metadata = {f"rope.scaling.{key}": value for key, value in said.items()}
+    path = gguf_files.write(tmp_path / "m.gguf", name, model, **metadata)
+    assert_the_same_far_into_a_text(path, model, cache)
+    other = gguf_files.write(tmp_path / "o.gguf", name, model, **metadata, **{"rope.scaling.yarn_ext_factor": 0.5})
+    assert gguf_rope.scaling(GgufFile.open(other)) is None
+
+
+def test_a_model_whose_scaling_is_not_read_is_not_run(tmp_path, cache):
+    """The card says so, the weights-only map has all it needs, and running it is refused in words."""
     more = {name: np.ones(4, np.float32) for name in ("rope_factors_long.weight", "rope_factors_short.weight")}
-    path = gguf_files.write(tmp_path / "model.gguf", "phi3", gguf_files.MODELS["phi3"].make(), more=more)
-    assert gguf.note(GgufFile.open(path)).endswith("; its rope scaling is not read")
+    model = gguf_files.MODELS["qwen2"].make()
+    opened = open_gguf(gguf_files.write(tmp_path / "model.gguf", "qwen2", model, more=more), cache)
+    assert opened.card.note.endswith("; its rope scaling is not read, so it cannot be run")
+    weights = Weights(opened)
+    assert weights.outputs(0).isfinite().all()
+    with pytest.raises(errors.UnknownFamily, match="in a way that is not known"):
+        load_model(opened, torch.device("cpu"))
+    with pytest.raises(errors.UnknownFamily, match="in a way that is not known"):
+        LayeredModel(weights, torch.arange(3))
 
 
 def test_the_default_model_keeps_its_name(default_checkpoint):
@@ -409,6 +494,35 @@ def test_files_of_the_models_directory_are_listed_and_opened_by_name(models, tmp
     assert listed_models(models) == ["org/small.gguf", "small.gguf"]
     for name in listed_models(models):
         assert open_listed(name, None, tmp_path, models).card.id == name
+
+
+def test_the_folders_of_lm_studio_and_ollama_are_models_directories(models, llama, tmp_path):
+    """publisher/repository/name.gguf, and blobs whose names are hashes; other blobs and links out are neither."""
+    lm_studio, blobs = models / "publisher" / "small-GGUF", models / "blobs"
+    lm_studio.mkdir(parents=True)
+    blobs.mkdir()
+    shutil.copy(llama, lm_studio / "small-Q8.gguf")
+    shutil.copy(llama, blobs / "sha256-0123")
+    (blobs / "sha256-4567").write_text("a licence")
+    (lm_studio / "link.gguf").symlink_to(llama)
+    (blobs / "sha256-89ab").symlink_to(llama)
+    (models / "out").symlink_to(llama.parent)
+    found = ["publisher/small-GGUF/small-Q8.gguf", "blobs/sha256-0123"]
+    assert listed_models(models) == sorted([*found, "org/small.gguf", "small.gguf"])
+    for name in found:
+        assert find_model(name, "", tmp_path, models).stage.startswith("reading the GGUF file")
+        assert open_listed(name, None, tmp_path, models).card.id == name
+    for name in (
+        "publisher/small-GGUF/link.gguf",
+        "blobs/sha256-89ab",
+        "blobs/sha256-4567",
+        "out/small.gguf",
+        "publisher/../small.gguf",
+        "publisher/small-GGUF/deeper/small.gguf",
+    ):
+        assert listed_file(name, models) is None
+        with pytest.raises(errors.ModelNotFound):
+            open_listed(name, None, tmp_path, models)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from analysis.relations.pairs import (
 )
 from analysis.relations.pairs_file import from_parquet, shipped_pairs, to_parquet
 from analysis.relations.scores import TAU
+from analysis.results.intervals import wilson
 from analysis.results.shipped import shipped_scores
 from tests.computing import computed, count_hits, function_plan, function_scores
 from tests.hand_made import HandMade
@@ -324,6 +325,14 @@ def test_the_pairs_of_a_label_are_printed_without_weights(run):  # noqa: F811
     code, text, _ = run("pairs", "gemma-3-270m", "L12H2", "country_capital", "--method", "running")
     assert code == 0
     assert text.startswith("L12H2 promotes country → capital")
+    told = json.loads(run("pairs", "gemma-3-270m", "L12H2", "country_capital", "--json")[1])
+    scores = shipped_scores("running", "gemma-3-270m")
+    beyond = scores.part("beyond promote", "country_capital", told["sample"])[12, 2]
+    assert (told["low"], told["high"]) == wilson(told["hits"], told["kept"])
+    assert told["beyond"] == pytest.approx(beyond)
+    assert f"(k = 25, 95 % {told['low']:.2f}–{told['high']:.2f}, β = {beyond:.2f})" in text
+    copying = json.loads(run("pairs", "gemma-3-270m", "L12H3", "copying", "--json")[1])
+    assert (copying["hits"] > 0, copying["beyond"]) == (True, None)
 
 
 def test_the_pairs_are_those_of_the_map_that_holds(run):  # noqa: F811

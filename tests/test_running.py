@@ -476,6 +476,16 @@ def test_the_command(tiny_folder, tmp_path, monkeypatch, capsys):
     assert main(["running", str(tiny_folder), *options]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["relations"][0]["kept"] == 60
+    again = [*options[:-2], "--over", "every"]
+    assert main(["running", str(tiny_folder), *again]) == 0
+    least = json.loads(capsys.readouterr().out)
+    assert (data["settings"].get("over"), least["settings"]["over"]) == (None, "every")
+    sums = [sum(one["score"] for one in told["relations"][0]["suppress"]) for told in (least, data)]
+    assert sums[0] < sums[1]
+    assert main(["running", str(tiny_folder), *[option for option in again if option != "--json"]]) == 0
+    assert "every one of 2 carriers" in capsys.readouterr().out
+    assert main(["running", str(tiny_folder), *again[:-1], "Once"]) == 2
+    capsys.readouterr()
     rows = out.read_text().splitlines()
     assert rows[0].startswith("model,revision,method,item,kind,sample,layer,head,score,hits,pairs")
     card = Checkpoint.open(tiny_folder).card

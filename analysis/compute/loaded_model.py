@@ -14,6 +14,7 @@ def load_model(checkpoint: Checkpoint, device: torch.device) -> Any:
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
+    checkpoint.check_runnable()
     logging.disable_progress_bar()
     dtype = torch.float32 if device.type == "cpu" else "auto"
     try:

@@ -8,7 +8,7 @@ import argparse
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -255,6 +255,16 @@ class Method(ABC):
         card = scores.provenance.model
         titles = ", ".join(item.title for item in scores.provenance.items)
         return f"{self.title} of {card.id}, {len(card.layers)} layers × {card.heads} heads: {titles}"
+
+    def judgement(self, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
+        """Whether the result holds by the model's others, by method: fields of the summary, a line for a terminal."""
+        return {}, ""
+
+    samples_alike: ClassVar[bool] = False  # a report takes its samples together, as `over` says
+
+    def over(self, scores: Scores, how: str) -> Scores:
+        """The result with one score in place of several samples' (`OVER_SAMPLES`, or one of them), for a report."""
+        return scores
 
     def head(self, scores: Scores, head: HeadId) -> JsonObject:
         """What the result says of one head as plain data: fields of the answer about a head."""

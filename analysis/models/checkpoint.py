@@ -42,6 +42,8 @@ TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "merges.tx
 
 Config = dict[str, Any]  # config.json, or a part of it
 
+UNREAD_ROPE = "unread_rope_scaling"  # in config.json of a converted model whose scaling of positions is not known
+
 
 @dataclass(frozen=True)
 class TensorInfo:
@@ -79,6 +81,14 @@ class Checkpoint:
         checkpoint.check()
         _ = checkpoint.eps  # a wrong value is an error now and not in the middle of a computation
         return checkpoint
+
+    def check_runnable(self) -> None:
+        """Refuse to run a model of which something is missing that only a running model needs."""
+        if self.config.get(UNREAD_ROPE):
+            raise UnknownFamily(
+                f"{self.card.id} cannot be run: its file stretches positions (rope scaling) in a way that is not known",
+                "The weights-only map works. To run it, use the model's safetensors.",
+            )
 
     @cached_property
     def eps(self) -> float:

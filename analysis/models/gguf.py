@@ -29,15 +29,19 @@ from analysis.errors import (
     UnsupportedDtype,
 )
 from analysis.models import gguf_rope
-from analysis.models.checkpoint import MAX_LAYERS, Config
+from analysis.models.checkpoint import MAX_LAYERS, UNREAD_ROPE, Config
 from analysis.models.gguf_file import GgufFile, GgufTensor, part_names
 from analysis.progress import Progress, silent
 
 RECORDS = "gguf"  # the folder in the cache that says what files were converted to
-_CONVERSION = 1  # to be raised whenever the conversion writes something else
+_CONVERSION = 2  # to be raised whenever the conversion writes something else
 
 # What llama.cpp calls the architectures that transformers' GGUF loader and our families both know.
 ARCHITECTURES = ("gemma2", "gemma3", "gpt2", "llama", "phi3", "qwen2", "qwen3")
+
+# llama.cpp divides the attention scores of the 27B models, known by their layers, by another number than of the others:
+# the square root of the width of a head if all heads together were as wide as the model. The file does not say it.
+_GEMMA_27B = {"gemma2": 46, "gemma3": 62}
 
 _UNREAD = re.compile(r"rope_|.*\.(attn_rot_embd|rope_freqs)\.")  # tables, not weights
 _LLAMA_3 = ("llama3", "llama-v3", "llama-bpe")  # tokenizers that begin a text with BOS unless the file denies it
@@ -85,7 +89,7 @@ def note(file: GgufFile) -> str:
     digits = re.search(r"\d+", kind)
     bits = f"{digits[0]}-bit weights" if digits else "Weights"
     how = "read as" if kind in ("F32", "F16", "BF16") else "dequantised to"
-    scaled = "; its rope scaling is not read" if gguf_rope.scaling(file) is None else ""
+    scaled = "; its rope scaling is not read, so it cannot be run" if gguf_rope.scaling(file) is None else ""
     return f"{bits} (GGUF {kind}), {how} float32{scaled}"
 
 
@@ -235,13 +239,24 @@ def _empty_model(file: GgufFile, alone: Path) -> Any:
         for key, value in _overlooked(file).items():
             setattr(config, key, value)
         if file.architecture != "gpt2":
-            rope = config.rope_parameters.get("full_attention", config.rope_parameters)  # only these of Gemma 3
-            rope.update(gguf_rope.scaling(file) or {})
+            _add_rope(file, config)
         with torch.device("meta"):
             model = AutoModelForCausalLM.from_config(config)
     model.config.architectures = [type(model).__name__]
     model.config.dtype = "float32"
     return model
+
+
+def _add_rope(file: GgufFile, config: Any) -> None:
+    """What the file says about positions beyond their base, or that it is not known."""
+    scaling = gguf_rope.scaling(file)
+    if scaling is None:
+        setattr(config, UNREAD_ROPE, True)
+        return
+    rope = config.rope_parameters.get("full_attention", config.rope_parameters)  # only these of Gemma 3
+    rope.update(gguf_rope.partial(file) | scaling)
+    if file.architecture == "phi3" and "original_max_position_embeddings" in scaling:
+        config.original_max_position_embeddings = scaling["original_max_position_embeddings"]
 
 
 def _overlooked(file: GgufFile) -> Config:
@@ -255,6 +270,8 @@ def _overlooked(file: GgufFile) -> Config:
         config["n_inner"] = file.about("feed_forward_length")
     elif file.about("attention.key_length"):
         config["head_dim"] = file.about("attention.key_length")
+    if _GEMMA_27B.get(file.architecture) == file.about("block_count"):
+        config["query_pre_attn_scalar"] = file.about("embedding_length") // file.about("attention.head_count")
     return config
 
 

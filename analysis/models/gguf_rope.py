@@ -6,25 +6,93 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.models.checkpoint import Config
-from analysis.models.gguf_file import GgufFile
+from analysis.models.gguf_file import GgufFile, GgufTensor
 
 # Llama 3.1 and later: the same numbers in all published models but for the factor, which is found in the table.
 _LLAMA_3 = {"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
 
 
+_LONG, _SHORT = "rope_factors_long.weight", "rope_factors_short.weight"
+
+# The architectures whose models of transformers know a kind of scaling, and whose files llama.cpp reads with it.
+_LONGROPE = ("llama", "phi3")
+_YARN = ("llama", "qwen2", "qwen3")
+_UNUSUAL = {"yarn_ext_factor": 1.0, "yarn_attn_factor": 1.0, "yarn_log_multiplier": 0.0}  # read only if they are this
+
+
 def scaling(file: GgufFile) -> Config | None:
     """What `rope_parameters` must say; empty if nothing is stretched, None if it is in a way that is not known."""
-    tables = [tensor for tensor in file.tensors if tensor.name.startswith("rope_")]
+    tables = {tensor.name: tensor for tensor in file.tensors if tensor.name.startswith("rope_")}
+    if not tables:
+        return _of_factor(file)
+    if _positive(file, "rope.scaling.factor", 1.0) != 1 or any(table.kind.name != "F32" for table in tables.values()):
+        return None
+    if set(tables) == {"rope_freqs.weight"}:
+        return _of_table(file, _read(tables["rope_freqs.weight"]))
+    if set(tables) == {_LONG, _SHORT} and file.architecture in _LONGROPE:
+        return _longrope(file, _read(tables[_LONG]), _read(tables[_SHORT]))
+    return None
+
+
+def partial(file: GgufFile) -> Config:
+    """The share of a head's dimensions that are rotated, of Phi-3, where it may be less than all."""
+    rotated, heads = file.about("rope.dimension_count"), file.about("attention.head_count")
+    if file.architecture != "phi3" or not rotated:
+        return {}
+    head_dim = file.about("attention.key_length") or file.about("embedding_length") // heads
+    return {"partial_rotary_factor": rotated / head_dim} if rotated < head_dim else {}
+
+
+def _of_factor(file: GgufFile) -> Config | None:
+    """Scaling that numbers alone describe: every wave by one factor, or long ones only (YaRN)."""
     factor = _positive(file, "rope.scaling.factor", 1.0)
     kind = file.about("rope.scaling.type", "linear")
-    if not tables:
-        if factor == 1 or kind == "none":
-            return {}
-        return {"rope_type": "linear", "factor": factor} if kind == "linear" else None
-    table = tables[0]
-    if len(tables) > 1 or table.name != "rope_freqs.weight" or table.kind.name != "F32" or factor != 1:
+    if factor == 1 or kind == "none":
+        return {}
+    if kind == "linear":
+        return {"rope_type": "linear", "factor": factor}
+    if kind == "yarn" and file.architecture in _YARN:
+        return _yarn(file, factor)
+    return None
+
+
+def _yarn(file: GgufFile, factor: float) -> Config | None:
+    """Peng et al., "YaRN", 2023, arXiv 2309.00071; attention grows by 0.1 ln(factor) + 1, times what the file says."""
+    for key, usual in _UNUSUAL.items():
+        if file.about(f"rope.scaling.{key}", usual) != usual:
+            return None
+    grown = (0.1 * math.log(factor) + 1) if factor > 1 else 1.0
+    return {
+        "rope_type": "yarn",
+        "factor": factor,
+        "original_max_position_embeddings": _original_length(file),
+        "attention_factor": grown * _positive(file, "rope.scaling.attn_factor", 1.0),
+        "beta_fast": _positive(file, "rope.scaling.yarn_beta_fast", 32.0),
+        "beta_slow": _positive(file, "rope.scaling.yarn_beta_slow", 1.0),
+    }
+
+
+def _longrope(file: GgufFile, long: NDArray[np.float32], short: NDArray[np.float32]) -> Config | None:
+    """A factor for every pair of rotated dimensions, in texts beyond the original length and in shorter ones."""
+    pairs = int(_positive(file, "rope.dimension_count", 0.0)) // 2
+    if len(long) != pairs or len(short) != pairs:
         return None
-    return _of_table(file, np.fromfile(table.file, "<f4", math.prod(table.shape), offset=table.start))
+    return {
+        "rope_type": "longrope",
+        "long_factor": long.tolist(),
+        "short_factor": short.tolist(),
+        "original_max_position_embeddings": _original_length(file),
+        "attention_factor": _positive(file, "rope.scaling.attn_factor", 1.0),
+    }
+
+
+def _original_length(file: GgufFile) -> int:
+    """The longest text before positions were stretched; as in llama.cpp the present one if the file does not say."""
+    return int(_positive(file, "rope.scaling.original_context_length", _positive(file, "context_length", 2048.0)))
+
+
+def _read(table: GgufTensor) -> NDArray[np.float32]:
+    return np.fromfile(table.file, "<f4", math.prod(table.shape), offset=table.start)
 
 
 def _of_table(file: GgufFile, table: NDArray[np.float32]) -> Config | None:

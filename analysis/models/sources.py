@@ -12,7 +12,9 @@ from analysis.models.checkpoint import TOKENIZER_FILES, Checkpoint
 from analysis.models.gguf_file import GgufFile, begins_like_gguf, part_names
 from analysis.progress import Progress, silent
 
-HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
+_NAME = r"[A-Za-z0-9][\w.-]{0,95}"
+HUB_ID = re.compile(rf"{_NAME}(/{_NAME})?", re.ASCII)
+_LISTED = re.compile(rf"{_NAME}(/{_NAME}){{0,2}}", re.ASCII)  # LM Studio has publisher/repository/name.gguf
 _GALLERY = Path(__file__).parent.parent / "data" / "gallery"
 _SKIPPED = ["consolidated*", "*/*"]  # other copies of the same weights
 _FILES = ["config.json", "*.safetensors", "*.safetensors.index.json", *TOKENIZER_FILES]
@@ -71,7 +73,7 @@ def open_listed(name: str, revision: str | None, cache: Path, models: Path | Non
 
 def refuse_link(name: str, models: Path | None) -> None:
     """A name in the models directory that leads out of it is no model, and the answer says why."""
-    if models is not None and HUB_ID.fullmatch(name) and (models / name).is_symlink():
+    if models is not None and _LISTED.fullmatch(name) and (models / name).is_symlink():
         raise ModelNotFound(f"{name} is a link out of the models directory", "Copy or move the model itself there.")
 
 
@@ -132,7 +134,7 @@ def listed_folder(name: str, models: Path | None) -> Path | None:
 
 def listed_file(name: str, models: Path | None) -> Path | None:
     """The GGUF file of that name inside the models directory, unless it or another part of it is a link out of it."""
-    if models is None or not HUB_ID.fullmatch(name) or ".." in name or not _is_gguf(name):
+    if models is None or not _LISTED.fullmatch(name) or ".." in name or not _may_be_gguf(name):
         return None
     try:
         root, file = models.resolve(), models.resolve() / name
@@ -143,29 +145,36 @@ def listed_file(name: str, models: Path | None) -> Path | None:
                 return None
     except (OSError, RuntimeError):
         return None
-    return file
+    return file if _is_gguf(name) or begins_like_gguf(file) else None
+
+
+def _may_be_gguf(name: str) -> bool:
+    """By its ending, or because it has none: Ollama names files by their hash alone."""
+    return _is_gguf(name) or "." not in Path(name).name
 
 
 def listed_models(models: Path | None) -> list[str]:
-    """The checkpoints and GGUF files in the models directory, also one folder down (org/name)."""
+    """The checkpoints in the models directory, also one folder down (org/name), and GGUF files, also two down."""
     if models is None or not models.is_dir():
         return []
     names = set()
-    for path in _two_levels(models):
+    for path in _three_levels(models):
         name = str(path.relative_to(models))
-        if _is_gguf(path.name):
-            if part_names(path.name)[0] == path.name and listed_file(name, models) is not None:
+        if listed_file(name, models) is not None:
+            if part_names(path.name)[0] == path.name:
                 names.add(name)
         elif listed_folder(name, models) is not None and _has_config(path):
             names.add(name)
     return sorted(names)
 
 
-def _two_levels(folder: Path) -> Iterator[Path]:
-    """What is in a folder and in its folders; one that cannot be looked into hides nothing else."""
+def _three_levels(folder: Path) -> Iterator[Path]:
+    """What is in a folder, its folders and theirs; one that cannot be looked into hides nothing else."""
     for path in _inside(folder):
         yield path
-        yield from _inside(path)
+        for below in _inside(path):
+            yield below
+            yield from _inside(below)
 
 
 def _inside(folder: Path) -> list[Path]:

@@ -1,6 +1,7 @@
 """Models of which several methods have scored the same relations: how far their maps agree, model by model."""
 
 import math
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -9,7 +10,7 @@ from analysis import methods
 from analysis.data.relations import OWN
 from analysis.errors import ModelNotFound
 from analysis.models.card import ModelCard
-from analysis.relations.agreement import RelationAgreement, agreement, in_words, is_whole, label_counts
+from analysis.relations.agreement import HOLDS, RelationAgreement, agreement, in_words, is_whole, label_counts
 from analysis.relations.method import RelationMethod
 from analysis.relations.scores import TAU
 from analysis.results.catalogue import Catalogue
@@ -98,6 +99,30 @@ def _is_refuted(finding: Finding, scores: Scores) -> bool:
     mean = scores.over_samples("mean").score
     score = mean.sel(item=finding.item, kind=finding.kind, layer=finding.head.layer, head=finding.head.head)
     return bool((score <= TAU).all())  # NaN, not computed, is not
+
+
+def judgement(method: RelationMethod, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
+    """Whether a method's map of a model holds: fields of its summary, and a line for a terminal unless it does.
+
+    `r` and `holds` are None while nothing is there to judge it by; `judged_by` computes or prints what does.
+    """
+    relation_methods = [each for each in methods.METHODS if isinstance(each, RelationMethod)]
+    judges = [each for each in relation_methods[relation_methods.index(method) + 1 :] if each.judges]
+    if not judges:
+        return {}, ""
+    judge = judges[0]
+    first, second = results.get(method.name), results.get(judge.name)
+    command, r = judge.command_line(shlex.quote(model)), math.nan
+    if first is not None and second is not None and can_judge(second, first):
+        r = agreement(first, second).overall
+    if math.isnan(r):
+        return _judged(None, command), f"Whether this holds in the {judge.basis.lower()}: {command}"
+    words = f"This map does not hold for this model: r = {in_words(r)}; see: {command}"
+    return _judged(r, command), "" if r >= HOLDS else words
+
+
+def _judged(r: float | None, command: str) -> JsonObject:
+    return {"r": r, "holds": None if r is None else r >= HOLDS, "judged_by": command}
 
 
 def _judging(results: Results) -> list[Scores]:

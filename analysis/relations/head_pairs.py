@@ -8,6 +8,7 @@ from typing import Any, Self
 import pandas as pd
 
 from analysis.data.printable import printable
+from analysis.results.intervals import wilson
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import ONLY_SAMPLE
 
@@ -45,9 +46,26 @@ class HeadPairs:
         """As many as the map counts."""
         return sum(pair.hit for pair in self.pairs)
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % Wilson interval of the share of hits; None without pairs."""
+        if not self.pairs:
+            return None
+        low, high = wilson(self.hits, len(self.pairs))
+        return float(low), float(high)
+
+    @property
+    def beyond(self) -> float | None:
+        """β: of the hits, the share whose target outranks the source; None without a hit and for copying relations."""
+        ahead = [pair.rank < pair.source_rank for pair in self.pairs if pair.hit]
+        copies = all(pair.rank == pair.source_rank for pair in self.pairs)
+        return None if copies or not ahead else sum(ahead) / len(ahead)
+
     def to_plain(self) -> JsonObject:
         """As returned by the API and `--json`."""
-        return {**self._fields(), "kept": len(self.pairs), "hits": self.hits}
+        low, high = self.interval or (None, None)
+        worth = {"low": low, "high": high, "beyond": self.beyond}
+        return {**self._fields(), "kept": len(self.pairs), "hits": self.hits, **worth}
 
     def to_json(self) -> bytes:
         """As the store keeps it."""
@@ -86,7 +104,12 @@ class HeadPairs:
         """For a terminal; `basis` says what the map was read from."""
         verb = "promotes" if self.kind == "promote" else "suppresses"
         sample = f" · {self.sample}" if self.sample != ONLY_SAMPLE else ""
-        hits = f"{self.hits} of {len(self.pairs)} pairs (k = {self.k})"
+        worth = [f"k = {self.k}"]
+        if self.interval is not None:
+            worth.append(f"95 % {self.interval[0]:.2f}–{self.interval[1]:.2f}")
+        if self.beyond is not None:
+            worth.append(f"β = {self.beyond:.2f}")
+        hits = f"{self.hits} of {len(self.pairs)} pairs ({', '.join(worth)})"
         title = f"{self.head} {verb} {self.title}: {hits} · {basis}{sample}"
         sources = max([len("source"), *(len(pair.source) for pair in self.pairs)])
         targets = max([len("target"), *(len(pair.target) for pair in self.pairs)])

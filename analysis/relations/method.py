@@ -1,7 +1,8 @@
 """What the methods that score heads for relations have in common: they are shown on the same map."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.own_sets import SETTING, is_mixed, set_id
 from analysis.results.provenance import JsonObject, PlainValues, Provenance, ScoredItem
-from analysis.results.scores import Missing, Scores
+from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Missing, Scores
 from analysis.results.tables import csv_bytes
 
 _KS = ("k_copying", "k_standard")
@@ -169,6 +170,25 @@ class RelationMethod(Method):
         """The same as a table."""
         return report.map_text(scores, self.report_settings(scores.provenance))
 
+    def over(self, scores: Scores, how: str) -> Scores:
+        """The mean is what a report gives anyway; of another choice the settings tell."""
+        if how == OVER_SAMPLES[0] or scores.samples == [ONLY_SAMPLE] or not scores.has_sample(how):
+            return scores
+        settings = {**scores.provenance.settings, "over": how}
+        return replace(scores.over_samples(how), provenance=replace(scores.provenance, settings=settings))
+
+    def over_words(self, provenance: Provenance, samples: Sequence[str], words: str) -> str:
+        """How a report takes the samples together."""
+        how = samples[0] if len(samples) == 1 else provenance.settings.get("over", OVER_SAMPLES[0])
+        together = {"mean": "mean of", "every": "every one of", "some": "at least one of"}
+        return f"{together[how]} {len(samples)} {words}" if how in together else f"{self.sampled[0]} {how!r}"
+
+    def judgement(self, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
+        """How far its map agrees with that of a method that judges it."""
+        from analysis.relations.comparison import judgement  # here, because it goes over the list of methods
+
+        return judgement(self, model, results)
+
     def report_settings(self, provenance: Provenance) -> str:
         """Its own settings in a few words."""
         return ""
@@ -188,7 +208,8 @@ class RelationMethod(Method):
 
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
-        return [self.title, *report.head_lines(scores, head)]
+        own = self.report_settings(scores.provenance) if "over" in scores.provenance.settings else ""
+        return [f"{self.title}, {own}" if own else self.title, *report.head_lines(scores, head)]
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """The score for each applicable relation, promoting or suppressing, whichever is larger."""

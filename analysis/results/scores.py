@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any, Self
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xarray as xr
 
-from analysis.errors import StoreError
+from analysis.errors import SettingError, StoreError
 from analysis.models.card import HeadId
 from analysis.results.parquet import read_table
 from analysis.results.provenance import JsonObject, PlainValues, Provenance, ScoredItem
@@ -93,7 +93,9 @@ class Scores:
     def over_samples(self, how: str) -> "Scores":
         """One score in place of several samples': their mean, the smallest (`every`), the largest (`some`), or one's.
 
-        `how` is one of `OVER_SAMPLES` or the name of a sample. Missing when one is missing.
+        `how` is one of `OVER_SAMPLES` or the name of a sample. Missing when one is missing. A part is always the mean
+        over the samples in which it was measured. The controls of a score for a relation are measured from a least
+        score on, so where some samples stay below it their mean is of the others: rather too high than too low.
         """
         samples = self.samples
         if samples == [ONLY_SAMPLE]:
@@ -112,6 +114,10 @@ class Scores:
     def kinds(self) -> list[str]:
         """The names of the kinds of score."""
         return [str(name) for name in self.score.kind.values]
+
+    def has_sample(self, how: str) -> bool:
+        """Whether `over_samples` can take its samples together so."""
+        return how in OVER_SAMPLES or how in self.samples
 
     def _of_samples(self, samples: list[str], how: str) -> "Scores":
         def one(array: xr.DataArray, how: str) -> xr.DataArray:
@@ -249,6 +255,19 @@ class Scores:
             records = {OLDER: json.loads(metadata[_METADATA])["items"]}
         columns = {name: own[name].combine_chunks() for name in own.column_names if name not in COLUMNS}
         return cls(arrays[0], arrays[1], arrays[2], provenance, parts, records, columns)
+
+
+def check_sample(how: str, results: Iterable[Scores]) -> None:
+    """Refuse what is neither a way of taking samples together nor a sample of any of the results."""
+    if how in OVER_SAMPLES:
+        return
+    names: list[str] = []
+    for scores in results:
+        if scores.has_sample(how):
+            return
+        names += scores.samples
+    there = ", ".join(dict.fromkeys((*OVER_SAMPLES, *names)))
+    raise SettingError(f"there is no sample {how[:80]!r}", f"There are: {there}.")
 
 
 def scores_of(

@@ -28,7 +28,7 @@ import { state } from "./state.mjs";
  */
 
 /** @typedef {{source: string, target: string, hit: boolean, rank: number, source_rank: number, top: string[]}} Pair */
-/** @typedef {{head: string, kind: string, title: string, k: number, hits: number, kept: number, pairs: Pair[]}} Answer */
+/** @typedef {{head: string, kind: string, title: string, k: number, hits: number, kept: number, low: number | null, high: number | null, beyond: number | null, pairs: Pair[]}} Answer */
 
 /** @type {{last: Question | null}} */
 const asked = { last: null }; // an answer to an earlier question comes too late
@@ -113,13 +113,15 @@ function show(question, answer) {
 }
 
 /**
- * How many pairs are hits; of several samples these are the pairs of one, while a score may be over all.
+ * How many pairs are hits, how sure that is and how many are more than copying; of several samples these are the pairs of one, while a score may be over all.
  * @param {Question} question
  * @param {Answer} answer
  */
-export function hitWords({ sample, samples, words: { place, where, called } }, { hits, kept, k }) {
+export function hitWords({ sample, samples, words: { place, where, called } }, { hits, kept, k, low, high, beyond }) {
   const which = samples.length > 1 ? `${capitalised(where)} “${sample}”, one of ${samples.length} ${called}, ` : "";
-  return `${which}${hits} of ${kept} pairs are hits: their target is among the ${k} tokens that the head ranks ${place}.`;
+  const sure = low === null || high === null ? "" : ` (95 % interval ${low.toFixed(2)}–${high.toFixed(2)})`;
+  const ahead = beyond === null ? "" : ` Of the hits, a share of ${beyond.toFixed(2)} (β) rank above the source itself.`;
+  return `${which}${hits} of ${kept} pairs are hits${sure}: their target is among the ${k} tokens that the head ranks ${place}.${ahead}`;
 }
 
 /**

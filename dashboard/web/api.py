@@ -46,7 +46,7 @@ from analysis.relations.scores import KINDS
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import head_evidence, results_of
 from analysis.results.provenance import JsonObject
-from analysis.results.scores import Scores
+from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
@@ -124,6 +124,9 @@ class ScoresQuery(BaseModel):
     kind: Annotated[str, Field(max_length=40)] | None = None
     layer: Annotated[int, Field(ge=0)] | None = None
     head: Annotated[int, Field(ge=0)] | None = None
+    sample: Annotated[str, Field(max_length=200)] = Field(
+        "", description="one score over all samples: mean, every or some; or those of one sample; all when left out"
+    )
     least: Annotated[float, Field(ge=0, le=1)] = Field(0, description="only scores of at least this")
 
     def scores(self, catalogue: Catalogue) -> Scores:
@@ -136,11 +139,26 @@ class ScoresQuery(BaseModel):
         if self.kind is not None and self.kind not in kinds:
             name = scores.provenance.method
             raise SettingError(f"the {name} map has no {self.kind[:40]!r}", f"There are: {', '.join(kinds)}.")
+        if self.sample:
+            self._check_sample(scores)
         return scores
+
+    def _check_sample(self, scores: Scores) -> None:
+        """Samples are taken together where a report of the method does so; one of them can always be named."""
+        check_sample(self.sample, [scores])
+        is_one = self.sample not in OVER_SAMPLES or len(scores.samples) == 1
+        if not is_one and not methods.method(scores.provenance.method).samples_alike:
+            there = ", ".join(scores.samples)
+            raise SettingError(f"there is no {self.sample} over the samples of this map", f"There are: {there}.")
 
     def frame(self, scores: Scores) -> pd.DataFrame:
         """The rows of a result."""
-        frame = scores_frame(scores)
+        if self.sample in OVER_SAMPLES and len(scores.samples) > 1:
+            frame = scores_frame(scores.over_samples(self.sample)).assign(sample=self.sample)
+        else:
+            frame = scores_frame(scores)
+        if self.sample and self.sample not in OVER_SAMPLES:
+            frame = frame[frame["sample"] == self.sample]
         if self.item:
             frame = frame[frame["item"].isin(self.item)]
         for column, value in (("kind", self.kind), ("layer", self.layer), ("head", self.head)):
@@ -230,16 +248,19 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
+        sample: Annotated[str, Query(max_length=200, description="mean, every, some or one sample")] = OVER_SAMPLES[0],
     ) -> JsonObject:
-        """All that is known of one head."""
+        """All that is known of one head; findings and likeness are by the mean over samples."""
         chosen = set_id(catalogue, own)
         card = catalogue.card(model, fingerprint)
         name = card.check(HeadId.parse(head))
         results = results_of(catalogue, card, chosen)
         answer: JsonObject = {"model": card.to_dict(), "head": str(name), "heads": len(card.layers) * card.heads}
+        there = [method for method in methods.METHODS if method.name in results]
+        check_sample(sample, [results[method.name] for method in there if method.samples_alike])
         for method in methods.METHODS:
             scores = results.get(method.name)
-            answer |= method.no_head(card, name) if scores is None else method.head(scores, name)
+            answer |= method.no_head(card, name) if scores is None else method.head(method.over(scores, sample), name)
         return answer | head_evidence(results, card, name)
 
 

@@ -5,6 +5,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from dash import html
+
 from analysis.models.card import HeadId
 from dashboard.figures.numbers import plain
 from dashboard.figures.view_figure import view_picture
@@ -32,8 +34,16 @@ def standalone(view: View, origin: str, facts: str) -> str:
         f'<script type="application/json" id="provenance">{escaped}</script></head><body><main>'
         f'<h1 class="unseen">{title}</h1>'
         f'<p>This view in Head Atlas: <a href="{escape(address)}">{escape(address)}</a></p>'
-        f"{drawn}{_cards(view, origin)}</main></body></html>"
+        f"{_warning(view, origin)}{drawn}{_cards(view, origin)}</main></body></html>"
     )
+
+
+def _warning(view: View, origin: str) -> str:
+    """What one must know before believing the map, as above it on the page."""
+    words = view.map.warning(view.shown) if view.shown is not None else []
+    if not words:
+        return ""
+    return data_html(_still(as_data(html.P(words, className="notice", role="note")), view, origin))
 
 
 def _cards(view: View, origin: str) -> str:

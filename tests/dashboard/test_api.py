@@ -100,6 +100,29 @@ def test_causal_scores_are_data_too(client):
     assert client.get(f"/api/scores?model={synthetic.ODD}&kind=facilitation").status_code == 422
 
 
+def test_scores_and_heads_are_told_over_carriers_or_after_one(client):
+    """The least or the largest of a score's carriers, or one's; samples of another kind are named one at a time."""
+    every_row = "/api/scores?method=running&item=country_capital&kind=promote&layer=23&head=4"
+    after = {row["sample"]: row["score"] for row in client.get(every_row).json()}
+    for how, score in {
+        "every": min(after.values()),
+        "This is a document about": after["This is a document about"],
+    }.items():
+        [row] = client.get(f"{every_row}&sample={how}").json()
+        assert (row["sample"], row["score"]) == (how, score)
+    assert min(after.values()) < max(after.values())
+    told = client.get("/api/head?head=L23H4&sample=some").json()["running"]["relations"]
+    [capital] = [relation for relation in told if relation["name"] == "country_capital"]
+    assert capital["promote"]["score"] == max(after.values())
+    for address in (every_row, "/api/head?head=L23H4"):
+        unknown = client.get(f"{address}&sample=Once")
+        assert (unknown.status_code, "every, some, No, The story of" in unknown.json()["hint"]) == (422, True)
+    of_seeds = client.get(f"/api/scores?model={synthetic.ODD}&method=causal&sample=every")
+    assert (of_seeds.status_code, "seed 0" in of_seeds.json()["hint"]) == (422, True)
+    one_seed = client.get(f"/api/scores?model={synthetic.ODD}&method=causal&sample=seed 3").json()
+    assert {row["sample"] for row in one_seed} == {"seed 3"}
+
+
 def test_one_of_several_results_is_asked_for_by_its_name(store):
     """The name of a job's link gives that result, under today's parameter and under the older one."""
     synthetic.fill(store)

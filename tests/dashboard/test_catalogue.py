@@ -119,7 +119,9 @@ def test_of_failed_jobs_the_newest_counts_and_without_its_pairs(stopped, store):
     card, request = journal.card(stopped), journal.request(stopped.id)
     journal.remove(stopped)
     for number in range(3):
-        job = stopped.at(id=f"{number:016}", state="failed", message=f"reason {number}", created=f"2026-01-0{number + 1}")
+        job = stopped.at(
+            id=f"{number:016}", state="failed", message=f"reason {number}", created=f"2026-01-0{number + 1}"
+        )
         journal.add(job, request)
         journal.save_card(job, card)
     catalogue = Catalogue(store, engine)

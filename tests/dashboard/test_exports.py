@@ -96,6 +96,7 @@ HEADINGS = {
     "": "heads that promote or suppress any relation of a category · weights · τ = 0.15",
     "?relation=country_capital": "heads that promote or suppress country → capital · weights · τ = 0.15",
     "?model=gemma-3-270m": "heads that promote or suppress any relation",
+    "?model=gemma-3-270m&basis=function": "weights · does not hold for this model (r = 0.00) · τ = 0.15",
     "?view=causal": "heads that tasks need and that hurt them (Always and Any over the seeds, θ = 0.5, fainter below)",
     "?view=causal&columns=any": "heads that tasks need and that hurt them (Any over the seeds, θ",
     "?view=causal&gates=interference": "heads that hurt tasks, by interference N (Always and Any over the seeds, θ",
@@ -153,7 +154,17 @@ def test_the_page_has_the_link_and_the_cards(client):
         "Algorithmic (suppressed) · Knowledge (suppressed; copy-like or unspecific)",
         "Algorithmic · Knowledge",
     ]
-    assert "head-card" not in client.get("/export/page.html").text.partition("<main>")[2]
+    plain = client.get("/export/page.html").text.partition("<main>")[2]
+    assert "head-card" not in plain
+    assert "not reliable" not in plain
+
+
+def test_the_page_says_that_its_map_does_not_hold(client):
+    """As above the map on the page, with the way to the one that does on the server."""
+    page = client.get("/export/page.html?model=gemma-3-270m&basis=function").text
+    warned = page.partition('<p class="notice" role="note">')[2].partition("</p>")[0]
+    assert "the weights-only map is not reliable" in warned
+    assert '<a href="http://localhost/?model=gemma-3-270m' in warned
 
 
 @pytest.mark.parametrize(

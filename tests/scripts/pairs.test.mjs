@@ -33,12 +33,17 @@ test("a sample's button asks the same question of that sample", () => {
 });
 
 test("of several samples the dialog says whose pairs it lists, in the words of the map", () => {
-  const answer = { head: "L1H2", kind: "promote", title: "", k: 7, hits: 28, kept: 40, pairs: [] };
+  const worth = { low: 0.5457, high: 0.8188, beyond: 0.3333 };
+  const answer = { head: "L1H2", kind: "promote", title: "", k: 7, hits: 28, kept: 40, ...worth, pairs: [] };
   const highest = { pairs: "x", kind: "promote", place: "highest" };
   const one = questionOf({ ...highest, sample: "No", samples: "No\nThe story of", where: "after", called: "carriers" });
-  const words = "28 of 40 pairs are hits: their target is among the 7 tokens that the head ranks highest.";
+  const told = "28 of 40 pairs are hits (95 % interval 0.55–0.82): their target is among the 7 tokens that the head ranks highest.";
+  const words = `${told} Of the hits, a share of 0.33 (β) rank above the source itself.`;
   assert.equal(hitWords(one, answer), `After “No”, one of 2 carriers, ${words}`);
   assert.equal(hitWords(questionOf(highest), answer), words);
+  assert.equal(hitWords(questionOf(highest), { ...answer, beyond: null }), told);
+  const none = { ...answer, hits: 0, kept: 0, low: null, high: null, beyond: null };
+  assert.match(hitWords(questionOf(highest), none), /^0 of 0 pairs are hits: /);
 });
 
 test("nothing in a token is invisible or turns the text around", () => {

@@ -129,6 +129,7 @@ def _empty_model(weights: Weights) -> Any:
 
     logging.set_verbosity_error()
     checkpoint = weights.checkpoint
+    checkpoint.check_runnable()
     try:
         config = AutoConfig.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False)
         with no_init_weights(), init_empty_weights(include_buffers=False):

@@ -24,6 +24,7 @@ class ContextMethod(RelationMethod):
     judges = False
     depends_on = ("templates",)
     samples_field = "templates"
+    samples_alike = True
     commands = (
         Command(
             "context",
@@ -38,5 +39,4 @@ class ContextMethod(RelationMethod):
 
     def report_settings(self, provenance: Provenance) -> str:
         """How many templates."""
-        templates = provenance.settings["templates"]
-        return f"mean of {len(templates)} templates" if len(templates) > 1 else f"in {templates[0]!r}"
+        return self.over_words(provenance, provenance.settings["templates"], "templates")

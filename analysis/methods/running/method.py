@@ -22,6 +22,7 @@ class RunningMethod(RelationMethod):
     by_default = True
     depends_on = ("carriers", "sources")
     samples_field = "carriers"
+    samples_alike = True
     commands = (
         Command(
             "running",
@@ -40,6 +41,5 @@ class RunningMethod(RelationMethod):
 
     def report_settings(self, provenance: Provenance) -> str:
         """How many carriers, and which sources."""
-        count = len(provenance.settings["carriers"])
-        words = f"mean of {count} carriers" if count > 1 else f"after {provenance.settings['carriers'][0]!r}"
+        words = self.over_words(provenance, provenance.settings["carriers"], "carriers")
         return f"{words} · sources of several tokens too" if provenance.settings["sources"] == ANY else words

@@ -10,6 +10,7 @@ from dash import html
 from analysis.methods.function.method import FunctionMethod
 from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
+from analysis.relations.agreement import in_words
 from analysis.results.own_sets import OwnSet, own_items, set_id
 from analysis.results.provenance import Provenance
 from analysis.results.scores import OVER_SAMPLES, Scores
@@ -23,6 +24,7 @@ from dashboard.maps.function.basis import (
     FunctionView,
     bases,
     basis_of,
+    better,
     carrier_words,
     compared,
     default_basis,
@@ -316,7 +318,7 @@ class FunctionMap(Map[FunctionState]):
         ]
 
     def heading(self, shown: FunctionView) -> str:
-        """Which heads are coloured, and by what."""
+        """Which heads are coloured, by what, and that another map holds where this one does not."""
         state, basis = shown.state, basis_of(shown.whole.provenance).basis.lower()
         rule = [f"τ = {state.tau:g}"] if state.colour == "categories" else ["by score"]
         rule += [f"the top {state.top} per category"] if state.top else []
@@ -326,7 +328,9 @@ class FunctionMap(Map[FunctionState]):
         rule += [f"with {chosen.name}"] if chosen is not None else []
         what = "any relation of a category" if state.how == "any" else "every relation of a category"
         what = shown.result.item(state.relation).title if state.relation else what
-        return f"heads that {_DO[state.kind]} {what} · {basis} · {', '.join(rule)}"
+        holding = better(shown)
+        standing = f" · does not hold for this model (r = {in_words(holding[1].overall)})" if holding else ""
+        return f"heads that {_DO[state.kind]} {what} · {basis}{standing} · {', '.join(rule)}"
 
     def origin(self, provenance: Provenance) -> str:
         """What the scores are read from."""

@@ -165,6 +165,10 @@ class RelationMethod(Method):
         """The same for a terminal."""
         return [self.title, *report.head_lines(scores, head)]
 
+    def unit(self, item: str, kind: str) -> str:
+        """Shares of the pairs, or of those that are hits."""
+        return "share of hits" if kind.startswith("beyond") else "share of pairs"
+
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """The score for each applicable relation, promoting or suppressing, whichever is larger."""
         one = scores.over_samples(how)

@@ -1,6 +1,6 @@
 // @ts-check
 // A head's own page: the pairs behind a score open in a dialog.
-import { listenToCopying } from "./clipboard.mjs";
+import { listenBeside } from "./beside.mjs";
 import { element } from "./elements.mjs";
 import { addressOf, hitWords, questionOf, rowsOf } from "./pairs.mjs";
 
@@ -53,7 +53,7 @@ async function showPairs(button) {
 }
 
 if (typeof document !== "undefined") {
-  listenToCopying();
+  listenBeside();
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-pairs]") : null;
     if (button instanceof HTMLElement) showPairs(button);

@@ -49,7 +49,7 @@ from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, findings_of, heads_like, matched_heads, results_of
 from analysis.results.provenance import JsonObject
-from analysis.results.quantities import values
+from analysis.results.quantities import sources, unit_of, values
 from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces, json_pieces
 from dashboard.access import Access
@@ -298,15 +298,21 @@ def _add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
 
     @api.get("/quantity")
     def one_quantity(
-        key: Annotated[str, Query(max_length=200, description="as /quantities lists them")],
+        key: Annotated[str, Query(max_length=200, description="as /quantities lists them; @ and a sample may follow")],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
     ) -> JsonObject:
         """One of them, layer by layer; null where a head has none."""
         card = catalogue.card(model, fingerprint)
-        numbers = values(results_of(catalogue, card), key)
+        results = results_of(catalogue, card)
+        numbers = values(results, key)
         rows = [[None if isnan(value) else round(value, 6) for value in row] for row in numbers.tolist()]
-        return {"model": card.to_dict(), "key": key, "values": rows}
+        made = [
+            {"method": methods.method(one.method).title, "version": one.version, "date": one.date, "atlas": one.atlas}
+            for one in sources(results, key)
+        ]
+        unit = unit_of(results, key)
+        return {"model": card.to_dict(), "key": key, "unit": unit, "sources": made, "values": rows}
 
     @api.get("/matches")
     def matches(

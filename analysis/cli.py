@@ -154,6 +154,7 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
     words = "how many heads with a label also matter for a task"
     command = commands.add_parser("agreement", help=words, parents=parents)
     command.add_argument("model", metavar="MODEL", help="a model that has results")
+    command.add_argument("--beyond", action="store_true", help="count labels beyond copying alone")
     command.set_defaults(run=_agreement)
 
 
@@ -341,7 +342,7 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
         card = catalogue.card(options.model)
-        listed = agreements(results_of(catalogue, card))
+        listed = agreements(results_of(catalogue, card), options.beyond)
     if options.json:
         return json.dumps([each.to_plain() for each in listed])
     if not listed:

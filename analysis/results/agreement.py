@@ -97,21 +97,29 @@ def whether_methods(results: Mapping[str, Scores]) -> list[Method]:
     return [method for method in methods.METHODS if method.answers_whether and method.name in results]
 
 
-def agreements(results: Mapping[str, Scores]) -> list[Agreement]:
-    """Every method of the one kind with every item of the other, in the order of the list of methods."""
+def agreements(results: Mapping[str, Scores], beyond: bool = False) -> list[Agreement]:
+    """Every method of the one kind with every item of the other, in the order of the list of methods.
+
+    Labels beyond copying alone count if asked.
+    """
     made: list[Agreement] = []
     for what in what_methods(results):
         for whether in whether_methods(results):
-            for each in label_comparisons(results, what.name, whether.name):
+            for each in label_comparisons(results, what.name, whether.name, beyond=beyond):
                 made.append(Agreement(each.what, each.whether, each.item, each.title, each.codes()))
     return made
 
 
 def label_comparisons(
-    results: Mapping[str, Scores], what: str, whether: str, how: str = "mean"
+    results: Mapping[str, Scores], what: str, whether: str, how: str = "mean", beyond: bool = False
 ) -> list[LabelComparison]:
-    """One method's labels against each item of another; `how` says over which samples an item's cause holds."""
-    labels = methods.method(what).strengths(results[what])
+    """One method's labels against each item of another; `how` says over which samples an item's cause holds.
+
+    Labels beyond copying alone count if asked, where the result can tell which these are.
+    """
+    labels = methods.method(what).specific_strengths(results[what]) if beyond else None
+    if labels is None:
+        labels = methods.method(what).strengths(results[what])
     causes = methods.method(whether).strengths(results[whether], how)
     if labels is None or causes is None or not labels.sizes["item"]:
         return []

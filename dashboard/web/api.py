@@ -267,10 +267,11 @@ def _add_findings(api: FastAPI, catalogue: Catalogue) -> None:
     def agreement(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        beyond: Annotated[bool, Query(description="labels beyond copying alone count")] = False,
     ) -> JsonObject:
         """How many heads that have a label of what they do also matter for a task."""
         card = catalogue.card(model, fingerprint)
-        listed = agreements(results_of(catalogue, card))
+        listed = agreements(results_of(catalogue, card), beyond)
         return {"model": card.to_dict(), "agreements": [each.to_plain() for each in listed]}
 
     @api.get("/search")

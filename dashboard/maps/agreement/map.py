@@ -17,7 +17,16 @@ from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import scatter, words
 from dashboard.maps.agreement.numbers import numbers
 from dashboard.maps.agreement.panels import ORDER, TONES, colour, look, panels, tones
-from dashboard.maps.agreement.sides import AgreementView, comparisons_of, default_what, has_samples, sides, sides_of
+from dashboard.maps.agreement.sides import (
+    AgreementView,
+    comparisons_of,
+    default_what,
+    has_samples,
+    shown_comparisons,
+    sides,
+    sides_of,
+    tells_copying,
+)
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.columns import TEXT, Cells, Column, group
 from dashboard.maps.control import Choice, Control, picker, segments, slider
@@ -102,7 +111,12 @@ class AgreementMap(Map[AgreementState]):
         if shown is None:
             return {"change"}
         other = "change" if sides(shown).cause.unit == "share" else "cause"
-        return {other} if has_samples(shown) else {other, "matters"}
+        needless = {other}
+        if not has_samples(shown):
+            needless.add("matters")
+        if not tells_copying(shown):
+            needless.add("counted")
+        return needless
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
@@ -152,7 +166,7 @@ class AgreementMap(Map[AgreementState]):
 
     def contents(self, shown: AgreementView, width: int, dark: bool) -> Mapping[str, Content]:
         """A place for each panel, in which the scripts write: counts follow the thresholds."""
-        comparisons = comparisons_of(shown, "mean")
+        comparisons = comparisons_of(shown, "mean", "all")
         if not comparisons:
             return {}
         addresses = [scatter.address(shown, each) for each in comparisons]
@@ -214,7 +228,7 @@ class AgreementMap(Map[AgreementState]):
     def frame(self, shown: AgreementView) -> pd.DataFrame:
         """A row for each head and panel: both strengths and the class."""
         frames = []
-        for panel, each in zip(shown.panels, comparisons_of(shown, shown.state.over), strict=False):
+        for panel, each in zip(shown.panels, shown_comparisons(shown), strict=False):
             rows = {
                 "item": panel.key,
                 **head_columns(shown.card),
@@ -223,6 +237,7 @@ class AgreementMap(Map[AgreementState]):
                 "class": _class_words(panel).ravel(),
                 "labels_of": each.what,
                 "causes_of": each.whether,
+                "counted": shown.state.counted,
             }
             frames.append(pd.DataFrame(rows))
         together = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["item", "layer", "head"])
@@ -262,6 +277,14 @@ def _label_controls() -> list[Control]:
             "A head is labelled when its score is above τ.",
             slider("label", "Label τ", default.label),
             has_number=True,
+        ),
+        Control(
+            "counted",
+            "Labels that count",
+            "Beyond copying: only scores whose targets outrank the source itself in at least half of the hits, and of "
+            "which shuffled targets score no more than the default τ.",
+            segments("counted", "Labels that count", default.counted, all="All", beyond="Beyond copying"),
+            conditional=True,
         ),
     ]
 

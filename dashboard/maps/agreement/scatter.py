@@ -32,7 +32,7 @@ def address(shown: AgreementView, each: LabelComparison) -> str:
 
 def scatter(shown: AgreementView, width: int, palette: Colours) -> Figure:
     """A plot for each task or relation; points carry the names of their heads, which links them with the maps."""
-    comparisons = comparisons_of(shown, "mean")
+    comparisons = comparisons_of(shown, "mean", "all")
     columns = max(1, min(len(comparisons), width // _NARROWEST))
     rows = ceil(len(comparisons) / columns)
     layout: Properties = {

@@ -170,6 +170,7 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
         metavar="METHOD=NUMBER",
         help="from where on the strength of a method is a label, such as running=0.3 ablation=0.2",
     )
+    command.add_argument("--beyond", action="store_true", help="count labels beyond copying alone")
     command.set_defaults(run=_agreement)
 
 
@@ -368,7 +369,7 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
         card = catalogue.card(options.model)
-        listed = agreements(results_of(catalogue, card), least)
+        listed = agreements(results_of(catalogue, card), least, options.beyond)
     if options.json:
         return json.dumps([each.to_plain() for each in listed])
     if not listed:

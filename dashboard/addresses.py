@@ -20,6 +20,8 @@ class CompareState:
     b: str = setting("", _KEY)
     x: str = setting("", _KEY)
     y: str = setting("", _KEY)
+    x_over: str = setting("", _KEY)  # how the samples of a number are taken together; empty for their mean
+    y_over: str = setting("", _KEY)
     colour: str = setting("", _KEY)
     size: str = setting("", _KEY)
     brush: str = setting("", _KEY)  # two corners in the numbers of the two axes
@@ -49,6 +51,11 @@ def page_of(card: ModelCard, head: HeadId) -> str:
 def prompt_address(card: ModelCard, head: HeadId) -> str:
     """Where the head looks on a text of one's own."""
     return f"/prompt{query_of(written(PromptState(model=named(card), head=str(head))))}"
+
+
+def compare_address(state: CompareState) -> str:
+    """Numbers of heads against each other."""
+    return f"/compare{query_of(written(state))}"
 
 
 def search_address(card: ModelCard, words: str) -> str:

@@ -14,7 +14,7 @@ from analysis.methods import method
 from analysis.models.card import HeadId
 from analysis.relations.findings import _does
 from analysis.relations.pairs_file import shipped_hits
-from analysis.results.agreement import BOTH, WORDS, agreements
+from analysis.results.agreement import BOTH, WORDS, agreements, label_comparisons
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import (
     answers,
@@ -391,9 +391,54 @@ def test_every_quantity_that_is_listed_can_be_read(shipped):
         assert values(results, each.key).shape == (len(card.layers), card.heads)
     expected = results["running"].score.sel(item="country_capital", kind="promote").mean("sample").values
     assert np.allclose(values(results, "running/country_capital/promote"), expected)
-    for wrong in ("", "function", "function/nothing/promote", "function/copying/nothing", "agreement/x/y/z", "/" * 50):
+    wrong = ["", "function", "function/nothing/promote", "function/copying/nothing", "agreement/x/y/z", "/" * 50]
+    wrong += ["function/copying/promote@always", "running/copying/promote@nothing", "function/any:nothing/promote"]
+    wrong += ["causal/math/gradient@share", "behaviour/entropy/strength", "causal/any:nothing/strength"]
+    for key in wrong:
         with pytest.raises(SettingError):
-            values(results, wrong)
+            values(results, key)
+
+
+def test_a_number_of_several_samples_is_their_mean_their_extremes_or_one_of_them(shipped):
+    """Always is the smallest of the seeds and Any the largest, as on the causal map."""
+    results, _ = shipped(DEFAULT)
+    key, scores = "causal/math/facilitation", results["causal"].score.sel(item="math", kind="facilitation")
+    assert np.allclose(values(results, f"{key}@always"), scores.min("sample"))
+    assert np.allclose(values(results, f"{key}@any"), scores.max("sample"))
+    assert np.allclose(values(results, f"{key}@seed 2"), scores.sel(sample="seed 2"))
+    listed = {each.key: each for each in quantities(results)}
+    assert listed[key].samples == ("always", "any", *results["causal"].samples)
+    assert listed["function/copying/promote"].samples == ()
+
+
+def test_the_strongest_relation_of_a_category_is_a_number(shipped):
+    """The largest score of its relations for each head; what decides about labels is one, too."""
+    results, _ = shipped(DEFAULT)
+    running = results["running"]
+    of_knowledge = running.score.sel(item=running.items("knowledge"), kind="promote")
+    assert np.allclose(values(results, "running/any:knowledge/promote"), of_knowledge.mean("sample").max("item"))
+    assert np.allclose(values(results, "running/any:knowledge/promote@any"), of_knowledge.max(["sample", "item"]))
+    for comparison in label_comparisons(results, "running", "causal", "every"):
+        assert np.array_equal(values(results, "running/any/strength"), comparison.label, equal_nan=True)
+        cause = values(results, f"causal/{comparison.item}/strength@always")
+        assert np.array_equal(cause, comparison.cause, equal_nan=True)
+
+
+def test_numbers_of_one_unit_can_be_subtracted(shipped):
+    """Scores of all function maps are; shares of pairs, gates, and changes of the log-probability are not."""
+    results, _ = shipped(DEFAULT)
+    unit = {each.key: each.unit for each in quantities(results)}
+    assert unit["function/copying/promote"] == unit["running/any:knowledge/suppress"] == unit["context/any/strength"]
+    several = ["function/copying/promote", "running/country_capital/beyond promote", "causal/math/facilitation"]
+    several += [
+        "ablation/math/zero",
+        "ablation/math/accuracy zero",
+        "behaviour/entropy/measured",
+        "salience/salience/sigma",
+    ]
+    several += ["behaviour/induction/score", "behaviour/entropy/score", "agreement/running/causal/math"]
+    assert len({unit[key] for key in several}) == len(several)
+    assert unit["ablation/math/zero"] == unit["causal/math/effect"] == unit["ablation/math/strength"]
 
 
 def test_a_search_for_induction_finds_the_strongest_induction_head(shipped):

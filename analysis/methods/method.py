@@ -301,6 +301,14 @@ class Method(ABC):
         """What decides about a head's label of each item, over the samples as `how` says (`OVER_SAMPLES`)."""
         return None
 
+    def specific_strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray | None:  # [item, layer, head]
+        """The same of labels beyond copying alone, 0 where there is none; None where that cannot be told."""
+        return None
+
+    def unit(self, item: str, kind: str) -> str:
+        """What a kind of score or a part is measured in: numbers of one unit have one scale and may be subtracted."""
+        return kind
+
     # ---- In plain words --------------------------------------------------------------------------------------------
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:

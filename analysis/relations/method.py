@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import xarray as xr
 
 from analysis.data import relations
@@ -19,6 +20,8 @@ from analysis.models.vocabulary import MIN_PAIRS
 from analysis.relations import report
 from analysis.relations.findings import no_hits, relation_answers, relation_findings
 from analysis.relations.frame import relation_frame
+from analysis.relations.labels import copy_like, unspecific
+from analysis.relations.layer import part_name
 from analysis.relations.pairs_file import Hits, shipped_hits
 from analysis.relations.plan import RelationPlan, too_few
 from analysis.relations.scores import TAU
@@ -211,10 +214,28 @@ class RelationMethod(Method):
         own = self.report_settings(scores.provenance) if "over" in scores.provenance.settings else ""
         return [f"{self.title}, {own}" if own else self.title, *report.head_lines(scores, head)]
 
+    def unit(self, item: str, kind: str) -> str:
+        """Shares of the pairs, or of those that are hits."""
+        return "share of hits" if kind.startswith("beyond") else "share of pairs"
+
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """The score for each applicable relation, promoting or suppressing, whichever is larger."""
         one = scores.over_samples(how)
         return one.score.sel(item=one.items()).isel(sample=0, drop=True).max("kind")
+
+    def specific_strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray | None:  # [item, layer, head]
+        """The largest score that is neither copy-like nor, at the default threshold, unspecific."""
+        one = scores.over_samples(how)
+        names = one.items()
+        of_kinds = []
+        for kind in one.kinds:
+            beyond, control = (one.parts.get(part_name(part, kind)) for part in ("beyond", "control"))
+            if beyond is None or control is None:
+                return None
+            poor = copy_like(beyond.sel(item=names)) | unspecific(control.sel(item=names))
+            score = one.score.sel(item=names, kind=kind, drop=True)  # [item, sample, layer, head]
+            of_kinds.append(score.copy(data=np.where(poor, 0.0, score)))
+        return xr.concat(of_kinds, "kind").isel(sample=0, drop=True).max("kind")
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The relations that the head implements."""

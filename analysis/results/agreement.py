@@ -118,17 +118,19 @@ def chosen_thresholds(texts: Sequence[str]) -> dict[str, float]:
     return least
 
 
-def agreements(results: Mapping[str, Scores], least: Mapping[str, float] | None = None) -> list[Agreement]:
+def agreements(
+    results: Mapping[str, Scores], least: Mapping[str, float] | None = None, beyond: bool = False
+) -> list[Agreement]:
     """Every method of the one kind with every item of the other, in the order of the list of methods.
 
-    `least` has thresholds, by method, other than the methods' own.
+    `least` has thresholds, by method, other than the methods' own; labels beyond copying alone count if asked.
     """
     chosen = least or {}
     made: list[Agreement] = []
     for what in what_methods(results):
         for whether in whether_methods(results):
             thresholds = _threshold(what.name, chosen), _threshold(whether.name, chosen)
-            for each in label_comparisons(results, what.name, whether.name):
+            for each in label_comparisons(results, what.name, whether.name, beyond=beyond):
                 codes = each.codes(*thresholds)
                 made.append(Agreement(each.what, each.whether, each.item, each.title, codes, thresholds))
     return made
@@ -139,10 +141,15 @@ def _threshold(name: str, chosen: Mapping[str, float]) -> float:
 
 
 def label_comparisons(
-    results: Mapping[str, Scores], what: str, whether: str, how: str = "mean"
+    results: Mapping[str, Scores], what: str, whether: str, how: str = "mean", beyond: bool = False
 ) -> list[LabelComparison]:
-    """One method's labels against each item of another; `how` says over which samples an item's cause holds."""
-    labels = methods.method(what).strengths(results[what])
+    """One method's labels against each item of another; `how` says over which samples an item's cause holds.
+
+    Labels beyond copying alone count if asked, where the result can tell which these are.
+    """
+    labels = methods.method(what).specific_strengths(results[what]) if beyond else None
+    if labels is None:
+        labels = methods.method(what).strengths(results[what])
     causes = methods.method(whether).strengths(results[whether], how)
     if labels is None or causes is None or not labels.sizes["item"]:
         return []

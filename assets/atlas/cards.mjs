@@ -2,7 +2,7 @@
 // The cards of pinned heads: what the server sends does not depend on local settings; what does is written here.
 import { built } from "./elements.mjs";
 import { cellNamed, indexOf, nameOf } from "./heads.mjs";
-import { stepped } from "./keyboard.mjs";
+import { stepped } from "./arrows.mjs";
 import { decorateParts } from "./maps/index.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { rules } from "./rules.mjs";

@@ -1,6 +1,6 @@
 // @ts-check
 // A head's own page: the pairs behind a score open in a dialog.
-import { listenToCopying } from "./clipboard.mjs";
+import { listenBeside } from "./beside.mjs";
 import { element } from "./elements.mjs";
 import { addressOf, hitWords, questionOf, rowsOf } from "./pairs.mjs";
 import { withModel } from "./query.mjs";
@@ -61,7 +61,7 @@ function nameModel() {
 
 if (typeof document !== "undefined") {
   nameModel();
-  listenToCopying();
+  listenBeside();
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("[data-pairs]") : null;
     if (button instanceof HTMLElement) showPairs(button);

@@ -1,5 +1,6 @@
 // @ts-check
 // A small map of numbers, one square per head or per pair of tokens, outside the maps of the page.
+import { isArrow, stepped } from "./arrows.mjs";
 import { axesOf } from "./axes.mjs";
 import { element } from "./elements.mjs";
 import { wholeOf } from "./geometry.mjs";
@@ -20,12 +21,15 @@ import { wholeOf } from "./geometry.mjs";
  * @property {(place: Place) => void} [click]
  * @property {readonly number[]} [layers] of a map of heads, which then has axes
  * @property {readonly string[]} [tokens] of a map of pairs of tokens, which then stand along both axes
+ * @property {string} [words] what stands below the layers
+ * @property {number} [widest] pixels of a map that is to be as wide as another
+ * @property {(value: number) => string} [colour] of a map of classes
  * @property {boolean} [falls] blue is below zero: what is lost without a head, the model owes to it
  */
 
 const LARGEST = 16; // pixels of a square
 const WIDEST = 480;
-const LARGEST_SHOWN = 28; // a map of few squares is not stretched farther than this
+export const LARGEST_SHOWN = 28; // a map of few squares is not stretched farther than this
 const NARROWEST = 280; // pixels of a map that is not small, for which its ticks are chosen
 const TOKEN_ROOM = 14; // pixels between the tokens along an axis, at least
 const LONGEST_TOKEN = 10; // characters of a token along an axis
@@ -48,10 +52,11 @@ export function heatColour(value, most) {
  * @param {HTMLElement} frame
  * @param {readonly number[]} layers
  * @param {number} heads
+ * @param {string} words
  */
-function withAxes(frame, layers, heads) {
+function withAxes(frame, layers, heads, words) {
   const plot = element("div", "compare-plot");
-  plot.append(element("span", "compare-down", "head"), frame, element("span", "compare-across", "layer"));
+  plot.append(element("span", "compare-down", "head"), frame, element("span", "compare-across", words));
   const { across, down } = headTicks(layers, heads);
   for (const { at, text } of across) frame.append(tick("tick-across", "left", at, text));
   for (const { at, text } of down) frame.append(tick("tick-down", "top", at, text));
@@ -128,20 +133,25 @@ function tick(className, side, at, text) {
  * @param {Options} options
  * @returns {HeatMap}
  */
-export function heatMap(values, title, most, { hover = () => {}, click = () => {}, layers, tokens, falls = false } = {}) {
+export function heatMap(values, title, most, options = {}) {
+  const { hover = () => {}, click = () => {}, layers, tokens, falls = false, widest = 0 } = options;
   const cell = Math.max(3, Math.min(LARGEST, Math.floor(WIDEST / values.length)));
   const canvas = element("canvas");
   canvas.width = values.length * cell;
   canvas.height = values[0].length * cell;
-  canvas.setAttribute("role", "img");
-  canvas.setAttribute("aria-label", title);
   const pen = canvas.getContext("2d");
-  if (pen) paint(pen, values, cell, falls ? -most : most);
+  const full = falls ? -most : most;
+  const ofClass = options.colour;
+  const colour = (/** @type {number | null} */ value) => (ofClass && value !== null ? ofClass(value) : heatColour(value, full));
+  if (pen) paint(pen, values, cell, colour);
   const frame = element("div", "compare-map");
-  frame.style.maxWidth = `${values.length * LARGEST_SHOWN}px`;
+  frame.style.maxWidth = `${widest || values.length * LARGEST_SHOWN}px`;
   frame.append(canvas);
+  frame.tabIndex = 0;
+  frame.setAttribute("role", "application");
+  frame.setAttribute("aria-label", `${title}. Arrow keys move.`);
   const figure = element("figure");
-  figure.append(plotOf(frame, values[0].length, layers, tokens), element("figcaption", "", title));
+  figure.append(plotOf(frame, values[0].length, layers, tokens, options.words), element("figcaption", "", title));
 
   /** @param {Place[]} places @param {string} className */
   const outline = (places, className) => {
@@ -167,6 +177,7 @@ export function heatMap(values, title, most, { hover = () => {}, click = () => {
     const place = at(event);
     if (place) click(place);
   });
+  listenToKeys(frame, values, hover, click);
   return {
     figure,
     show: (place) => outline(place ? [place] : [], "shown"),
@@ -175,14 +186,40 @@ export function heatMap(values, title, most, { hover = () => {}, click = () => {
 }
 
 /**
+ * Arrows walk from square to square, as the mouse does; Enter and the space bar are a click.
+ * @param {HTMLElement} frame
+ * @param {Grid} values
+ * @param {(place: Place | null) => void} hover
+ * @param {(place: Place) => void} click
+ */
+function listenToKeys(frame, values, hover, click) {
+  /** @type {Place | null} */
+  let place = null;
+  const grid = { layers: values, heads: values[0].length, across: false, upward: false };
+  frame.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isArrow(event.key)) {
+      const [row, column] = place ? stepped([place.row, place.column], event.key, grid) : [0, 0];
+      place = { row, column };
+      hover(place);
+    } else if (place && (event.key === "Enter" || event.key === " ")) {
+      click(place);
+    } else return;
+    event.preventDefault();
+  });
+  frame.addEventListener("blur", () => hover(null));
+}
+
+/**
  * The map with the axes that it has.
  * @param {HTMLElement} frame
  * @param {number} rows
  * @param {readonly number[]} [layers]
  * @param {readonly string[]} [tokens]
+ * @param {string} [words]
  */
-function plotOf(frame, rows, layers, tokens) {
-  if (layers) return withAxes(frame, layers, rows);
+function plotOf(frame, rows, layers, tokens, words = "layer") {
+  if (layers) return withAxes(frame, layers, rows, words);
   return tokens ? withTokens(frame, tokens) : frame;
 }
 
@@ -190,12 +227,12 @@ function plotOf(frame, rows, layers, tokens) {
  * @param {CanvasRenderingContext2D} pen
  * @param {Grid} values
  * @param {number} cell
- * @param {number} most the value of full blue
+ * @param {(value: number | null) => string} colour
  */
-function paint(pen, values, cell, most) {
+function paint(pen, values, cell, colour) {
   for (const [row, line] of values.entries()) {
     for (const [column, value] of line.entries()) {
-      pen.fillStyle = heatColour(value, most);
+      pen.fillStyle = colour(value);
       pen.fillRect(row * cell, column * cell, cell - 1, cell - 1);
     }
   }

@@ -1,6 +1,7 @@
 // @ts-check
 // The keyboard: arrows walk over the heads of the focused maps, and a few keys work everywhere.
 import { copyLink } from "./address.mjs";
+import { isArrow, stepped } from "./arrows.mjs";
 import { closeMenus } from "./buttons.mjs";
 import { focusHead, leave } from "./cursor.mjs";
 import { cellNamed, nameOf } from "./heads.mjs";
@@ -12,11 +13,6 @@ import { search, startSearch } from "./search.mjs";
 import { state } from "./state.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
-/** @typedef {import("./heads.mjs").Cell} Cell */
-/** @typedef {Pick<Heads, "layers" | "heads" | "across" | "upward">} Orientation */
-
-/** @type {Record<string, [right: number, down: number]>} */
-const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** @type {Record<string, () => void>} */
 const SHORTCUTS = {
@@ -27,28 +23,6 @@ const SHORTCUTS = {
 };
 
 const TYPED_INTO = "input:not([type=radio]):not([type=checkbox]), textarea, [contenteditable], .ag-cell-inline-editing";
-
-/**
- * The head that an arrow key leads to from another, as the maps lie on the screen.
- * @param {Cell} cell
- * @param {string} key
- * @param {Orientation} heads
- * @returns {Cell}
- */
-export function stepped([row, column], key, { layers, heads, across, upward }) {
-  const [right, down] = STEPS[key];
-  const later = upward ? -down : down; // rows are counted from the bottom or from the top
-  const [rows, columns] = across ? [later, right] : [right, later];
-  return [clamped(row + rows, layers.length), clamped(column + columns, heads)];
-}
-
-/**
- * @param {number} value
- * @param {number} count
- */
-function clamped(value, count) {
-  return Math.min(Math.max(value, 0), count - 1);
-}
 
 /**
  * Walk from the cursor or the first pin; without either, begin at the first head.
@@ -79,7 +53,7 @@ export function keyed(event) {
  */
 function inTheMaps(event, heads) {
   if (!(event.target instanceof Element) || event.target.id !== PARTS.frame) return false;
-  if (event.key in STEPS) {
+  if (isArrow(event.key)) {
     walk(heads, event.key);
     return true;
   }

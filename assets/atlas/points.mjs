@@ -63,9 +63,10 @@ export function pinnedPoints(names, pins) {
 /** Mark the pinned heads in every figure; nothing is drawn again where they are marked already. */
 export async function markPoints() {
   for (const graph of known) {
-    const trace = /** @type {any} */ (graph.data[0]);
-    const wanted = trace?.customdata ? pinnedPoints(trace.customdata, state.pins) : null;
-    const isMarked = JSON.stringify(trace?.selectedpoints ?? null) === JSON.stringify(wanted);
-    if (trace && !isMarked) (await plotly()).restyle(graph, { selectedpoints: [wanted] }, [0]);
+    for (const [at, trace] of /** @type {any[]} */ (graph.data).entries()) {
+      const wanted = trace.customdata ? pinnedPoints(trace.customdata, state.pins) : null;
+      const isMarked = JSON.stringify(trace.selectedpoints ?? null) === JSON.stringify(wanted);
+      if (!isMarked) (await plotly()).restyle(graph, { selectedpoints: [wanted] }, [at]);
+    }
   }
 }

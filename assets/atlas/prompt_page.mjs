@@ -1,7 +1,7 @@
 // @ts-check
 // A text of one's own: tokens, attention of some heads, next tokens, and every head's effect on the first of them.
+import { listenBeside } from "./beside.mjs";
 import { extent } from "./comparing.mjs";
-import { listenToCopying } from "./clipboard.mjs";
 import { element } from "./elements.mjs";
 import { nameAt } from "./heads.mjs";
 import { heatMap } from "./heat.mjs";
@@ -75,20 +75,37 @@ function chosen() {
   return said;
 }
 
-/** Ask the worker, show the reading, then what the prediction loses without each head. */
-async function read() {
+/**
+ * What is said of heads whose attention is not shown, because there are too many; nothing without any.
+ * @param {string[]} names
+ * @param {number} most
+ */
+export function leftOutWords(names, most) {
+  if (!names.length) return "";
+  return `The attention of at most ${most} heads is shown; ${names.join(", ")} ${names.length === 1 ? "is" : "are"} left out.`;
+}
+
+/**
+ * Ask the worker, show the reading, then what the prediction loses without each head.
+ * @param {string[]} [dropped] heads that gave way to another one
+ */
+async function read(dropped = []) {
   const asked = ++page.asked;
   const { model, text, head, ablate, instead } = chosen();
   if (!model) return say("Choose a model first.");
   if (!text.trim()) return;
   history.replaceState(null, "", `/prompt${queryString(written(chosen(), settingsOf(form())))}`);
   say("Running … the first time, the model has to be loaded.");
+  const names = headNames(head);
+  const shown = names.slice(0, mostHeads());
+  const leftOut = leftOutWords([...dropped, ...names.slice(mostHeads())], mostHeads());
   for (const off of new Set(["none", ablate])) {
-    const reply = await ask(questionOf(model, text, headNames(head).slice(0, mostHeads()), off, instead));
+    const reply = await ask(questionOf(model, text, shown, off, instead));
     if (asked !== page.asked) return;
     if (typeof reply === "string") return say(reply);
     show(reply, text);
     say(off === ablate ? "" : "Switching heads off, one by one …");
+    part("prompt-left-out").textContent = leftOut;
   }
 }
 
@@ -208,8 +225,9 @@ function overHead(reading, place) {
 function addHead(name) {
   const field = /** @type {HTMLInputElement} */ (document.querySelector("input[name=head]"));
   const names = headNames(field.value);
-  if (!names.includes(name)) field.value = [...names, name].slice(-mostHeads()).join(" ");
-  read();
+  const wanted = names.includes(name) ? names : [...names, name];
+  field.value = wanted.slice(-mostHeads()).join(" ");
+  read(wanted.slice(0, -mostHeads()));
 }
 
 /**
@@ -233,6 +251,7 @@ function patternCard(reading, pattern) {
   text.append(...spans);
   const across = reading.tokens.map((_, key) => pattern.attention.map((row) => row[key] ?? 0));
   const note = element("p", "hint", "Hover over a token or a square: what the token looks at is shaded in the text.");
+  note.setAttribute("role", "status");
   /** @param {Place | null} place */
   const hover = (place) => {
     map.show(place);
@@ -260,7 +279,7 @@ function patternCard(reading, pattern) {
 }
 
 if (typeof document !== "undefined") {
-  listenToCopying();
+  listenBeside();
   form().addEventListener("submit", (event) => {
     event.preventDefault();
     read();

@@ -36,6 +36,19 @@ export function hideSuggestions() {
   typed.asked += 1;
   typed.chosen = -1;
   list().replaceChildren();
+  tellField();
+}
+
+/** Tell the field, for those who do not see the list, whether it is open and which of it is chosen. */
+function tellField() {
+  const field = byId(PARTS.search);
+  const chosen = list().children[typed.chosen];
+  field.setAttribute("role", "combobox");
+  field.setAttribute("aria-autocomplete", "list");
+  field.setAttribute("aria-controls", list().id);
+  field.setAttribute("aria-expanded", String(list().childElementCount > 0));
+  if (chosen) field.setAttribute("aria-activedescendant", chosen.id);
+  else field.removeAttribute("aria-activedescendant");
 }
 
 /**
@@ -75,7 +88,9 @@ function show(answers, text) {
   const all = element("a", "all", answers.length ? "All answers" : "No head found");
   all.href = answersOf(text, model());
   all.setAttribute("role", "option");
+  for (const [i, link] of [...links, all].entries()) link.id = `suggestion-${i}`;
   list().replaceChildren(...links, all);
+  tellField();
   place();
 }
 
@@ -108,5 +123,6 @@ export function choosing(event) {
 function choose(links, step) {
   typed.chosen = (typed.chosen + step + links.length) % links.length;
   for (const [i, link] of links.entries()) link.setAttribute("aria-selected", String(i === typed.chosen));
+  tellField();
   links[typed.chosen].scrollIntoView({ block: "nearest" });
 }

@@ -4,17 +4,21 @@ import json
 
 from dash import html
 
-from dashboard.page.head_page import copy_button
+from analysis.models.card import ModelCard
+from dashboard.addresses import map_address
+from dashboard.page.head_page import copy_button, search_form
 from dashboard.query import settings_data
 from dashboard.setting import settings_of
 
 
-def header() -> html.Header:
-    """A way back to the maps, and the address to copy."""
+def header(card: ModelCard) -> html.Header:
+    """A way back to the maps, a search of the model's heads, and the address to copy."""
     return html.Header(
         [
             html.A("Head Atlas", href="/", className="brand"),
-            html.A("Maps", href="/", className="button"),
+            html.A("Maps", href=map_address(card), className="button"),
+            html.Div(className="spring"),
+            search_form(card),
             copy_button(),
         ],
         className="top",

@@ -17,12 +17,19 @@ from dashboard.query import named
 from dashboard.setting import MAX_PINS
 
 _NOTHING = Quantity("", "all alike", "")
+_OVER_WORDS = {  # by how samples are taken together
+    "one": "one value per head",
+    "mean": "mean",
+    "always": "always: the smallest",
+    "any": "any: the largest",
+}
 
 
 @dataclass(frozen=True)
 class Choices:
     """What can be chosen, and what is: models by their id and fingerprint, numbers by their keys."""
 
+    left: ModelCard
     models: tuple[ModelCard, ...]
     of_a: tuple[Quantity, ...]
     of_b: tuple[Quantity, ...]
@@ -33,12 +40,14 @@ class Choices:
 def compare_page(choices: Choices) -> list[Any]:
     """The page without its drawings, which a script makes from the API."""
     numbers = [each for each in choices.of_a if not each.is_class]
-    others = [each for each in choices.of_b if not each.is_class]
+    models = [(named(card), card.id, "") for card in choices.models]
     fields = [
-        _field("a", "Left: model", [(named(card), card.id, "") for card in choices.models], choices),
-        _field("x", "Left: number", _options(numbers), choices),
-        _field("b", "Right: model", [(named(card), card.id, "") for card in choices.models], choices),
-        _field("y", "Right: number", _options(others), choices),
+        _field("a", "Left: model", models, choices),
+        _field("x", "Left: number", _options(choices.of_a), choices),
+        _over_field("x_over", "Left: samples", choices.of_a, choices.chosen.x, choices.chosen.x_over),
+        _field("b", "Right: model", models, choices),
+        _field("y", "Right: number", _options(choices.of_b), choices),
+        _over_field("y_over", "Right: samples", choices.of_b, choices.chosen.y, choices.chosen.y_over),
         _field("colour", "Point colour", _options([_NOTHING, *choices.of_a]), choices),
         _field("size", "Point size", _options([_NOTHING, *numbers]), choices),
         dcc.Input(type="hidden", name="brush", value=choices.chosen.brush),
@@ -50,27 +59,63 @@ def compare_page(choices: Choices) -> list[Any]:
         method="get",
         className="compare-form",
         **settings_of_form(CompareState),
-        **{"data-classes": json.dumps(_classes(choices.of_a)), "data-pins": str(MAX_PINS)},
+        **{
+            "data-classes": json.dumps(_classes([*choices.of_a, *choices.of_b])),
+            "data-samples": json.dumps({"x": _samples(choices.of_a), "y": _samples(choices.of_b)}),
+            "data-over": json.dumps(_OVER_WORDS),
+            "data-pins": str(MAX_PINS),
+        },
     )
     return [
-        header(),
+        header(choices.left),
         html.Main(
             [
                 html.H1("Compare"),
                 html.P(
                     "Each square and each point is one attention head. Hover to find a head everywhere, drag over the "
-                    "points to select several, click to open a head's page. All choices are in the address.",
+                    "points to select several, click to open a head's page. On a map, arrow keys move and Enter opens. "
+                    "All choices are in the address.",
                     className="hint",
                 ),
                 form,
                 html.P(id="compare-note", className="hint", role="status"),
+                html.P(id="compare-head", className="hint", role="status"),
                 html.Div(id="compare-maps", className="compare-maps"),
                 html.Section(id="compare-scatter", className="card"),
                 html.Section(id="compare-heads", className="card"),
+                html.Section(id="compare-matches", className="card"),
+                html.Div(id="compare-sources", className="hint"),
             ],
             className="head-page",
         ),
     ]
+
+
+def samples_of(listed: Sequence[Quantity], key: str) -> tuple[str, ...]:
+    """How the samples of a number can be taken together instead of their mean."""
+    for each in listed:
+        if each.key == key:
+            return each.samples
+    return ()
+
+
+def _samples(listed: Sequence[Quantity]) -> dict[str, tuple[str, ...]]:
+    """The same by method and kind: it is the same for all items."""
+    return {_kind_of(each.key): each.samples for each in listed if each.samples}
+
+
+def _kind_of(key: str) -> str:
+    name, _, rest = key.partition("/")
+    return f"{name}/{rest.rpartition('/')[2]}"
+
+
+def _over_field(name: str, label: str, listed: Sequence[Quantity], key: str, chosen: str) -> html.Label:
+    """How samples are taken together; there may be only one."""
+    samples = samples_of(listed, key)
+    words = {"": _OVER_WORDS["mean" if samples else "one"]}
+    words |= {sample: _OVER_WORDS.get(sample, sample) for sample in samples}
+    options = [_option(value, text, value == chosen) for value, text in words.items()]
+    return html.Label([html.Span(label), html.Select(options, name=name, disabled=not samples)])
 
 
 def _classes(listed: Sequence[Quantity]) -> dict[str, list[tuple[str, str]]]:

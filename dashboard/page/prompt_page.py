@@ -16,15 +16,15 @@ _INSTEAD = {"zero": "zero", "mean": "its mean over the text"}
 EXAMPLE = "When Mary and John went to the store, John gave a drink to"
 
 
-def prompt_page(models: Sequence[ModelCard], asked: PromptState) -> list[Any]:
-    """The page without what the worker computes; `asked` is what the address says."""
+def prompt_page(card: ModelCard, models: Sequence[ModelCard], asked: PromptState) -> list[Any]:
+    """The page without what the worker computes; heads of `card` are searched, `asked` is what the address says."""
     names = {named(card): card.id for card in models}
     if not asked.model:
         names = {"": "Choose a model", **names}
     form = html.Form(
         [
             html.Label([html.Span("Model"), _select("model", names, asked.model)]),
-            html.Label([html.Span("Show the attention of heads"), _heads(asked.head)]),
+            html.Label([html.Span(f"Show the attention of heads (at most {MAX_HEADS})"), _heads(asked.head)]),
             html.Label([html.Span("Switch heads off at"), _select("ablate", _OFF, asked.ablate)]),
             html.Label([html.Span("Replace their output by"), _select("instead", _INSTEAD, asked.instead)]),
             html.Label([html.Span("Text"), _text(asked.text)], className="long"),
@@ -38,7 +38,7 @@ def prompt_page(models: Sequence[ModelCard], asked: PromptState) -> list[Any]:
         **{"data-heads": str(MAX_HEADS)},
     )
     return [
-        header(),
+        header(card),
         html.Main(
             [
                 html.H1("On my prompt"),
@@ -50,6 +50,7 @@ def prompt_page(models: Sequence[ModelCard], asked: PromptState) -> list[Any]:
                 html.P(id="prompt-note", className="hint", role="status"),
                 html.Section(id="prompt-next", className="card", hidden=True),
                 html.Div(id="prompt-maps", className="compare-maps"),
+                html.P(id="prompt-left-out", className="hint", role="status"),
                 html.Div(id="prompt-patterns", className="prompt-patterns"),
                 html.P(id="prompt-source", className="hint"),
             ],

@@ -17,7 +17,7 @@ from analysis.results.agreement import agreements, chosen_thresholds
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, matched_heads, results_of
 from analysis.results.provenance import JsonObject
-from analysis.results.quantities import values
+from analysis.results.quantities import sources, unit_of, values
 from analysis.results.scores import Scores, used_results
 from dashboard.cache import cached
 from dashboard.quantities import listed_quantities
@@ -69,12 +69,13 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         threshold: Annotated[list[Threshold], Query(max_length=20, description=_THRESHOLD)] = [],  # noqa: B006
+        beyond: Annotated[bool, Query(description="labels beyond copying alone count")] = False,
     ) -> JsonObject:
         """How many heads that have a label of what they do also matter for a task."""
         least = chosen_thresholds(threshold)
         card = catalogue.card(model, fingerprint)
         results = results_of(catalogue, card)
-        listed = [each.to_plain() for each in agreements(results, least)]
+        listed = [each.to_plain() for each in agreements(results, least, beyond)]
         return {"model": card.to_dict(), "results": used_results(results), "agreements": listed}
 
     @api.get("/search")
@@ -112,7 +113,7 @@ def add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
 
     @api.get("/quantity")
     def one_quantity(
-        key: Annotated[str, Query(max_length=200, description="as /quantities lists them")],
+        key: Annotated[str, Query(max_length=200, description="as /quantities lists them; @ and a sample may follow")],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
     ) -> JsonObject:
@@ -121,8 +122,14 @@ def add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
         results = results_of(catalogue, card)
         numbers = values(results, key)
         rows = [[None if isnan(value) else round(value, 6) for value in row] for row in numbers.tolist()]
-        used = {name: scores for name, scores in results.items() if name in key.split("/")}
-        return {"model": card.to_dict(), "results": used_results(used), "key": key, "values": rows}
+        made = sources(results, key)
+        titles = [
+            {"method": methods.method(one.method).title, "version": one.version, "date": one.date, "atlas": one.atlas}
+            for one in made
+        ]
+        used = used_results({one.method: results[one.method] for one in made})
+        answer: JsonObject = {"model": card.to_dict(), "results": used, "sources": titles}
+        return answer | {"key": key, "unit": unit_of(results, key), "values": rows}
 
     @api.get("/matches")
     def matches(

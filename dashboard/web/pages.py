@@ -13,7 +13,7 @@ from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, summary
 from analysis.results.quantities import Quantity
 from dashboard.addresses import CompareState, PromptState
-from dashboard.page.compare_page import Choices, compare_page
+from dashboard.page.compare_page import Choices, compare_page, samples_of
 from dashboard.page.head_page import head_page, head_title, search_page
 from dashboard.page.markup import as_html
 from dashboard.page.prompt_page import prompt_page
@@ -61,7 +61,7 @@ def routes(catalogue: Catalogue) -> APIRouter:
         card, more = chosen_model(catalogue, asked.model)
         model_notices = [*more, _NOTHING_COMPUTED] if more else []
         asked = replace(asked, model="" if more else named(card))
-        body = _notices([*notices, *model_notices]) + as_html(prompt_page(catalogue.models(), asked))
+        body = _notices([*notices, *model_notices]) + as_html(prompt_page(card, catalogue.models(), asked))
         words = "Where attention heads look on a text, and what each does for the next token."
         return _page(f"{asked.text[:60] or 'On my prompt'} – Head Atlas", words, body, script="prompt_page")
 
@@ -81,13 +81,17 @@ def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]
     a, of_first = chosen_model(catalogue, asked.a)
     b, of_second = chosen_model(catalogue, asked.b) if asked.b else (a, [])
     of_a, of_b = listed_quantities(catalogue, a), listed_quantities(catalogue, b)
-    all_a, numbers_a, numbers_b = _keys(of_a, True), _keys(of_a, False), _keys(of_b, False)
-    x = asked.x if asked.x in numbers_a else "".join(numbers_a[:1])
+    all_a, all_b = _keys(of_a, True), _keys(of_b, True)
+    numbers_a, numbers_b = _keys(of_a, False), _keys(of_b, False)
+    x = asked.x if asked.x in all_a else "".join(numbers_a[:1])
+    y = asked.y if asked.y in all_b else _against(x, numbers_b, of_same=a == b)
     chosen = CompareState(
         a=named(a),
         b=named(b),
         x=x,
-        y=asked.y if asked.y in numbers_b else _against(x, numbers_b, of_same=a == b),
+        y=y,
+        x_over=asked.x_over if asked.x_over in samples_of(of_a, x) else "",
+        y_over=asked.y_over if asked.y_over in samples_of(of_b, y) else "",
         colour=asked.colour if asked.colour in all_a else "",
         size=asked.size if asked.size in numbers_a else "",
         brush=asked.brush,
@@ -95,7 +99,7 @@ def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]
     instead = [f"{notice} {a.id} {a.fingerprint[:8]} is shown instead." for notice in of_first]
     instead += [f"{notice} {b.id} {b.fingerprint[:8]} is shown instead." for notice in of_second]
     all_notices = dict.fromkeys([*notices, *instead])
-    return Choices(tuple(catalogue.models()), of_a, of_b, chosen, tuple(all_notices))
+    return Choices(a, tuple(catalogue.models()), of_a, of_b, chosen, tuple(all_notices))
 
 
 def _keys(listed: Sequence[Quantity], with_classes: bool) -> list[str]:

@@ -830,15 +830,15 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     expect(first).to_contain_text("France → Paris")
     page.keyboard.press("ArrowDown")
     expect(first).to_have_attribute("aria-selected", "true")
+    field = page.locator("#search")
+    expect(field).to_have_attribute("aria-expanded", "true")
+    expect(field).to_have_attribute("aria-activedescendant", first.get_attribute("id"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/head/L23H5?**")
     expect(page.locator(".summary")).to_contain_text("countries to capitals")
-    page.goto(urlparse(page.url)._replace(path="/head/L23H4", query="").geturl())  # a link without the model
-    expect(page.locator(".summary")).to_contain_text("Switching it off costs")
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    copied = parse_qs(urlparse(page.evaluate("navigator.clipboard.readText()")).query)
-    assert re.fullmatch(r"smollm2-135m-instruct@[0-9a-f]{8}", copied["model"][0])  # although the address had none
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox")).to_be_focused()
+    page.locator("h1").click()
     page.locator("[data-pairs=country_capital]").first.click()
     expect(page.locator(".pair-list tr", has_text="France")).to_contain_text("Paris", timeout=60_000)
     page.keyboard.press("Escape")
@@ -846,7 +846,7 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     page.locator("[name=text]").fill("The capital of France is")
     page.get_by_role("button", name="Run").click()
     pattern = page.locator("#prompt-patterns .card")
-    expect(pattern).to_contain_text("L23H4 looks", timeout=90_000)
+    expect(pattern).to_contain_text("L23H5 looks", timeout=90_000)
     expect(page.locator("#prompt-next th").first).to_contain_text("Paris")
     expect(page.locator("#prompt-maps figure")).to_have_count(2, timeout=90_000)
     page.get_by_role("button", name="Copy link").click()
@@ -854,15 +854,29 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     link = page.evaluate("navigator.clipboard.readText()")
     assert parse_qs(urlparse(link).query)["text"] == ["The capital of France is"]
     page.goto(link)
-    expect(page.locator("#prompt-patterns .card")).to_contain_text("L23H4 looks", timeout=30_000)
+    expect(page.locator("#prompt-patterns .card")).to_contain_text("L23H5 looks", timeout=30_000)
     pattern.locator("canvas").hover()
     expect(pattern.locator(".token.looking")).to_have_count(1)
     for axis in (".tick-across", ".tick-down"):
         expect(pattern.locator(axis)).to_have_text(pattern.locator(".token").all_text_contents())
+    pattern.get_by_role("application").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    first, second = pattern.locator(".token").all_text_contents()[:2]
+    expect(pattern.get_by_role("status")).to_contain_text(f"{second} looks at {first}")
+    page.goto(urlparse(page.url)._replace(path="/head/L23H4", query="").geturl())  # a link without the model
+    expect(page.locator(".summary")).to_contain_text("Switching it off costs")
+    page.locator("[data-pairs=country_capital]").first.click()
+    expect(page.locator(".pair-list tr", has_text="France")).to_contain_text("Paris", timeout=60_000)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = parse_qs(urlparse(page.evaluate("navigator.clipboard.readText()")).query)
+    assert re.fullmatch(r"smollm2-135m-instruct@[0-9a-f]{8}", copied["model"][0])  # although the address had none
 
 
 def test_compare_any_two_numbers_and_brush(visit, address):
-    """Chosen numbers are in the address; dragging over points selects heads in the list and on all three maps."""
+    """Dragging selects heads in the list and on all maps; other units, classes and models say what they can."""
     page = visit()
     page.goto(f"{address}/compare")
     page.locator("select[name=x]").select_option("function/country_capital/promote")
@@ -885,6 +899,27 @@ def test_compare_any_two_numbers_and_brush(visit, address):
     page.reload()
     expect(page.locator("#compare-maps .selected")).to_have_count(3 * selected)
     expect(page.locator("#compare-heads h2")).to_contain_text(str(selected))
-    page.locator("select[name=y]").select_option("running/country_language/promote")
+    page.locator("#compare-maps").get_by_role("application").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#compare-head")).to_contain_text("L1H0")
+    expect(page.locator("#compare-maps .shown")).to_have_count(3)
+    page.locator("select[name=y_over]").select_option("always")
     expect(page.locator("#compare-maps .selected")).to_have_count(0)
     assert "brush=" not in page.url
+    assert query(page)["y_over"] == "always"
+    page.locator("select[name=y]").select_option("ablation/country_capital/zero")
+    expect(page.locator("#compare-maps figure")).to_have_count(2)
+    expect(page.locator("#compare-note")).to_contain_text("there is no difference map")
+    expect(page.locator("select[name=y_over]")).to_be_disabled()
+    expect(page.locator("#compare-sources")).to_contain_text("Ablation map version 1")
+    page.locator("select[name=x]").select_option("agreement/running/ablation/country_capital")
+    expect(page.locator("#compare-maps .legend-entry")).to_have_count(4)
+    page.locator("select[name=x]").select_option("function/any:knowledge/promote")
+    page.locator("select[name=b]").select_option(label="gemma-3-270m")
+    page.wait_for_url("**b=gemma-3-270m**")
+    expect(page.locator("#compare-matches tr")).not_to_have_count(0)
+    widths = [canvas.bounding_box()["width"] for canvas in page.locator("#compare-maps canvas").all()]
+    assert len(widths) == 2
+    assert abs(widths[0] - widths[1]) < 1
+    expect(page.locator("#compare-scatter polyline")).to_have_count(2)

@@ -1,18 +1,23 @@
 """The agreement map: which heads have a label, which matter, by results of other maps; in Python and in the scripts."""
 
+import base64
+import html
 import io
 import random
 import re
 from dataclasses import replace
+from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from starlette.testclient import TestClient
 
 from analysis import methods
 from analysis.models.card import HeadId
-from analysis.results.agreement import BOTH, WORDS, agreements, expected_counts
+from analysis.results.agreement import BOTH, IRRELEVANT, WORDS, agreements, expected_counts
+from analysis.results.quantities import values
 from analysis.results.shipped import shipped
 from dashboard.maps import MAPS, map_of, map_of_method
 from dashboard.maps.agreement.state import AgreementState
@@ -125,7 +130,8 @@ def test_the_scripts_class_heads_as_python_does(model):
             for _ in range(8):
                 fields = {name: drawn.choice([0.0, 0.05, 0.1, 0.15, 0.5, 1.0]) for name in ("label", "cause", "change")}
                 over, palette = drawn.choice(["mean", "always", "any"]), drawn.choice(["okabe-ito", "paper"])
-                views.append(view_of(model, whether=whether, over=over, palette=palette, **fields))
+                counted = drawn.choice(["all", "beyond"])
+                views.append(view_of(model, whether=whether, over=over, palette=palette, counted=counted, **fields))
             for dark in (False, True):
                 for view, found in zip(views, followed(views, dark), strict=True):
                     for key, value in plain(rendered(view, dark)).items():
@@ -208,3 +214,53 @@ def test_a_heads_card_names_its_class(store):
     assert [name for name, _ in rows] == ["Math", "Syntax", "Math", "Syntax", "country → capital"]
     assert rows[-1][1] == WORDS[BOTH]
     assert re.search(r"0\.69\s+country → capital", words)
+
+
+def test_every_panel_has_its_heads_as_points_and_leads_to_the_same_numbers(server):
+    """Label across, cause up, named heads; the link opens both numbers with the classes as colours."""
+    view = view_of(SMALL, whether="ablation")
+    contents = view.map.contents(view.shown, 1200, False)
+    figure = contents["agreement-scatter"].draw()
+    assert len(go.Figure(figure).data) == len(view.panels) == 3
+    narrow = view.map.contents(view.shown, 360, False)["agreement-scatter"].draw()
+    assert narrow["layout"]["height"] > 2 * figure["layout"]["height"]
+    results = RESULTS[SMALL]
+    links = re.findall(r'href="(/compare[^"]+)"', as_html(contents["agreement-counts"].draw()))
+    for panel, points, link in zip(view.panels, figure["data"], links, strict=True):
+        at = points["customdata"].index("L23H4")
+        asked = {key: found[0] for key, found in parse_qs(urlparse(html.unescape(link)).query).items()}
+        for axis, key, measure in (("x", asked["x"], panel.measures[0]), ("y", asked["y"], panel.measures[1])):
+            expected = measure.value[23, 4]
+            assert np.isclose(np.frombuffer(base64.b64decode(points[axis]["bdata"]), "f4")[at], expected)
+            assert np.isclose(values(results, key)[23, 4], expected)
+        page = TestClient(server, base_url="http://localhost").get(html.unescape(link)).text
+        for key in ("x", "y", "colour"):
+            assert f'selected value="{asked[key]}"' in page
+
+
+def test_labels_beyond_copying_can_count_alone():
+    """A head keeps its label if a relation's score is neither copy-like nor unspecific, as a loop finds; fewer do."""
+    running = RESULTS[SMALL]["running"].over_samples("mean")
+    label = np.zeros((30, 9))
+    for item in running.items():
+        for kind in ("promote", "suppress"):
+            score = running.score.sel(item=item, kind=kind, sample="all").values
+            beyond, control = running.part(f"beyond {kind}", item), running.part(f"control {kind}", item)
+            poor = np.zeros((30, 9), dtype=bool)
+            if beyond is not None:
+                poor |= beyond < 0.5
+            if control is not None:
+                poor |= control > 0.15
+            label = np.maximum(label, np.where(poor, 0.0, score))
+    view = view_of(SMALL, whether="causal", counted="beyond")
+    panel = view.panels[0]
+    assert np.allclose(panel.measures[0].value, label)
+    labelled = sum(class_counts(panel)[code] for code in (IRRELEVANT, BOTH))
+    assert labelled == (label > 0.15).sum() < (view_of(SMALL).panels[0].measures[0].value > 0.15).sum()
+    assert "score beyond copying is above" in str(view.map.said(view.shown))
+    every = agreements(RESULTS[SMALL], beyond=True)
+    same = next(each for each in every if (each.what, each.whether) == ("running", "causal"))
+    assert list(same.counts.values()) == class_counts(panel)
+    without = {**RESULTS[SMALL], "running": replace(RESULTS[SMALL]["running"], parts={})}
+    untold = view_of(SMALL, without)
+    assert "counted" in untold.map.needless(untold.shown, untold.shown.state, {})

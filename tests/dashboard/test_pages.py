@@ -121,18 +121,50 @@ def test_html_is_escaped_and_unknown_attributes_are_left_out():
 
 
 def test_a_comparison_offers_every_number_and_keeps_what_its_address_asks_for(client):
-    """What the address does not understand is the default; a class can colour but not be an axis."""
+    """What the address does not understand is the default; a class can be a map, but no size."""
     wanted = {
         "x": "causal/math/facilitation",
-        "y": "function/copying/promote",
+        "y": "agreement/function/causal/math",
         "colour": "agreement/function/causal/math",
     }
     page = client.get("/compare", params=wanted).text
     for key in wanted.values():
         assert f'<option value="{key}" selected>' in page or f'selected value="{key}"' in page
-    odd = client.get("/compare", params={"a": "<script>", "x": wanted["colour"], "size": "9" * 3000}).text
+    odd = client.get("/compare", params={"a": "<script>", "size": wanted["colour"], "x": "9" * 3000}).text
     assert "<script>" not in odd.replace('<script src="/assets/before/theme.js"></script>', "")
-    assert odd.count(f'value="{wanted["colour"]}"') == 1
+    assert odd.count(f'value="{wanted["colour"]}"') == 3  # left, right, colour
+
+
+def test_a_comparison_keeps_how_samples_are_taken_together_where_there_are_samples(client):
+    """A seed or carrier, always or any; without samples there is one value per head; else the mean."""
+    asked = {"x": "function/copying/promote", "y": "causal/math/facilitation", "x_over": "any", "y_over": "seed 3"}
+    page = client.get("/compare", params=asked).text
+    assert '<option selected value="seed 3">seed 3</option>' in page
+    assert '<select disabled name="x_over"><option selected value="">one value per head' in page
+    unknown = client.get("/compare", params={**asked, "y_over": "seed 99"}).text
+    assert '<option selected value="">mean</option><option value="always">' in unknown
+
+
+def test_a_number_says_what_it_is_measured_in_and_where_it_comes_from(client):
+    """With how its samples are taken together; classes come from two methods."""
+    told = client.get("/api/quantity", params={"key": "ablation/math/strength"}).json()
+    assert told["unit"] == "nats"
+    (source,) = told["sources"]
+    assert (source["method"], source["version"]) == ("Ablation map", "1")
+    classes = client.get("/api/quantity", params={"key": "agreement/running/causal/math"}).json()
+    assert (classes["unit"], len(classes["sources"])) == ("class", 2)
+    seed = client.get("/api/quantity", params={"key": "causal/math/facilitation@seed 0"}).json()["values"]
+    assert seed != client.get("/api/quantity", params={"key": "causal/math/facilitation"}).json()["values"]
+    assert client.get("/api/quantity", params={"key": "causal/math/facilitation@seed 9"}).status_code == 422
+
+
+def test_pages_beside_the_maps_have_a_search_field(client):
+    """It looks for heads of the model of the page."""
+    for page in ("/compare?a=gemma-3-270m", "/prompt?model=gemma-3-270m"):
+        text = client.get(page).text
+        (form,) = re.findall(r'<form action="/search".*?</form>', text)
+        assert 'type="search"' in form
+        assert "gemma-3-270m@" in form
 
 
 def test_a_comparison_understands_a_model_s_bare_name_and_tells_of_an_unknown_one(client):

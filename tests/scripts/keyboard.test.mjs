@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stepped } from "../../assets/atlas/keyboard.mjs";
+import { stepped } from "../../assets/atlas/arrows.mjs";
 import { refusal } from "../../assets/atlas/search.mjs";
 import { HEAD } from "./samples.mjs";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { headTicks, heatColour, tokenTicks } from "../../assets/atlas/heat.mjs";
-import { headNames, mostSeen, questionOf, sourceOf } from "../../assets/atlas/prompt_page.mjs";
+import { headNames, leftOutWords, mostSeen, questionOf, sourceOf } from "../../assets/atlas/prompt_page.mjs";
 
 test("heads are separated by blanks or commas", () => {
   assert.deepEqual(headNames(" L18H6, 16.0;10,7 "), ["L18H6", "16.0", "10,7"]);
@@ -49,4 +49,10 @@ test("tokens along an axis are shortened, and every n-th of many", () => {
   const many = tokenTicks(Array.from({ length: 100 }, (_, i) => `t${i}`));
   assert.deepEqual(many.slice(0, 3).map(({ text }) => text), ["t0", "t5", "t10"]);
   assert.equal(many.length, 20);
+});
+
+test("heads whose attention is not shown are named", () => {
+  assert.equal(leftOutWords([], 8), "");
+  assert.equal(leftOutWords(["L1H2"], 8), "The attention of at most 8 heads is shown; L1H2 is left out.");
+  assert.match(leftOutWords(["L1H2", "L3H4"], 8), /L1H2, L3H4 are left out\.$/);
 });

@@ -11,7 +11,15 @@ from analysis.methods.ablation import report
 from analysis.methods.ablation.findings import ablation_answers, ablation_findings
 from analysis.methods.ablation.items import PROMPT, TASK, old_prompt
 from analysis.methods.ablation.plan import AblationPlan
-from analysis.methods.ablation.result import LEAST_CHANGE, NAME, POSITION_WORDS, VERSION, record_of, sure_changes
+from analysis.methods.ablation.result import (
+    ACCURACY,
+    LEAST_CHANGE,
+    NAME,
+    POSITION_WORDS,
+    VERSION,
+    record_of,
+    sure_changes,
+)
 from analysis.methods.ablation.settings import DEFAULT_RELATIONS, AblationSettings
 from analysis.methods.method import Command, Method, RequestSummary
 from analysis.models.card import HeadId, ModelCard
@@ -114,6 +122,10 @@ class AblationMethod(Method):
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
         return report.head_lines(scores, head)
+
+    def unit(self, item: str, kind: str) -> str:
+        """Changes of the log-probability, or of the share of right answers."""
+        return "change of accuracy" if kind.startswith(ACCURACY) else "nats"
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """How much the log-probability changes without the head, either way; 0 where that is not told from none."""

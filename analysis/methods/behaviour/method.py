@@ -12,6 +12,8 @@ from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.scores import Scores
 
+_UNITS = {measure.name: measure.unit for measure in MEASURES}
+
 _TOP = 5  # heads listed per measure
 _FIELDS = tuple(BehaviourSettings.model_fields)
 
@@ -81,6 +83,13 @@ class BehaviourMethod(Method):
             score = "–" if measure["score"] is None else f"{measure['score']:.2f}"
             lines.append(f"{measure['title']:18}  {score}  {measure['rank']:>4} of {heads}{unit}")
         return lines
+
+    def unit(self, item: str, kind: str) -> str:
+        """Shares of attention; of what is none, the share of the largest, or what was measured."""
+        measured = _UNITS.get(item, kind)
+        if measured == SHARE:
+            return SHARE
+        return f"{measured} of {item}" if kind == MEASURED else f"share of the largest {item}"
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """The share of its attention that a head gives to what it is said to do; 0 below the measure's threshold."""

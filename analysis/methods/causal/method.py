@@ -14,7 +14,16 @@ from analysis.methods.causal.contrast import ContrastPlan, without_pushes
 from analysis.methods.causal.findings import causal_answers, causal_findings
 from analysis.methods.causal.legacy import legacy_settings
 from analysis.methods.causal.plan import TaskPlan
-from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, NAME, ROLE_THRESHOLD, VERSION, upgraded
+from analysis.methods.causal.result import (
+    CONTRAST,
+    EFFECT,
+    GRADIENT,
+    HEAD_ROLES,
+    NAME,
+    ROLE_THRESHOLD,
+    VERSION,
+    upgraded,
+)
 from analysis.methods.causal.settings import CausalSettings, GateSettings
 from analysis.methods.causal.tools import TOOLS
 from analysis.methods.method import Command, Method, RequestSummary, Tool, digest
@@ -180,6 +189,10 @@ class CausalMethod(Method):
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """Its mean scores in every task."""
         return report.head_lines(scores, head)
+
+    def unit(self, item: str, kind: str) -> str:
+        """Gates from shut to open, the change of the log-probability without the head, the slope of the loss."""
+        return {EFFECT: "nats", GRADIENT: "nats per gate"}.get(kind, "gate")
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """Facilitation or interference, whichever is larger, over the seeds that were fitted."""

@@ -21,6 +21,7 @@ import { number } from "./text.mjs";
  * @property {number} cause of shares
  * @property {number} change of nats
  * @property {"mean" | "always" | "any"} matters
+ * @property {"all" | "beyond"} counted
  */
 
 /** @typedef {{codes: Uint8Array, reason: Uint8Array, counts: number[], expected: number[]}} Classes of a panel's heads */
@@ -29,6 +30,7 @@ const CAUSAL = 1; // added to the class of a head
 const LABELLED = 2;
 const CLASSES = 4;
 const BOTH = CAUSAL + LABELLED;
+const COUNTED = ["all", "beyond"];
 const OVERS = ["mean", "always", "any"];
 const OVER = { mean: "on average over the", always: "in every one of the", any: "in at least one of the" };
 
@@ -88,6 +90,16 @@ function causesOf(facts, arrays, at, state) {
 }
 
 /**
+ * @param {Facts} facts
+ * @param {Record<string, any>} arrays
+ * @param {number} at
+ * @param {AgreementState} state
+ */
+function labelsOf(facts, arrays, at, state) {
+  return part(facts, arrays.labels, COUNTED.indexOf(state.counted) * facts.panels.length + at);
+}
+
+/**
  * @param {Rule} rule
  * @param {AgreementState} state
  */
@@ -113,7 +125,7 @@ function holds({ strict }, strength, least) {
  * @returns {Classes}
  */
 function classesOf(facts, arrays, at, state) {
-  const labels = part(facts, arrays.labels, at);
+  const labels = labelsOf(facts, arrays, at, state);
   const causes = causesOf(facts, arrays, at, state);
   const reason = part(facts, arrays.missing, at);
   const least = leastCause(facts.cause, state);
@@ -184,7 +196,7 @@ function panelOf(facts, arrays, at, { codes, reason, counts, expected }, state, 
     reason: reason.some(Boolean) ? reason : null,
     label: { words: facts.words, codes: Uint16Array.from(codes) },
     measures: [
-      measure(facts.label, () => part(facts, arrays.labels, at)),
+      measure(facts.label, () => labelsOf(facts, arrays, at, state)),
       measure(facts.cause, () => causesOf(facts, arrays, at, state)),
     ],
     look,
@@ -199,7 +211,7 @@ function panelOf(facts, arrays, at, { codes, reason, counts, expected }, state, 
  * @returns {Said[]}
  */
 function sentenceOf(facts, state) {
-  const label = aboveOf(facts.label, state.label);
+  const label = aboveOf(facts.label, state.label, facts.copying && state.counted === "beyond" ? " beyond copying" : "");
   const cause = aboveOf(facts.cause, leastCause(facts.cause, state));
   const over = facts.samples ? `, ${OVER[state.matters]} ${facts.samples}` : "";
   return [
@@ -214,9 +226,10 @@ function sentenceOf(facts, state) {
 /**
  * @param {Rule} rule
  * @param {number} least
+ * @param {string} [more]
  */
-function aboveOf({ words, strict, letter }, least) {
-  return `${words} is ${strict ? "above" : "at least"} ${letter} = ${number(least)}`;
+function aboveOf({ words, strict, letter }, least, more = "") {
+  return `${words}${more} is ${strict ? "above" : "at least"} ${letter} = ${number(least)}`;
 }
 
 /**

@@ -17,7 +17,7 @@ def head_part(asked: AskedHead, shown: AgreementView, title: str) -> HeadPart | 
     """A table for each method that says whether heads matter: tasks and relations, one row each."""
     tables = []
     for whether in whether_methods(dict(shown.by_method)):
-        comparisons = against(shown, whether.name, shown.state.over)
+        comparisons = against(shown, whether.name, shown.state.over, shown.state.counted)
         if comparisons:
             tables.append(_table(shown, whether, comparisons, asked.head))
     if not tables:

@@ -1,5 +1,6 @@
 """The agreement map: labelled and causal, labelled but irrelevant, causal but unlabelled, or neither."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,13 +11,22 @@ from dash import html
 
 from analysis import methods
 from analysis.models.card import ModelCard
-from analysis.results.agreement import NAME, WORDS, what_methods, whether_methods
+from analysis.results.agreement import NAME, WORDS, LabelComparison, what_methods, whether_methods
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
-from dashboard.maps.agreement import words
+from dashboard.maps.agreement import scatter, words
 from dashboard.maps.agreement.numbers import numbers
 from dashboard.maps.agreement.panels import ORDER, TONES, colour, look, panels, tones
-from dashboard.maps.agreement.sides import AgreementView, comparisons_of, default_what, has_samples, sides, sides_of
+from dashboard.maps.agreement.sides import (
+    AgreementView,
+    comparisons_of,
+    default_what,
+    has_samples,
+    shown_comparisons,
+    sides,
+    sides_of,
+    tells_copying,
+)
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.columns import TEXT, Cells, Column, group
 from dashboard.maps.control import Choice, Control, picker, segments, slider
@@ -32,7 +42,7 @@ from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 from dashboard.setting import SettingValues
 
-_COUNTS = "agreement-counts"
+_COUNTS, _SCATTER = "agreement-counts", "agreement-scatter"
 
 
 class AgreementMap(Map[AgreementState]):
@@ -101,7 +111,12 @@ class AgreementMap(Map[AgreementState]):
         if shown is None:
             return {"change"}
         other = "change" if sides(shown).cause.unit == "share" else "cause"
-        return {other} if has_samples(shown) else {other, "matters"}
+        needless = {other}
+        if not has_samples(shown):
+            needless.add("matters")
+        if not tells_copying(shown):
+            needless.add("counted")
+        return needless
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
@@ -138,14 +153,28 @@ class AgreementMap(Map[AgreementState]):
         return words.shares(shown, palette)
 
     def sections(self) -> Sequence[Section]:
-        """Counts beside those of chance."""
+        """Counts beside those of chance, and the heads as points."""
         hint = "By chance: the number expected if labels and causes were unrelated."
-        return (Section(_COUNTS, "Heads of each class", hint),)
+        points = (
+            "One point per head, on average over the seeds where there are several. Hover to find a head on the maps, "
+            "click to pin it."
+        )
+        return (
+            Section(_COUNTS, "Heads of each class", hint),
+            Section(_SCATTER, "Label against cause", points, is_figure=True, has_heads=True),
+        )
 
     def contents(self, shown: AgreementView, width: int, dark: bool) -> Mapping[str, Content]:
         """A place for each panel, in which the scripts write: counts follow the thresholds."""
-        titles = {panel.key: panel.title for panel in shown.panels if panel.label is not None}
-        return {} if not titles else {_COUNTS: Content(str(titles), lambda: _task_sections(titles))}
+        comparisons = comparisons_of(shown, "mean", "all")
+        if not comparisons:
+            return {}
+        addresses = [scatter.address(shown, each) for each in comparisons]
+        figure = scatter.scatter(shown, width, shown.palette(dark))
+        return {
+            _COUNTS: Content(str(addresses), lambda: _task_sections(shown, comparisons)),
+            _SCATTER: Content(json.dumps([figure["data"], figure["layout"]]), lambda: figure),
+        }
 
     def command(self, model: str) -> str:
         """What counts them on the command line."""
@@ -208,7 +237,7 @@ class AgreementMap(Map[AgreementState]):
     def frame(self, shown: AgreementView) -> pd.DataFrame:
         """A row for each head and panel: both strengths and the class."""
         frames = []
-        for panel, each in zip(shown.panels, comparisons_of(shown, shown.state.over), strict=False):
+        for panel, each in zip(shown.panels, shown_comparisons(shown), strict=False):
             rows = {
                 "item": panel.key,
                 **head_columns(shown.card),
@@ -217,6 +246,7 @@ class AgreementMap(Map[AgreementState]):
                 "class": _class_words(panel).ravel(),
                 "labels_of": each.what,
                 "causes_of": each.whether,
+                "counted": shown.state.counted,
             }
             frames.append(pd.DataFrame(rows))
         together = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["item", "layer", "head"])
@@ -227,11 +257,13 @@ def _choices(listed: Sequence[Any]) -> list[Choice]:
     return [{"value": method.name, "label": method.title} for method in listed]
 
 
-def _task_sections(titles: Mapping[str, str]) -> html.Div:
+def _task_sections(shown: AgreementView, comparisons: Sequence[LabelComparison]) -> html.Div:
     parts = []
-    for key, title in titles.items():
-        holder = html.Div(className="shares-of", **{"data-task": words.TABLE.task + key})
-        parts.append(html.Section([html.H3(title), holder], className="task"))
+    for each in comparisons:
+        holder = html.Div(className="shares-of", **{"data-task": words.TABLE.task + each.item})
+        axes = f"{sides(shown).label.words} against {sides(shown).cause.words}"
+        link = html.A(f"Compare {axes}, head by head", href=scatter.address(shown, each))
+        parts.append(html.Section([html.H3(each.title), holder, html.P(link, className="hint")], className="task"))
     return html.Div(parts, className="tasks")
 
 
@@ -254,6 +286,14 @@ def _label_controls() -> list[Control]:
             "A head is labelled when its score is above τ.",
             slider("label", "Label τ", default.label),
             has_number=True,
+        ),
+        Control(
+            "counted",
+            "Labels that count",
+            "Beyond copying: only scores whose targets outrank the source itself in at least half of the hits, and of "
+            "which shuffled targets score no more than the default τ.",
+            segments("counted", "Labels that count", default.counted, all="All", beyond="Beyond copying"),
+            conditional=True,
         ),
     ]
 

@@ -10,7 +10,7 @@ from analysis.results.agreement import WORDS
 from analysis.results.scores import Missing
 from dashboard.maps.agreement.panels import NO_PANEL, ORDER, TONES, reasons_of
 from dashboard.maps.agreement.sides import AgreementView, comparisons_of
-from dashboard.maps.agreement.state import Over
+from dashboard.maps.agreement.state import CountedLabels, Over
 from dashboard.maps.agreement.words import TABLE, facts
 from dashboard.maps.map import missing_words
 from dashboard.maps.packing import pack
@@ -18,7 +18,8 @@ from dashboard.maps.packing import pack
 
 def numbers(shown: AgreementView) -> bytes:
     """The numbers of the two results on the page."""
-    comparisons = comparisons_of(shown, "mean")
+    by_counted = [comparisons_of(shown, "mean", counted) for counted in get_args(CountedLabels)]
+    comparisons = by_counted[0]
     contents = {
         **asdict(facts(shown)),
         "map": shown.map.name,
@@ -38,9 +39,9 @@ def numbers(shown: AgreementView) -> bytes:
         return pack(contents, {})
     causes = []
     for over in get_args(Over):
-        causes.append(np.stack([each.cause for each in comparisons_of(shown, over)]))
+        causes.append(np.stack([each.cause for each in comparisons_of(shown, over, "all")]))
     arrays: dict[str, npt.NDArray[Any]] = {
-        "labels": np.stack([each.label for each in comparisons]).astype(np.float64),
+        "labels": np.stack([each.label for of_all in by_counted for each in of_all]).astype(np.float64),
         "causes": np.stack(causes).astype(np.float64),
         "missing": np.stack([reasons_of(shown, each) for each in comparisons]).astype(np.uint8),
     }

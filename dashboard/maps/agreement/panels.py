@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from analysis.results.agreement import BOTH, IRRELEVANT, NEITHER, UNLABELLED, WORDS, LabelComparison, expected_counts
 from analysis.results.scores import Missing, Scores
-from dashboard.maps.agreement.sides import AgreementView, comparisons_of, sides
+from dashboard.maps.agreement.sides import AgreementView, shown_comparisons, sides
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure, without_scores
 from dashboard.palette import Colours
@@ -19,7 +19,7 @@ NO_PANEL = "Label and cause"
 
 def panels(shown: AgreementView) -> tuple[Panel, ...]:
     """One for each task or relation for which heads may matter."""
-    comparisons = comparisons_of(shown, shown.state.over)
+    comparisons = shown_comparisons(shown)
     if not comparisons:
         return (without_scores("", NO_PANEL, shown.card, Missing.NOT_COMPUTED),)
     return tuple(_panel(shown, each) for each in comparisons)

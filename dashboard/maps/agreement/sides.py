@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analysis import methods
 from analysis.methods.method import Method
 from analysis.results.agreement import LabelComparison, label_comparisons, rule_of, what_methods, whether_methods
 from analysis.results.labels import LabelRule
 from analysis.results.scores import Scores
 from dashboard.cache import cached
-from dashboard.maps.agreement.state import OVER, AgreementState, Over
+from dashboard.maps.agreement.state import OVER, AgreementState, CountedLabels, Over
 from dashboard.maps.map import MapView
 
 AgreementView = MapView[AgreementState]
@@ -69,18 +70,34 @@ def has_samples(shown: AgreementView) -> bool:
     return bool(two.cause.samples) and len(dict(shown.by_method)[two.whether.name].samples) > 1
 
 
-def comparisons_of(shown: AgreementView, over: Over) -> list[LabelComparison]:
-    """The strengths of both sides for every item."""
-    return against(shown, sides(shown).whether.name, over)
-
-
-def against(shown: AgreementView, whether: str, over: Over) -> list[LabelComparison]:
-    """The labels on the page against the causes of any method."""
-    results = dict(shown.by_method)
-    return _comparisons(results[sides(shown).what.name], results[whether], over)
+def tells_copying(shown: AgreementView) -> bool:
+    """Whether the result can tell which labels go beyond copying."""
+    what = sides(shown).what
+    return _tells_copying(dict(shown.by_method)[what.name])
 
 
 @cached(16)
-def _comparisons(labels: Scores, causes: Scores, over: Over) -> list[LabelComparison]:
+def _tells_copying(labels: Scores) -> bool:
+    return methods.method(labels.provenance.method).specific_strengths(labels) is not None
+
+
+def shown_comparisons(shown: AgreementView) -> list[LabelComparison]:
+    """The strengths of both sides for every item, as the page shows them."""
+    return comparisons_of(shown, shown.state.over, shown.state.counted)
+
+
+def comparisons_of(shown: AgreementView, over: Over, counted: CountedLabels) -> list[LabelComparison]:
+    """The same, whatever the page shows."""
+    return against(shown, sides(shown).whether.name, over, counted)
+
+
+def against(shown: AgreementView, whether: str, over: Over, counted: CountedLabels) -> list[LabelComparison]:
+    """The labels on the page against the causes of any method."""
+    results = dict(shown.by_method)
+    return _comparisons(results[sides(shown).what.name], results[whether], over, counted)
+
+
+@cached(16)
+def _comparisons(labels: Scores, causes: Scores, over: Over, counted: CountedLabels) -> list[LabelComparison]:
     what, whether = labels.provenance.method, causes.provenance.method
-    return label_comparisons({what: labels, whether: causes}, what, whether, OVER[over])
+    return label_comparisons({what: labels, whether: causes}, what, whether, OVER[over], counted == "beyond")

@@ -8,6 +8,7 @@ from analysis.results.labels import Unit
 from dashboard.setting import NAME, SHARE, Part, setting
 
 Over = Literal["mean", "always", "any"]
+CountedLabels = Literal["all", "beyond"]
 OVER: dict[Over, str] = {"mean": "mean", "always": "every", "any": "some"}  # as results take samples together
 
 
@@ -32,6 +33,8 @@ class AgreementState(Part):
     cause: float = setting(_cause_threshold("share"), SHARE, local=True)
     change: float = setting(_cause_threshold("nats"), SHARE, local=True)
     over: Over = setting("mean", Over, key="matters", local=True)
+
+    counted: CountedLabels = setting("all", CountedLabels, local=True)  # which labels make a head labelled
 
     def least_cause(self, unit: Unit) -> float:
         """The threshold of the causes, which depends on what they are measured in."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from analysis.results.agreement import BOTH, WORDS, expected_counts
 from analysis.results.labels import LabelRule
 from dashboard.maps.agreement.panels import ORDER, colour, counts, tenths
-from dashboard.maps.agreement.sides import AgreementView, has_samples, sides
+from dashboard.maps.agreement.sides import AgreementView, has_samples, sides, tells_copying
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import LegendEntry
@@ -14,6 +14,7 @@ from dashboard.maps.panel import Panel
 from dashboard.maps.sentences import Said, bold, number
 from dashboard.palette import Colours
 
+BEYOND = " beyond copying"  # after what makes a label
 _OVER = {"mean": "on average over the {}", "always": "in every one of the {}", "any": "in at least one of the {}"}
 TABLE = ShareTable("agreement ", "class", ("heads", "by chance"), (), 1)  # of any panel; an item's name is added
 
@@ -27,6 +28,7 @@ class AgreementFacts:
     whether: str
     label: LabelRule
     cause: LabelRule
+    copying: bool  # whether labels beyond copying are told from others
     samples: str  # what causes hold over; empty when there is one
 
 
@@ -34,13 +36,15 @@ def facts(shown: AgreementView) -> AgreementFacts:
     """The facts about what is on the page."""
     two = sides(shown)
     samples = two.cause.samples if has_samples(shown) else ""
-    return AgreementFacts(shown.card.id, two.what.title, two.whether.title, two.label, two.cause, samples)
+    return AgreementFacts(
+        shown.card.id, two.what.title, two.whether.title, two.label, two.cause, tells_copying(shown), samples
+    )
 
 
 def said(shown: AgreementView) -> list[Said]:
     """What makes a head labelled, and what makes it causal."""
     about, state = facts(shown), shown.state
-    label = _above(about.label, state.label)
+    label = _above(about.label, state.label, BEYOND if about.copying and state.counted == "beyond" else "")
     cause = _above(about.cause, state.least_cause(about.cause.unit))
     over = f", {_OVER[state.over].format(about.samples)}" if about.samples else ""
     return [
@@ -52,8 +56,8 @@ def said(shown: AgreementView) -> list[Said]:
     ]
 
 
-def _above(rule: LabelRule, least: float) -> str:
-    return f"{rule.words} is {'above' if rule.strict else 'at least'} {rule.letter} = {number(least)}"
+def _above(rule: LabelRule, least: float, more: str = "") -> str:
+    return f"{rule.words}{more} is {'above' if rule.strict else 'at least'} {rule.letter} = {number(least)}"
 
 
 def legend(shown: AgreementView, palette: Colours) -> list[LegendEntry]:
@@ -100,4 +104,5 @@ def shares(shown: AgreementView, palette: Colours) -> list[ShareTable]:
 def rule_words(state: AgreementState, about: AgreementFacts) -> str:
     """Both thresholds, for a picture's heading."""
     cause = number(state.least_cause(about.cause.unit))
-    return f"{about.label.letter} = {number(state.label)}, {about.cause.letter} = {cause}"
+    more = BEYOND if about.copying and state.counted == "beyond" else ""
+    return f"{about.label.letter} = {number(state.label)}{more}, {about.cause.letter} = {cause}"

@@ -51,6 +51,7 @@ def prompt_address(card: ModelCard, head: HeadId) -> str:
     return f"/prompt{query_of(written(PromptState(model=named(card), head=str(head))))}"
 
 
-def search_address(card: ModelCard, words: str) -> str:
-    """The heads that some words are about."""
-    return f"/search{query_of({'model': named(card), 'q': words})}"
+def search_address(card: ModelCard, words: str, own: str = "") -> str:
+    """The heads that some words are about, also in a set of people's own relations if it is named."""
+    own_set = {"own": own} if own else {}
+    return f"/search{query_of({'model': named(card), **own_set, 'q': words})}"

@@ -13,7 +13,7 @@ from analysis.results.scores import Codes, Floats, Missing
 from dashboard.arrange import LARGEST
 from dashboard.drawn import drawn_maps
 from dashboard.maps import MAPS
-from dashboard.maps.legend import entries
+from dashboard.maps.legend import entries, own_set_of
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel, PanelLabel
 from dashboard.maps.profile import Profile
@@ -51,6 +51,7 @@ def packed(view: View, dark: bool) -> PackedView:
         "layersUpward": view.map.layers_upward,
         **_around(view, drawn.palette, dark),
         "named": view.named.shared.to_query(),
+        "own": own_set_of(view.shown) if view.shown is not None else "",
         "layers": list(view.card.layers),
         "heads": view.card.heads,
         "across": view.orientation.across,

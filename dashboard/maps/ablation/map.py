@@ -5,13 +5,23 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+import pandas as pd
 from dash import html
 
 from analysis.methods.ablation.method import AblationMethod
-from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, margin, part_name, place_words, record_of
+from analysis.methods.ablation.result import (
+    ACCURACY,
+    ERROR,
+    POSITION_WORDS,
+    SURE,
+    margin,
+    part_name,
+    place_words,
+    record_of,
+)
 from analysis.models.card import HeadId
 from analysis.results.provenance import ScoredItem
-from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
 from dashboard.maps.control import Control, segments
@@ -26,6 +36,8 @@ from dashboard.setting import Part, setting
 
 Off = Literal["zero", "mean"]
 _CURVES = "ablation-curves"
+_NUMBER = "change in log P"
+_OFF_WORDS = {"zero": "zero", "mean": "its mean over the prompts"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +71,7 @@ class AblationMap(Map[AblationState]):
         panels = []
         for item in shown.result.provenance.items:
             panels += [_panel(shown.result, item, off) for off in get_args(Off)]
-        words = "change in log P without the head; full colour: the panel's largest change"
+        words = f"{_NUMBER} without the head; full colour: the panel's largest change"
         return PlainPanels(panels, chooses="off", signed=True, scale=words, ends=("loses", "gains"))
 
     def said(self, shown: AblationView) -> list[Said]:
@@ -112,7 +124,7 @@ class AblationMap(Map[AblationState]):
             steepest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
             places = [(shown.card.layers.index(head.layer), head.head) for head in heads]
             rows.append(HeadRow(item.title, tuple(_head_cell(float(values[place]), steepest) for place in places)))
-        return HeadRows(f"{self.title}, change in log P", tuple(rows))
+        return HeadRows(f"{self.title}, {_NUMBER}", tuple(rows))
 
     def columns(self, shown: AblationView) -> list[Column]:
         """One per item."""
@@ -128,6 +140,23 @@ class AblationMap(Map[AblationState]):
             cells[_field(item)] = numbers(panel.value.ravel(), panel.reason.ravel())
         return cells
 
+    def heading(self, shown: AblationView) -> str:
+        """What is switched off, and how."""
+        where = POSITION_WORDS[shown.result.provenance.settings["positions"]]
+        return f"{_NUMBER} without each head, its output at {where} replaced by {_OFF_WORDS[shown.state.off]}"
+
+    def frame(self, shown: AblationView) -> pd.DataFrame:
+        """A row for each head and item: what replaced its output, the change with its standard error, its rank."""
+        frame = super().frame(shown)
+        off, items = shown.state.off, shown.result.provenance.items
+        frame.insert(list(frame.columns).index("item") + 1, "off", off)
+        values = [_values(shown.result, item, off) for item in items]
+        frame["rank"] = np.concatenate([ranks(-value).ravel() for value in values])  # 1 is the largest loss
+        errors = [_errors(shown.result, item, off) for item in items]
+        frame.insert(list(frame.columns).index("score") + 1, "error", np.concatenate([each.ravel() for each in errors]))
+        frame["positions"] = shown.result.provenance.settings["positions"]
+        return frame
+
 
 def _field(item: ScoredItem) -> str:
     return f"ablation.{item.name}"
@@ -138,11 +167,16 @@ def _values(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, he
     return np.asarray(chosen.values, dtype=np.float64)
 
 
+def _errors(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, head]
+    """The standard errors of an item's changes; NaN where they are not known."""
+    error = scores.part(part_name(ERROR, off), item.name)
+    return np.full(_values(scores, item, off).shape, np.nan) if error is None else np.asarray(error, np.float64)
+
+
 def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
     value = _values(scores, item, off)
-    error = scores.part(part_name(ERROR, off), item.name)
     with np.errstate(invalid="ignore"):
-        member = np.zeros(value.shape, bool) if error is None else np.abs(value) > SURE * error
+        member = np.abs(value) > SURE * _errors(scores, item, off)
     record = record_of(scores, item.name)
     return PlainPanel(
         key=item.name,
@@ -151,6 +185,7 @@ def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
         reason=scores.missing.sel(item=item.name, kind=off, sample=ONLY_SAMPLE).values,
         variant=off,
         member=member,
+        number=_NUMBER,
         digits=3,
         ranked=False,
         remark="" if record.accuracy is None else f"untouched model {100 * record.accuracy:.0f} % right",

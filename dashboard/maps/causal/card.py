@@ -62,10 +62,10 @@ def _dots(task: HeadGates) -> html.Div:
     opened: list[float] | list[None] = task.open or [None] * len(task.shut)
     gates = list(zip(task.seeds, task.shut, opened, strict=True))
     rows, words = [], []
-    for seed, shut, opened in gates:
+    for seed, pushed_shut, pushed_open in gates:
         is_odd = seed in task.contradictory
-        said = _gate_words(seed, shut, opened, is_odd)
-        rows.append(_seed(said, shut, opened, is_odd))
+        said = _gate_words(seed, pushed_shut, pushed_open, is_odd)
+        rows.append(_seed(said, pushed_shut, pushed_open, is_odd))
         words.append(said)
     label = "; ".join(words)
     axis = html.Div([html.Span("0"), html.Span("gate"), html.Span("1")], className="dot-axis")

@@ -38,6 +38,11 @@ class TaskItem:
         return self.task.name
 
     @property
+    def title(self) -> str:
+        """The same for people."""
+        return self.task.title
+
+    @property
     def hash(self) -> str:
         """What a score depends on."""
         return self.task.hash
@@ -70,6 +75,11 @@ class RelationItem:
         return self.relation.name
 
     @property
+    def title(self) -> str:
+        """The same for people."""
+        return self.relation.title
+
+    @property
     def hash(self) -> str:
         """What a score depends on."""
         return f"{self.relation.hash}{'-templates' if self.templates else ''}"
@@ -97,6 +107,7 @@ class PromptItem:
     prompt: str
     target: str
     name: ClassVar[str] = PROMPT
+    title: ClassVar[str] = "Your prompt"
     relation: ClassVar[Relation | None] = None
 
     @property
@@ -106,9 +117,7 @@ class PromptItem:
 
     def described(self, kept: int) -> ScoredItem:
         """As provenance has it; the text itself is part of it."""
-        return ScoredItem(
-            PROMPT, "Your prompt", PROMPT, f"{self.prompt} → {self.target}", self.hash, pairs=1, kept=kept
-        )
+        return ScoredItem(PROMPT, self.title, PROMPT, f"{self.prompt} → {self.target}", self.hash, pairs=1, kept=kept)
 
     def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """The one."""

@@ -257,6 +257,8 @@ def test_what_makes_no_sense_is_refused():
         AblationSettings(tasks=["math", "math"]).chosen_items()
     with pytest.raises(TaskError, match="is needed"):
         AblationSettings(tasks=[], relations=[]).chosen_items()
+    with pytest.raises(SettingError, match="Positions: 'first' is not one of 'last' or 'all'"):
+        make_request({"model": "any", "methods": ["ablation"], "positions": "first"})
 
 
 def test_what_is_named_replaces_the_default_items():

@@ -38,7 +38,7 @@ class RelationSettings(WithFiles, LayerSettings):
         None,
         title="Relations",
         description="built-in relations or categories by name; all of them when left out",
-        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
+        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, choices=relations.titles()),
     )
     set_name: str = Field(
         "",

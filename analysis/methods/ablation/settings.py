@@ -25,13 +25,13 @@ class AblationSettings(WithFiles):
         None,
         title="Tasks",
         description=f"built-in tasks by name ({', '.join(DEFAULT_TASKS)} when nothing is named)",
-        json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, form=False),
+        json_schema_extra=hints(metavar="NAME-or-FILE.jsonl", files=True, choices=tuple(tasks.TITLES.items())),
     )
     relations: Annotated[list[str], Field(max_length=1000)] | None = Field(
         None,
         title="Relations",
         description=f"relations or categories by name ({', '.join(DEFAULT_RELATIONS)} when nothing is named)",
-        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
+        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, choices=relations.titles()),
     )
     prompt: Annotated[str, Field(min_length=1, max_length=2_000)] | None = Field(
         None, title="Prompt", description="your own text instead", json_schema_extra=hints(metavar="TEXT")
@@ -44,19 +44,24 @@ class AblationSettings(WithFiles):
     )
     positions: Literal["last", "all"] = Field(
         "last",
-        title="Positions (last, all)",
+        title="Positions",
         description="last: heads are off only where the target is predicted (default); all: at every position, slower",
-        json_schema_extra=hints(metavar=f"{LAST}|{ALL}"),
+        json_schema_extra=hints(
+            metavar=f"{LAST}|{ALL}", choices=[(LAST, "where the target is predicted"), (ALL, "at every token, slower")]
+        ),
     )
     prompts: Annotated[int, Field(ge=1, le=MAX_PROMPTS)] = Field(
         PROMPTS, title="Prompts", description=f"at most this many per task or relation (default {PROMPTS})"
     )
     wording: Literal["examples", "templates"] = Field(
         "examples",
-        title="Prompts of a relation (examples, templates)",
+        title="Prompts of a relation",
         description="examples: after three worked examples (default); templates: in four neutral phrases, in which few "
         "models say the target",
-        json_schema_extra=hints(metavar=f"{EXAMPLES}|{TEMPLATES}"),
+        json_schema_extra=hints(
+            metavar=f"{EXAMPLES}|{TEMPLATES}",
+            choices=[(EXAMPLES, "after three worked examples"), (TEMPLATES, "in neutral phrases")],
+        ),
     )
     curve: bool = Field(
         True,

@@ -13,6 +13,7 @@ from analysis.models.vocabulary import Vocabulary
 from analysis.results.provenance import ScoredItem
 
 PROMPT = "prompt"
+_SHOWN = 40  # characters of a prompt in its title
 MOST_TOKENS = 1_024  # of a prompt
 _UNUSABLE = "Prompt and target must not share a token: begin the target with a space."
 
@@ -106,9 +107,19 @@ class PromptItem:
 
     prompt: str
     target: str
-    name: ClassVar[str] = PROMPT
-    title: ClassVar[str] = "Your prompt"
     relation: ClassVar[Relation | None] = None
+
+    @property
+    def name(self) -> str:
+        """Of every prompt its own."""
+        return f"{PROMPT}-{self.hash[:8]}"
+
+    @property
+    def title(self) -> str:
+        """Its last words and what should follow them."""
+        words = " ".join(self.prompt.split())
+        shown = words if len(words) <= _SHOWN else f"…{words[1 - _SHOWN :]}"
+        return f"“{shown}” → {self.target.strip()[:_SHOWN]}"
 
     @property
     def hash(self) -> str:
@@ -117,7 +128,8 @@ class PromptItem:
 
     def described(self, kept: int) -> ScoredItem:
         """As provenance has it; the text itself is part of it."""
-        return ScoredItem(PROMPT, self.title, PROMPT, f"{self.prompt} → {self.target}", self.hash, pairs=1, kept=kept)
+        sentence = f"{self.prompt} → {self.target}"
+        return ScoredItem(self.name, self.title, PROMPT, sentence, self.hash, pairs=1, kept=kept)
 
     def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """The one."""

@@ -8,7 +8,15 @@ from analysis.data.files import OwnFile
 from analysis.methods.ablation import report
 from analysis.methods.ablation.findings import ablation_answers, ablation_findings
 from analysis.methods.ablation.plan import AblationPlan
-from analysis.methods.ablation.result import LEAST_CHANGE, NAME, POSITION_WORDS, VERSION, record_of, sure_changes
+from analysis.methods.ablation.result import (
+    LEAST_CHANGE,
+    NAME,
+    POSITION_WORDS,
+    VERSION,
+    record_of,
+    run_name,
+    sure_changes,
+)
 from analysis.methods.ablation.settings import AblationSettings
 from analysis.methods.method import Command, Method, RequestSummary
 from analysis.models.card import HeadId, ModelCard
@@ -53,7 +61,8 @@ class AblationMethod(Method):
         items = settings.chosen_items()
         titles = ", ".join(item.described(0).title for item in items)
         words = f"{titles} ({settings.prompts} prompts, heads switched off at {POSITION_WORDS[settings.positions]})"
-        return RequestSummary(tuple(item.name for item in items), words=words)
+        run = run_name({name: getattr(settings, name) for name in ("positions", "prompts", "wording")})
+        return RequestSummary(tuple(item.name for item in items), run, words=words)
 
     def takes(self, field: str, file: OwnFile) -> bool:
         """Tasks and relations of one's own, but not pairs to contrast."""
@@ -69,6 +78,10 @@ class AblationMethod(Method):
         curves = sum(bool(record_of(scores, item.name).curve) for item in scores.provenance.items)
         present, count, date = super().rank(scores)
         return present, curves, count, date
+
+    def choice(self, provenance: Provenance) -> str:
+        """How heads were switched off: results of one way stand in one map."""
+        return run_name(provenance.settings)
 
     def words(self, provenance: Provenance) -> str:
         """The items, and where heads are off."""

@@ -1,8 +1,9 @@
 """The ablation map: what a task or a relation loses, or gains, when a head is switched off."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -14,17 +15,20 @@ from analysis.methods.ablation.result import (
     ERROR,
     POSITION_WORDS,
     SURE,
+    WORDING_WORDS,
     margin,
     part_name,
     place_words,
     record_of,
+    run_words,
 )
-from analysis.models.card import HeadId
-from analysis.results.provenance import ScoredItem
+from analysis.methods.method import RequestSummary
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
-from dashboard.maps.control import Control, segments
+from dashboard.maps.control import Control, picker, segments
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
@@ -32,19 +36,30 @@ from dashboard.maps.plain import PlainPanel, PlainPanels
 from dashboard.maps.section import Content, Section
 from dashboard.maps.sentences import Said
 from dashboard.palette import ABOVE, BELOW, tone_name
-from dashboard.setting import Part, setting
+from dashboard.setting import Codec, Part, setting
 
 Off = Literal["zero", "mean"]
+_RUN = re.compile(f"(({'|'.join(POSITION_WORDS)})-[0-9]{{1,6}}-({'|'.join(WORDING_WORDS)}))?")
 _CURVES = "ablation-curves"
 _NUMBER = "change in log P"
 _OFF_WORDS = {"zero": "zero", "mean": "its mean over the prompts"}
 
 
+def _run(text: str) -> str:
+    if not _RUN.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+RUN: Codec[str] = Codec(_run, str)
+
+
 @dataclass(frozen=True)
 class AblationState(Part):
-    """What stands in the place of a head's output."""
+    """What stands in the place of a head's output, and which result is shown."""
 
     off: Off = setting("zero", Off, local=True)
+    run: str = setting("", RUN, of_model=True)  # in which way heads were switched off; empty: the most complete result
 
 
 AblationView = MapView[AblationState]
@@ -61,10 +76,52 @@ class AblationMap(Map[AblationState]):
         "model does a task. What changes is the log-probability of the right answer."
     )
 
+    def choice(self, state: AblationState) -> str:
+        """The way in which heads were switched off."""
+        return state.run
+
+    def repaired(
+        self, state: AblationState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
+    ) -> tuple[AblationState, list[str]]:
+        """Only a way of which the model has a result; the only one need not be named."""
+        if not state.run:
+            return state, []
+        if state.run in choices:
+            return (state if len(choices) > 1 else replace(state, run="")), []
+        notice = f"{card.id} has no ablation with heads switched off {run_words(state.run)}; another one is shown."
+        return replace(state, run=""), [notice]
+
+    def state_of_result(self, provenance: Provenance) -> AblationState:
+        """In its own way."""
+        return AblationState(run=AblationMethod().choice(provenance))
+
+    def state_of_job(self, asked: Mapping[str, RequestSummary]) -> AblationState:
+        """In the way that was asked for."""
+        return AblationState(run=asked[self.name].choice)
+
     def controls(self) -> Sequence[Control]:
-        """Zero or mean."""
+        """Zero or mean; in which way heads were switched off, where there are several."""
         words = "What replaces a head's output: zero, or its mean over the prompts."
-        return [Control("off", "Replaced by", words, segments("off", "Replaced by", "zero", zero="Zero", mean="Mean"))]
+        off = Control("off", "Replaced by", words, segments("off", "Replaced by", "zero", zero="Zero", mean="Mean"))
+        run = Control(
+            "run",
+            "Switched off",
+            "At which tokens heads were switched off, on how many prompts, and how relations were asked for.",
+            picker("run", "Switched off", 200, comboboxProps={"width": 420, "position": "bottom-start"}),
+            is_picker=True,
+            decides_choices=True,
+            conditional=True,
+        )
+        return [off, run]
+
+    def offered(self, shown: AblationView | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
+        """The ways of which the model has a result."""
+        ways = [{"value": name, "label": run_words(name)} for name in choices]
+        return {"run": [{"value": "", "label": "Most complete"}, *ways]}
+
+    def needless(self, shown: AblationView | None, state: AblationState, choices: Mapping[str, str]) -> set[str]:
+        """The ways, where there is one."""
+        return set() if len(choices) > 1 else {"run"}
 
     def plain(self, shown: AblationView) -> PlainPanels:
         """A panel per item; heads belong whose change counts as one."""
@@ -85,7 +142,8 @@ class AblationMap(Map[AblationState]):
         """The curves of the relations."""
         hint = (
             "Accuracy as a relation's heads are switched off one by one, in the order of each map's scores and "
-            "at random: the sooner it falls, the better that order finds the heads that matter."
+            "at random: the sooner it falls, the better that order finds the heads that matter. Dotted: heads with "
+            "equal scores, in the order of the layers, which says nothing of the map."
         )
         return (Section(_CURVES, "Switching heads off one by one", hint, height=HEIGHT, is_figure=True),)
 

@@ -58,6 +58,7 @@ def compare_address(state: CompareState) -> str:
     return f"/compare{query_of(written(state))}"
 
 
-def search_address(card: ModelCard, words: str) -> str:
-    """The heads that some words are about."""
-    return f"/search{query_of({'model': named(card), 'q': words})}"
+def search_address(card: ModelCard, words: str, own: str = "") -> str:
+    """The heads that some words are about, also in a set of people's own relations if it is named."""
+    own_set = {"own": own} if own else {}
+    return f"/search{query_of({'model': named(card), **own_set, 'q': words})}"

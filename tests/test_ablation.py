@@ -20,7 +20,7 @@ from analysis.errors import SettingError, TaskError
 from analysis.jobs.request import make_request
 from analysis.methods import method
 from analysis.methods.ablation.compute.steps import answers
-from analysis.methods.ablation.items import RelationItem, TaskItem
+from analysis.methods.ablation.items import PromptItem, RelationItem, TaskItem
 from analysis.methods.ablation.plan import DRAWS, AblationPlan, curve_length
 from analysis.methods.ablation.result import VariantAnswers, record_of
 from analysis.methods.ablation.settings import AblationSettings
@@ -257,6 +257,8 @@ def test_what_makes_no_sense_is_refused():
         AblationSettings(tasks=["math", "math"]).chosen_items()
     with pytest.raises(TaskError, match="is needed"):
         AblationSettings(tasks=[], relations=[]).chosen_items()
+    with pytest.raises(SettingError, match="Positions: 'first' is not one of 'last' or 'all'"):
+        make_request({"model": "any", "methods": ["ablation"], "positions": "first"})
 
 
 def test_what_is_named_replaces_the_default_items():
@@ -264,7 +266,7 @@ def test_what_is_named_replaces_the_default_items():
     names = [item.name for item in AblationSettings().chosen_items()]
     assert names == ["math", "syntax", "country_capital"]
     own = AblationSettings(relations=["word_antonym"], prompt="a", target=" b")
-    assert [item.name for item in own.chosen_items()] == ["word_antonym", "prompt"]
+    assert [item.name for item in own.chosen_items()] == ["word_antonym", PromptItem("a", " b").name]
     one, other = (asked("any", "ablation", tasks=(built_task(),), positions=p) for p in ("last", "all"))
     assert one.id != other.id
     assert one.asked()["ablation"].items == ("next",)
@@ -274,10 +276,10 @@ def test_the_capital_of_france_needs_the_head_that_maps_countries_to_capitals(de
     """In the default model the head with the largest loss is the one with the best score for the relation."""
     settings = AblationSettings(prompt="The capital of France is", target=" Paris")
     scores = computed("ablation", method("ablation").plan(default_checkpoint.card, settings), default_checkpoint, store)
-    zero = scores.score.sel(item="prompt", kind="zero", sample="all").values
+    zero = scores.score.sel(item=scores.provenance.items[0].name, kind="zero", sample="all").values
     assert np.unravel_index(zero.argmin(), zero.shape) == (23, 4)
     assert zero.min() == pytest.approx(-1.66, abs=0.05)
-    assert record_of(scores, "prompt").accuracy == 1
+    assert record_of(scores, scores.provenance.items[0].name).accuracy == 1
 
 
 def test_the_shipped_changes_can_be_computed_again(default_checkpoint):

@@ -1,11 +1,14 @@
 """How long a job still takes: an estimate that does not jump, and words that say what is counted."""
 
+import json
 from dataclasses import dataclass
 
 import pytest
 
 from analysis.data.tasks import builtin
 from analysis.jobs.estimate import Estimate, doing, pending
+from analysis.methods.ablation.items import RelationItem, TaskItem
+from analysis.methods.ablation.plan import AblationPlan
 from analysis.methods.causal.fits import Fit
 from analysis.methods.causal.plan import TaskPlan
 from analysis.methods.causal.settings import GateSettings
@@ -85,6 +88,20 @@ def test_steps_say_what_is_counted(tiny_folder, store):
     left = pending(plan, store)
     assert set(left) == {"untouched", "preview", "fit", "effect"}
     assert left["effect"] == 3 * 2 * card.heads * 32
+    ablation = AblationPlan(card, (TaskItem(task), RelationItem(RELATION, False)), "last", 20, "examples", True)
+    for step in ablation.ready(store):
+        store.put(step.key, json.dumps({"prompts": 20, "kept": 40}).encode())
+    words = [doing(step) for step in ablation.ready(store)]
+    assert words[1] == "Math: every head off (replaced by zero), prompts 9–16 of 20"
+    assert words[2] == "Math: every head off (replaced by zero), prompts 17–20 of 20"
+    left = pending(ablation, store)
+    assert left["heads"] == 2 * 2 * 20 / 8
+    assert left["layers"] > 0
+    assert left["curve"] > 0
+    for step in ablation.ready(store):
+        if doing(step).startswith("Math"):
+            store.put(step.key, b"")
+    assert pending(ablation, store)["heads"] == 2 * 20 / 8
     toy = ParityPlan(card, 0)
     assert doing(toy.ready(store)[0]) == "layer 0"
     assert pending(toy, store) == {"": 3}

@@ -108,8 +108,9 @@ def test_layers_that_are_known_are_not_computed_again(checkpoint, store, compute
 
 def test_relations_with_too_few_pairs_are_not_applicable(checkpoint, store, computed):
     """29 kept pairs say too little; with no relation left nothing is computed at all. One's own is refused instead."""
-    with pytest.raises(RelationError, match="29 of 29 pairs .* and 30 are needed"):
-        function_scores(checkpoint, function_plan(checkpoint, (FEW,)), store)
+    with pytest.raises(RelationError, match="29 of 29 pairs .* and 30 are needed") as refused:
+        function_scores(checkpoint, function_plan(checkpoint, (FEW, replace(FEW, name="other"))), store)
+    assert len(str(refused.value).splitlines()) == 2
     builtin = replace(FEW, category="linguistic")
     scores = function_scores(checkpoint, function_plan(checkpoint, (builtin,)), store)
     assert (scores.missing == Missing.NOT_APPLICABLE).all()

@@ -63,6 +63,11 @@ def builtin() -> dict[str, Relation]:
     return {relation.name: relation for relation in relations}
 
 
+def titles() -> list[tuple[str, str]]:
+    """Name and title of the relations that come with the project, in the same order."""
+    return [(relation.name, relation.title) for relation in builtin().values()]
+
+
 def choose(wanted: Iterable[str]) -> tuple[Relation, ...]:
     """Built-in relations by name or category."""
     chosen: dict[str, Relation] = {}

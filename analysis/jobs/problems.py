@@ -8,6 +8,7 @@ from pydantic.fields import FieldInfo
 _NOT_A_NUMBER = {"int_parsing", "int_type", "float_parsing", "float_type", "finite_number"}
 _SENTENCES = {  # by pydantic's name of the problem
     "int_from_float": "{value} is not a whole number",
+    "literal_error": "{value} is not one of {expected}",
     "json_invalid": "it is not valid JSON: {error}",
     "missing": "it is required",
     "extra_forbidden": "there is no such setting",

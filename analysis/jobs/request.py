@@ -73,7 +73,7 @@ class Request(Settings):
         for method in self.chosen:
             useless = {**method.check_files(self, folder), **useless}
         if useless:
-            raise RelationError("; ".join(useless.values()), "Add more pairs, use more common words, or leave it out.")
+            raise RelationError("\n".join(useless.values()), "Add more pairs, use more common words, or leave it out.")
 
     def _unused_files(self) -> list[OwnFile]:
         """Files that somebody brought although no chosen method takes them."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from analysis.data import tasks
+from analysis.data import relations, tasks
 from analysis.data.files import WithFiles
 from analysis.data.tasks import DEFAULT_TASKS
 from analysis.errors import HeadError
@@ -33,7 +33,7 @@ class RelationNames(WithFiles):
         None,
         title="Relations",
         description="built-in relations or categories by name",
-        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, form=False),
+        json_schema_extra=hints(metavar="NAME-or-FILE", files=True, choices=relations.titles()),
     )
 
 

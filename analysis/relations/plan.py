@@ -168,7 +168,7 @@ class RelationPlan(ABC):
             if relation.category == OWN and reason:
                 problems.append(f"{relation.title}: {reason}")
         if problems:
-            raise RelationError("; ".join(problems), "Add more pairs, use more common words, or leave it out.")
+            raise RelationError("\n".join(problems), "Add more pairs, use more common words, or leave it out.")
 
     def _usable(self, store: Store) -> bool:
         """Whether some relation has enough pairs, as far as is known."""

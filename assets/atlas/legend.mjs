@@ -19,21 +19,22 @@ import { answersOf } from "./query.mjs";
  * Write a legend; an entry that is called like a panel leads to the heads that it is about.
  * @param {HTMLElement} holder
  * @param {Entry[]} entries
- * @param {Pick<Heads, "model" | "panels">} heads
+ * @param {Pick<Heads, "model" | "own" | "panels">} heads
  */
 export function writeLegend(holder, entries, heads) {
   const titles = new Set(heads.panels.map((panel) => panel.title));
-  holder.replaceChildren(...entries.map((entry) => drawn(entry, titles.has(entry.words) ? heads.model : "")));
+  const pieces = entries.map((entry) => drawn(entry, titles.has(entry.words) ? answersOf(entry.words, heads.model, heads.own) : ""));
+  holder.replaceChildren(...pieces);
 }
 
 /**
  * @param {Entry} entry
- * @param {string} model the one whose heads it leads to; empty of an entry that is no link
+ * @param {string} address where it leads; empty of an entry that is no link
  */
-function drawn(entry, model) {
-  const made = element(model ? "a" : "span", "legend-entry");
-  if (model) {
-    made.setAttribute("href", answersOf(entry.words, model));
+function drawn(entry, address) {
+  const made = element(address ? "a" : "span", "legend-entry");
+  if (address) {
+    made.setAttribute("href", address);
     made.title = `Search for ${entry.words}: its heads as a list`;
   }
   made.append(...picture(entry), entry.words);

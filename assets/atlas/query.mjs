@@ -140,9 +140,10 @@ export function pageOf(head, model) {
  * Where all answers to a question are.
  * @param {string} text
  * @param {string} model its id and fingerprint
+ * @param {string} [own] the id of a set of people's own relations in which is searched, too
  */
-export function answersOf(text, model) {
-  return `/search${queryString({ model, q: text })}`;
+export function answersOf(text, model, own = "") {
+  return `/search${queryString({ model, own, q: text })}`;
 }
 
 /**

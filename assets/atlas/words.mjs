@@ -30,7 +30,17 @@ export function measureText(measure, index) {
   const number = measure.low + measure.step * values[index];
   const name = measure.name ? `${measure.name} ` : "";
   const rank = measure.ranked && number > 0 ? `, rank ${rankOf(values, index)} of ${values.length}` : "";
-  return `${name}${number.toFixed(measure.digits)}${intervalText(measure, index)}${rank}`;
+  return `${name}${written(number, measure.digits)}${intervalText(measure, index)}${rank}`;
+}
+
+/**
+ * A number with so many digits, its sign as people write it; zero has none.
+ * @param {number} number
+ * @param {number} digits
+ */
+function written(number, digits) {
+  const text = number.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
 }
 
 /**

@@ -5,7 +5,7 @@ from typing import Any
 
 from dash import html
 
-from analysis.models.card import ModelCard
+from analysis.results.own_sets import found_set
 from dashboard.addresses import search_address
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.map import MapView, missing_words
@@ -21,18 +21,26 @@ def entries(shown: MapView[Any], dark: bool) -> list[LegendEntry]:
     return entries
 
 
+def own_set_of(shown: MapView[Any]) -> str:
+    """The id of the set of people's own relations on the page, in which its links search, too; empty for none."""
+    found = found_set(shown.sets, shown.map.own_set(shown.state))
+    return "" if found is None else found.id
+
+
 def legend(shown: MapView[Any], dark: bool) -> list[Any]:
     """The same on the page; an entry that is called like a panel leads to the heads that it is about."""
     titles = {panel.title for panel in shown.panels}
-    return [_drawn(entry, shown.card if entry.words in titles else None) for entry in entries(shown, dark)]
-
-
-def _drawn(entry: LegendEntry, about: ModelCard | None) -> html.Span | html.A:
-    content = [*_DRAWN[entry.kind](entry), entry.words]
-    if about is None:
-        return html.Span(content, className="legend-entry")
-    title = f"Search for {entry.words}: its heads as a list"
-    return html.A(content, className="legend-entry", href=search_address(about, entry.words), title=title)
+    own = own_set_of(shown)
+    drawn: list[Any] = []
+    for entry in entries(shown, dark):
+        content = [*_DRAWN[entry.kind](entry), entry.words]
+        if entry.words not in titles:
+            drawn.append(html.Span(content, className="legend-entry"))
+            continue
+        title = f"Search for {entry.words}: its heads as a list"
+        address = search_address(shown.card, entry.words, own)
+        drawn.append(html.A(content, className="legend-entry", href=address, title=title))
+    return drawn
 
 
 def _swatch(entry: LegendEntry) -> list[Any]:

@@ -351,7 +351,7 @@ class Map(Generic[MapState]):
 
     def swatches(self, shown: MapView[MapState], palette: Colours) -> list[Swatch]:
         """Colours and words of a picture's legend; reasons for missing scores are added by the picture."""
-        return [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown.panels]
+        return plain.swatches(shown.plain, shown.panels, palette)
 
     def heading(self, shown: MapView[MapState]) -> str:
         """What a picture says of itself after the model's name."""

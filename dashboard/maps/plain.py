@@ -17,6 +17,7 @@ from dashboard.maps.look import LEVELS, Look, level, scale, slopes
 from dashboard.maps.packing import pack
 from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure
 from dashboard.maps.steps import SLOPES, STEPS, score_steps, slope_steps
+from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
 from dashboard.setting import Part, settings_of
 
@@ -142,6 +143,18 @@ def legend(plain: PlainPanels, palette: Colours) -> list[LegendEntry]:
         return []
     shades = _shades(plain, plain.panels[0].tone, palette, _BAR)
     return [LegendEntry(plain.scale, kind="ramp", shades=tuple(shades), ends=plain.ends)]
+
+
+def swatches(plain: PlainPanels, shown: Sequence[Panel], palette: Colours) -> list[Swatch]:
+    """The ends of the colour bar, for a picture; without one, each panel's own colour."""
+    if plain.signed:
+        below, above = plain.ends
+        words = f"{above} ({plain.scale})" if plain.scale else above
+        return [Swatch(palette.slope(-1), below), Swatch(palette.slope(0), "0"), Swatch(palette.slope(1), words)]
+    if not plain.scale:
+        return [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in shown]
+    least, most = plain.ends
+    return [Swatch(palette.of(plain.panels[0].tone), f"{most} ({plain.scale})"), Swatch(palette.empty, least)]
 
 
 def packed(plain: PlainPanels, card: ModelCard, facts: Mapping[str, Any]) -> bytes:

@@ -1,6 +1,6 @@
 """The form that asks for an analysis, made from the settings of the methods: their titles, limits and defaults."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import dash_mantine_components as dmc
@@ -14,6 +14,7 @@ from dashboard.page import ids
 
 FieldKind = Literal["text", "lines", "number", "numbers", "flag", "choice", "choices", "files", "file"]  # of its value
 Schema = Mapping[str, Any]  # a field of the settings as JSON schema describes it
+_MANY = 8  # choices: more of them are folded
 
 
 def form() -> html.Div:
@@ -80,15 +81,22 @@ def _resolved(field: Schema) -> Schema:
 
 
 def _shared_fields() -> dict[str, Schema]:
-    """Fields that more than one method has."""
+    """Fields that more than one method has; each method may describe them in its own words."""
     shared: dict[str, Schema] = {}
-    seen: set[str] = set(Request.model_fields)
+    described: dict[str, dict[str, list[str]]] = {}  # by field and description: the methods
     for method in methods.METHODS:
         for name, schema in _fields(method).items():
-            if name in seen:
+            if name in described or name in Request.model_fields:
                 shared[name] = schema
-            seen.add(name)
-    return shared
+            described.setdefault(name, {}).setdefault(schema.get("description", ""), []).append(method.title)
+    return {name: {**schema, "description": _for_each(described[name])} for name, schema in shared.items()}
+
+
+def _for_each(described: Mapping[str, Sequence[str]]) -> str:
+    """What a field means; for which methods, where they differ."""
+    if len(described) == 1:
+        return next(iter(described))
+    return " ".join(f"{', '.join(titles)}: {words}." for words, titles in described.items())
 
 
 def _settings(method: Method, shared: Mapping[str, Schema]) -> html.Details | None:
@@ -113,12 +121,14 @@ def _explained(fields: Mapping[str, Schema]) -> list[Any]:
     return terms
 
 
-def _field(name: str, schema: Schema) -> html.Div:
+def _field(name: str, schema: Schema) -> html.Div | html.Details:
     """The control that suits a field's type."""
     label, placeholder = schema["title"], str(schema.get("placeholder", ""))
     if schema["choices"]:
         choices = dict(schema["choices"])
-        return _choices(name, label, choices) if schema["type"] == "array" else _choice(name, label, choices, schema)
+        if schema["type"] != "array":
+            return _choice(name, label, choices, schema)
+        return _folded(name, label, choices, schema) if len(choices) > _MANY else _choices(name, label, choices)
     match schema["type"]:
         case "boolean":
             return wrapped(name, "flag", dmc.Checkbox(label=label, size="xs", mt=24))
@@ -174,6 +184,12 @@ def _choices(
         boxes.append(html.Div(box, title=(explained or {}).get(value, "")))
     group = dmc.CheckboxGroup(dmc.Stack(boxes, gap=6), label=label, value=list(ticked), size="xs")
     return wrapped(name, "choices", group, missing)
+
+
+def _folded(name: str, label: str, choices: Mapping[str, str], schema: Schema) -> html.Details:
+    """Many choices, out of sight at first."""
+    content = [_hint(schema.get("description", "")), _choices(name, f"Only these {label.lower()}", choices)]
+    return html.Details([html.Summary(label), *content], className="many")
 
 
 def _choice(name: str, label: str, choices: Mapping[str, str], schema: Schema) -> html.Div:

@@ -13,7 +13,7 @@ from analysis.results.scores import Codes, Floats, Missing
 from dashboard.arrange import LARGEST
 from dashboard.drawn import drawn_maps
 from dashboard.maps import MAPS
-from dashboard.maps.legend import entries
+from dashboard.maps.legend import entries, own_set_of
 from dashboard.maps.look import Look
 from dashboard.maps.panel import Panel, PanelLabel
 from dashboard.maps.profile import Profile
@@ -21,6 +21,7 @@ from dashboard.maps.tooltip import Best
 from dashboard.numbers import address_of, compared_addresses
 from dashboard.palette import Colours
 from dashboard.query import named
+from dashboard.setting import settings_of
 from dashboard.state import TABLE
 from dashboard.view import View
 
@@ -52,6 +53,7 @@ def packed(view: View, dark: bool) -> PackedView:
         "layersUpward": view.map.layers_upward,
         **_around(view, drawn.palette, dark),
         "named": view.named.shared.to_query(),
+        "own": own_set_of(view.shown) if view.shown is not None else "",
         "layers": list(view.card.layers),
         "heads": view.card.heads,
         "across": view.orientation.across,
@@ -70,7 +72,8 @@ def _around(view: View, palette: Colours, dark: bool) -> PackedView:
     """What stands around the maps and follows the controls; the scripts' rules make the same."""
     shown = view.shown
     if shown is None:
-        return {"sentence": [], "legend": [], "topic": "", "idle": {}, "counts": None, "shares": [], "profile": None}
+        idle = dict.fromkeys(_local_controls(view), f"There is no {view.map.title.lower()} yet.")
+        return {"sentence": [], "legend": [], "topic": "", "idle": idle, "counts": None, "shares": [], "profile": None}
     counts = view.map.counts(shown, palette)
     return {
         "sentence": view.map.said(shown),
@@ -81,6 +84,12 @@ def _around(view: View, palette: Colours, dark: bool) -> PackedView:
         "shares": [asdict(table) for table in view.map.shares(shown, palette)],
         "profile": _profile(view.map.layers(shown, palette)),
     }
+
+
+def _local_controls(view: View) -> list[str]:
+    """The keys of the map's controls that only say how a result is shown; the others may lead to one that there is."""
+    settings = settings_of(view.map.part)
+    return [control.key for control in view.map.controls() if settings[control.key].local]
 
 
 def _panel(panel: Panel, labels: list[PanelLabel]) -> PackedView:

@@ -19,7 +19,7 @@ def inspector(view: View, dark: bool) -> list[Any]:
     """A card for each pinned head; of several a matrix, which fits the screen."""
     heads = view.state.pins
     if not heads:
-        return [_invitation()]
+        return [_invitation()] if view.shown is not None else []
     if len(heads) > _MOST_CARDS:
         return [matrix(view)]
     palette = colours(view.state.palette, dark)

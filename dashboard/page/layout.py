@@ -7,6 +7,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from dashboard.maps import MAPS
+from dashboard.maps.paper import Paper
 from dashboard.page import ids
 from dashboard.page.controls import all_controls, controls
 from dashboard.page.pairs import pairs_dialog
@@ -132,7 +133,7 @@ def _main(read_only: bool) -> html.Main:
 def _atlas() -> list[Any]:
     return [
         html.Div(id=ids.WARNING, className="notice", role="note", hidden=True),
-        html.Div(id=ids.SENTENCE, className="sentence"),
+        html.P([html.Span(id=ids.SENTENCE), html.Span([" Papers: ", *_papers(short=True), "."])], className="sentence"),
         html.Button("Settings", className="button fold", **{"data-fold": "controls", "aria-expanded": "false"}),
         controls(),
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),
@@ -176,13 +177,17 @@ def _help() -> dmc.Modal:
     )
 
 
-def _papers() -> list[Any]:
-    """Links to the papers of all maps."""
+def _papers(short: bool = False) -> list[Any]:
+    """Links to the papers of all maps, in full or by authors and year."""
     links: list[Any] = []
     for each in MAPS:
         if each.paper is not None:
-            links += [" and " if links else "", html.A(each.paper.words, href=each.paper.address)]
+            links += [" and " if links else "", _paper(each.paper, short)]
     return links
+
+
+def _paper(paper: Paper, short: bool) -> html.A:
+    return html.A(paper.short if short else paper.words, href=paper.address, title=paper.words if short else "")
 
 
 def _logo() -> html.Img:

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from analysis.data.relations import builtin
 from analysis.results.shipped import shipped_scores
+from dashboard.view import view_titles
 from tests.browser.harness import MAPS, cell, drawn, field, maps
 from tests.synthetic import BIG, HOSTILE, ODD
 
@@ -419,13 +420,9 @@ def test_zoom_is_common_and_stays(visit):
     assert cell(page, 10, 10, panel=1)[0] == start[0]
 
 
+OPENED = {"function": "&colour=scores&pin=L23H4.L24H5.L26H2", "causal": "&pin=L3H2", "agreement": "&pin=L23H4"}
 PLACES = (
-    "/?colour=scores&pin=L23H4.L24H5.L26H2",
-    "/?view=causal&pin=L3H2",
-    "/?view=behaviour",
-    "/?view=ablation",
-    "/?view=table",
-    "/?view=models",
+    *(f"/?view={name}{OPENED.get(name, '')}" for name in view_titles()),
     "/head/L23H4",
     "/search?q=capital",
     "/compare",

@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from dashboard.state import MODELS, TABLE
+from dashboard.view import view_titles
 from tests.browser.harness import drawn
 
 ASKED = {"fetch", "xhr"}
@@ -33,6 +35,19 @@ CAUSAL = [
 COMMON = [("palette", "paper", "value", "palette=paper"), ("transpose", True, "checked", "transpose=1")]
 BEHAVIOUR = [("attention", 0.6, "value", "attention=0.6")]
 ABLATION = [("off", "mean", "value", "off=mean")]
+AGREEMENT = [
+    ("label", 0.3, "value", "label=0.3"),
+    ("cause", 0.7, "value", "cause=0.7"),
+    ("matters", "any", "value", "matters=any"),
+]
+LOCAL = {
+    "function": FUNCTION,
+    "causal": CAUSAL,
+    "behaviour": BEHAVIOUR,
+    "ablation": ABLATION,
+    "agreement": AGREEMENT,
+}
+MAPS = [name for name in view_titles() if name not in {TABLE, MODELS}]
 
 
 def watched(page):
@@ -53,15 +68,12 @@ def change(page, control, value, prop="value"):
     page.evaluate("([id, props]) => window.dash_clientside.set_props(id, props)", [control, {prop: value}])
 
 
-@pytest.mark.parametrize(
-    ("view", "changes"),
-    [("function", FUNCTION), ("causal", CAUSAL), ("behaviour", BEHAVIOUR), ("ablation", ABLATION)],
-)
-def test_no_local_change_asks_anybody(visit, view, changes):
+@pytest.mark.parametrize("view", MAPS)
+def test_no_local_change_asks_anybody(visit, view):
     """The address follows each control, and the page it leads to says the same as the one that came there by itself."""
     page = visit(f"/?view={view}")
     asked = watched(page)
-    for control, value, prop, part in [*changes, *COMMON]:
+    for control, value, prop, part in [*LOCAL[view], *COMMON]:
         change(page, control, value, prop)
         page.wait_for_function("(part) => location.search.includes(part)", arg=part)
     page.wait_for_timeout(700)  # longer than anything rests

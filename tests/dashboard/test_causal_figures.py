@@ -91,7 +91,7 @@ def test_validation_curves_and_losses_are_plotly_figures():
     scores = small(effect=EFFECT)
     curves = validation_curves(scores, CausalState(), 1200, INKS)
     assert [trace["name"] for trace in curves["data"]] == [
-        "by F (facilitation)", "by R (irrelevance)", "by N (interference)",
+        "needs it (F)", "does not matter (R)", "hurts it (N)",
     ]  # fmt: skip
     losses = loss_curves(scores, CausalState(), 380, INKS)
     assert len(losses["data"]) == 6

@@ -14,10 +14,13 @@ from analysis.models.card import HeadId
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.causal import evidence
+from dashboard.maps.causal.card import head_part
 from dashboard.maps.causal.gates import first_seeds, reduced, shares
 from dashboard.maps.causal.head import head_gates
 from dashboard.maps.causal.panels import BOTH, FACILITATING, INTERFERING, IRRELEVANT, NO_ROLE
 from dashboard.maps.causal.ranking import validation, window
+from dashboard.maps.head_part import AskedHead
+from dashboard.page.markup import as_html
 from tests.dashboard.made import map_view, state, view_of
 from tests.synthetic import causal_scores_of, odd_scores
 
@@ -195,6 +198,31 @@ def test_the_card_of_a_head_has_its_gates_and_places():
     assert math.ranks == {"facilitation": 4, "interference": 1, "irrelevance": 4}
     assert math.role == "hurts Math (N)"
     assert (syntax.seeds, syntax.effect, syntax.missing) == ([], None, "not computed")
+
+
+def test_a_seed_whose_fits_contradict_each_other_is_named():
+    """In seed 3 the gate pushed shut stays at 1 and the one pushed open ends at 0.46: the dot and the card say so."""
+    fits = {}
+    for seed in range(4):
+        opened, shut = np.ones((2, 2)), np.zeros((2, 2))
+        if seed == 3:
+            opened[0, 0], shut[0, 0] = 0.46, 1.0
+        fits[seed] = FittedGates(opened, shut, CURVES).roles()
+    task = TaskResult(item_of(builtin()["math"]), fits, TaskRecord())
+    scores = causal_scores(CARD, [task], {**asdict(GateSettings()), "seeds": 4}, "cpu")
+    card, other = (_card(scores, head) for head in (HeadId(0, 0), HeadId(1, 1)))
+    words = "seed 3: G⁻ 1.00, G⁺ 0.46 (the two contradict each other)"
+    assert "Seed 3 contradicts itself: the gate pushed shut stays open" in card
+    assert f'title="{words}"' in card
+    assert f'{words}"' in card.partition("aria-label")[2]
+    assert card.count("dot-row odd") == 1
+    assert card.index("needs it (F)") < card.index("hurts it (N)") < card.index("does not matter (R)")
+    assert "contradicts itself" not in other
+
+
+def _card(scores, head):
+    shown = map_view(scores)
+    return as_html(head_part(AskedHead(head, (head,), CARD, shown.palette(False), True), shown).content)
 
 
 @pytest.mark.parametrize("parts", [(), ("effect",), ("gradient",)])

@@ -152,7 +152,7 @@ def test_what_stands_below_the_map(catalogue):
     found = callbacks.describe(catalogue, causal(ODD), SCREEN, None)
     sections = found["sections"]
     facts = text(sections["facts"])
-    for expected in ("50 %", "By kind", "+0.40 with F and −0.30 with N", "5 seeds"):
+    for expected in ("50 %", "By kind", "+0.40 with “needs it” (F) and −0.30 with “hurts it” (N)", "5 seeds"):
         assert expected in facts
     assert len(sections["validation"]["data"]) == 6
     assert len(sections["losses"]["data"]) == 2 * 3 * 5
@@ -220,10 +220,10 @@ def test_a_choice_of_one_fit_is_hidden(catalogue, monkeypatch):
     assert not painted(catalogue, causal(ODD))["hidden_controls"]["fit"]
 
 
-def test_the_help_links_to_the_papers_of_both_maps():
-    """Whichever map is on the page."""
+def test_the_page_links_to_the_papers_of_both_maps():
+    """Whichever map is on the page: beside its first sentence, under the map's settings, in the help."""
     words = str(page())
-    assert [words.count(f"href='{each.paper.address}'") for each in MAPS if each.paper is not None] == [2, 2]
+    assert [words.count(f"href='{each.paper.address}'") for each in MAPS if each.paper is not None] == [3, 3]
 
 
 def test_the_table_has_the_gates_too(catalogue):

@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from analysis.results.scores import COLUMNS, Scores
 from dashboard.maps.function.state import FunctionState
+from dashboard.palette import colours
 from dashboard.view import open_view
 from dashboard.web.exports import reproduce
 from tests.dashboard.made import view_of
@@ -104,6 +105,9 @@ HEADINGS = {
     "?view=causal&seed=first2&columns=always": "(Always over the first 2 seeds, θ",
     "?view=causal&gates=preview": "which heads help and hurt (mean over the prompts)",
     "?view=causal&gates=preview&columns=any": "which heads help and hurt (Any over the prompts)",
+    "?view=ablation": "change in log P without each head, its output at the last token replaced by zero",
+    "?view=ablation&off=mean": "its output at the last token replaced by its mean over the prompts",
+    "?view=behaviour&attention=0.4": "where heads look (a head counts from 0.4 of its attention on)",
 }
 
 
@@ -118,9 +122,39 @@ def test_a_picture_says_what_it_shows_on_paper_that_it_needs(client, query):
     right = max(axis["domain"][1] for name, axis in layout.items() if name.startswith("xaxis"))
     assert right > 0.85
     squares = [shape for shape in layout["shapes"] if shape.get("xref") == "paper"]
-    assert len(squares) >= (2 if "gates" in query else 4)
+    assert len(squares) >= (2 if "gates" in query or "behaviour" in query else 3 if "ablation" in query else 4)
     assert all(0 <= shape.get("x0", 0) <= shape.get("x1", 0.5) < 1 for shape in squares)
     assert all(shape.get("y0", 1.01) > 1 for shape in squares)
+
+
+def test_a_signed_map_has_both_ends_of_its_scale_in_the_picture(client):
+    """Blue is a loss, orange a gain; no panel has a score of 1. Shares have one colour, explained once."""
+    layout = client.get("/export/figure.json?view=ablation").json()["layout"]
+    words = [note["text"] for note in layout["annotations"]]
+    squares = [shape["fillcolor"] for shape in layout["shapes"] if shape.get("xref") == "paper"]
+    palette = colours("okabe-ito", False)
+    assert squares[:3] == [palette.slope(-1), palette.slope(0), palette.slope(1)]
+    gains = "gains (change in log P without the head; full colour: the panel's largest change)"
+    assert {"loses", "0", gains} <= set(words)
+    for view in ("ablation", "behaviour"):
+        drawn = client.get(f"/export/figure.json?view={view}").json()["layout"]["annotations"]
+        assert not any("score 1" in note["text"] for note in drawn)
+    assert [note["text"] for note in drawn].count("1 (share of attention, or of the maximum)") == 1
+
+
+def test_the_view_of_an_ablation_says_what_was_switched_off_and_ranks_losses_first(client, catalogue):
+    """As the card does: rank 1 is the largest loss; each change has its standard error. Behaviour has its threshold."""
+    frame = pd.read_csv(io.BytesIO(client.get("/export/view.csv?view=ablation&off=mean").content))
+    scores = open_view(catalogue, "?view=ablation").results["ablation"]
+    assert (set(frame["off"]), set(frame["positions"])) == ({"mean"}, {"last"})
+    for item, rows in frame.groupby("item"):
+        first = rows[rows["rank"] == 1]
+        assert first["score"].tolist() == [rows["score"].min()]
+        errors = scores.part("error mean", item).ravel()
+        assert rows["error"].to_numpy() == pytest.approx(errors)
+        assert (rows["member"] == (rows["score"].abs() > 2 * rows["error"])).all()
+    behaviour = pd.read_csv(io.BytesIO(client.get("/export/view.csv?view=behaviour&attention=0.4").content))
+    assert set(behaviour["attention"]) == {0.4}
 
 
 def test_tables_name_every_head_and_say_what_it_does(client, catalogue):

@@ -177,6 +177,11 @@ def test_a_model_without_a_result_is_told_so_by_any_map(toys):
     assert "No plain map of smollm2-135m-instruct yet" in text(found["empty"])
     assert "python -m analysis plain smollm2-135m-instruct" in text(found["empty"])
     assert found["hidden"][ids.FRAME]
+    for view in ("parity", "plain"):
+        idle = painted(toys, f"?view={view}")["heads"]["idle"]
+        assert idle == ({"evenness": "There is no parity map yet."} if view == "parity" else {})
+        assert callbacks.inspect(toys, [], f"?view={view}", SCREEN) == []
+    assert callbacks.inspect(toys, [], "", SCREEN)
 
 
 def test_names_and_keys_of_maps_are_their_own(toys):

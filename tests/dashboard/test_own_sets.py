@@ -16,6 +16,7 @@ from analysis.results.scores import Scores
 from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
 from dashboard.maps.function.state import FunctionState
+from dashboard.maps.legend import legend
 from dashboard.page import callbacks, hover
 from dashboard.view import open_view
 from dashboard.web.application import create_app
@@ -120,6 +121,23 @@ def test_a_view_chooses_a_set_and_its_link_names_it(store):
     assert item.name == "other"
     (notice,) = open_view(catalogue, "?own=nobody").notices
     assert "no relations 'nobody'" in notice
+
+
+def test_the_legend_leads_to_the_heads_of_the_set(store):
+    """Its link names the set, without which a search knows nothing of it; the scripts are told the same set."""
+    mine = put(store, with_own())
+    catalogue = catalogue_of(store)
+    view = open_view(catalogue, f"?own={mine}")
+    address = f"/search?model=smollm2-135m-instruct@{view.card.fingerprint[:8]}&own={mine}&q=Custom"
+    drawn = {piece.children[-1]: piece for piece in legend(view.shown, False)}
+    assert drawn["Custom"].href == address
+    assert hover.packed(view, False)["own"] == mine
+    assert hover.packed(open_view(catalogue, "?own=none"), False)["own"] == ""
+    page = TestClient(create_app(catalogue, Engine(store), Access(local=True)), base_url="http://localhost").get(
+        address
+    )
+    assert "mine" in page.text
+    assert "No head was found" not in page.text
 
 
 def test_a_link_of_before_to_a_relation_of_ones_own_still_opens(store):

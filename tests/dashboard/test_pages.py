@@ -1,5 +1,6 @@
 """Pages of plain HTML: a head's own, and the answers to a search."""
 
+import base64
 import re
 from html import escape
 
@@ -7,6 +8,7 @@ import pytest
 
 from dashboard.addresses import CompareState, PromptState
 from dashboard.page.markup import as_html
+from dashboard.palette import colours
 from dashboard.query import query_of, read_query, written
 from dashboard.web.pages import _against, choices_of
 from tests import synthetic
@@ -36,6 +38,18 @@ def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
     assert page.count("data:image/svg+xml;base64,") == pictures
     for name in re.findall(r"var\((--tone-[a-z]+)\)", page):
         assert f"{name}:#" in page  # a colour by its name has one
+
+
+def test_small_maps_mark_heads_as_the_maps_do(client):
+    """L23H3 suppresses: half of its square, and of other squares the inside, has the colour of a head with nothing."""
+    page = client.get("/head/L23H3").text
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', page)
+    drawn = base64.b64decode(pictures[0]).decode()
+    empty = colours("okabe-ito", False).empty
+    assert f'<path fill="{empty}" d="M230 30h9v9z"/>' in drawn
+    assert drawn.index("M230 30h9v9h-9z") < drawn.index("M230 30h9v9z")
+    assert "M230 40h9v9z" not in drawn  # L23H4 promotes
+    assert drawn.count("m2 2h5v5h-5z") > 0
 
 
 def test_the_first_and_the_last_head_have_one_neighbour(client):

@@ -22,7 +22,7 @@ from dashboard.palette import colours
 from dashboard.setting import settings_of
 from dashboard.state import ViewState
 from dashboard.view import View
-from tests.cases.rendered import rendered, view_of
+from tests.cases.rendered import rendered, text_of, view_of
 from tests.cases.results import FOLDER, result_of, tables
 from tests.synthetic import big_scores, causal_scores_of
 
@@ -202,7 +202,9 @@ def test_behaviour_is_one_more_category_where_it_is_asked_for(basis):
     """Heads whose attention follows a pattern, in both languages; relations and first-token sinks stay as they are."""
     results = {one.provenance.method: one for one in SHIPPED_DEFAULT if one.provenance.method in {basis, "behaviour"}}
     views = []
-    for values in ({"also": False}, {"also": True}, {"also": True, "tau": 0.5, "how": "always", "palette": "paper"}):
+    scored, one = {"also": True, "colour": "scores"}, {"also": True, "relation": "country_capital"}
+    always = {"also": True, "tau": 0.5, "how": "always", "palette": "paper"}
+    for values in ({"also": False}, {"also": True}, always, scored, one):
         read = ViewState.from_values({**values, "basis": basis, "model": DEFAULT, "view": "function"})
         views.append(View(read.state, results[basis].provenance.model, tuple(results.items())))
     plain_panels, panels = views[0].panels, views[1].panels
@@ -211,6 +213,10 @@ def test_behaviour_is_one_more_category_where_it_is_asked_for(basis):
     expected = (shares.isel(kind=0, sample=0) >= 0.3).any("item").values
     assert (panels[-1].member == expected).all()
     assert (panels[0].member == (plain_panels[0].member | expected)).all()
+    said = [text_of(view.map.said(view.shown)) for view in views]
+    rule = "Heads belong to Behaviour by attention: at least 0.3 of it on a pattern"
+    assert [rule in words for words in said] == [False, True, True, True, False]
+    assert [f"{rule}, and more than τ." in words for words in said] == [False, True, True, False, False]
     for view in views[1:]:
         [found] = followed([view], False)
         for key, value in plain(rendered(view, False)).items():

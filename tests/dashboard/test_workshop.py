@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from starlette.testclient import TestClient
 
+from analysis.data.relations import builtin
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
@@ -16,6 +17,7 @@ from dashboard.access import Access
 from dashboard.jobs import job_state
 from dashboard.maps import map_of
 from dashboard.page import callbacks
+from dashboard.page.form import form
 from dashboard.page.workshop import job_list
 from dashboard.view import open_view
 from dashboard.web.application import create_app
@@ -114,6 +116,28 @@ def test_the_link_of_a_result_opens_it_with_its_set(store, catalogue):
     state = open_view(catalogue, "").state.with_part(part)
     view = open_view(catalogue, state.to_query())
     assert (view.notices, f"own=mine@{mine}" in view.query) == ((), True)
+
+
+def test_the_form_offers_what_there_is_to_choose():
+    """Relations and tasks as boxes that all methods share, folded where many; where heads are off as two buttons."""
+    fields = {}
+    for wrapper in of_type(form(), "data-field"):
+        fields.setdefault(getattr(wrapper, "data-field"), []).append(wrapper)
+    assert [len(fields[name]) for name in ("relations", "tasks", "positions", "wording")] == [1, 1, 1, 1]
+    kinds = {name: getattr(wrappers[0], "data-type") for name, wrappers in fields.items()}
+    assert {name: kinds[name] for name in ("relations", "tasks", "positions", "wording")} == {
+        "relations": "choices", "tasks": "choices", "positions": "choice", "wording": "choice",
+    }  # fmt: skip
+    told = text(fields["relations"][0])
+    assert "country \u2192 capital" in told or "country → capital" in told
+    assert all(name in told for name in builtin())
+    assert '"value": "last"' in text(fields["positions"][0])
+    assert "data-method" not in str(fields["relations"][0])
+
+
+def of_type(piece, attribute):
+    """All components within one that have an attribute."""
+    return [each for each in piece._traverse() if hasattr(each, attribute)]
 
 
 def test_a_job_says_what_is_counted_and_what_is_left():

@@ -39,6 +39,7 @@ export function packed() {
   return {
     model: "some/model@01234567",
     named: "?model=some/model@01234567",
+    own: "",
     numbers: "",
     layers: [3, 5],
     heads: 2,

@@ -14,4 +14,5 @@ test("a head's page names the checkpoint", () => {
 
 test("a question stays one part of the address", () => {
   assert.equal(answersOf("a&b=c", "m@1"), "/search?model=m@1&q=a%26b%3Dc");
+  assert.equal(answersOf("Custom", "m@1", "12ab"), "/search?model=m@1&own=12ab&q=Custom");
 });

@@ -32,7 +32,7 @@ test("a measure with an interval tells it in hundredths, also of a number of 0",
 
 test("a number of 0 has no rank, nor has a measure that is not ranked", () => {
   assert.equal(measureText(all.measures[0], 3), "0.00");
-  assert.equal(measureText(two.measures[1], 1), "g -0.5000");
+  assert.equal(measureText(two.measures[1], 1), "g −0.5000");
   assert.equal(measureText(two.measures[1], 0), "g 0.5000");
 });
 
@@ -69,7 +69,7 @@ test("what a head does best with its interval, without scores of 0", () => {
 
 test("a head is announced with its name, its panel, its label there and what each number is", () => {
   assert.equal(announcement(heads, all, [0, 0]), "L3H0, All: Knowledge · Linguistic, score 0.65, rank 1 of 4");
-  assert.equal(announcement(heads, two, [0, 1]), "L3H1, Math · Any: hurting, F 0.00 · g -0.5000");
+  assert.equal(announcement(heads, two, [0, 1]), "L3H1, Math · Any: hurting, F 0.00 · g −0.5000");
   assert.equal(announcement(heads, two, [1, 1]), "L5H1, Math · Any: hurting, running");
   assert.equal(announcement(heads, none, [0, 0]), "L3H0, Empty, not applicable");
 });

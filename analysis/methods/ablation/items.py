@@ -13,6 +13,7 @@ from analysis.models.vocabulary import Vocabulary
 from analysis.results.provenance import JsonObject, ScoredItem
 
 PROMPT, TASK = "prompt", "task"  # categories; a relation has its own
+_SHOWN = 40  # characters of a prompt in its title
 MOST_TOKENS = 1_024  # of a prompt
 _UNUSABLE = "Prompt and target must not share a token: begin the target with a space."
 
@@ -36,6 +37,11 @@ class TaskItem:
     def name(self) -> str:
         """The task's."""
         return self.task.name
+
+    @property
+    def title(self) -> str:
+        """The same for people."""
+        return self.task.title
 
     @property
     def hash(self) -> str:
@@ -68,6 +74,11 @@ class RelationItem:
         return self.relation.name
 
     @property
+    def title(self) -> str:
+        """The same for people."""
+        return self.relation.title
+
+    @property
     def hash(self) -> str:
         """What a score depends on."""
         return f"{self.relation.hash}{'-templates' if self.templates else ''}"
@@ -94,8 +105,19 @@ class PromptItem:
 
     prompt: str
     target: str
-    name: ClassVar[str] = PROMPT
     relation: ClassVar[Relation | None] = None
+
+    @property
+    def name(self) -> str:
+        """Of every prompt its own."""
+        return f"{PROMPT}-{self.hash[:8]}"
+
+    @property
+    def title(self) -> str:
+        """Its last words and what should follow them."""
+        words = " ".join(self.prompt.split())
+        shown = words if len(words) <= _SHOWN else f"…{words[1 - _SHOWN :]}"
+        return f"“{shown}” → {self.target.strip()[:_SHOWN]}"
 
     @property
     def hash(self) -> str:
@@ -106,7 +128,7 @@ class PromptItem:
         """As provenance has it; the text itself is part of it."""
         own = {"prompt": self.prompt, "target": self.target}
         sentence = f"{self.prompt} → {self.target}"
-        return ScoredItem(PROMPT, "Your prompt", PROMPT, sentence, self.hash, pairs=1, kept=kept, settings=own)
+        return ScoredItem(self.name, self.title, PROMPT, sentence, self.hash, pairs=1, kept=kept, settings=own)
 
     def prompts(self, vocabulary: Vocabulary, size: int, most: int) -> EncodedPrompts:
         """The one."""

@@ -18,6 +18,7 @@ from analysis.methods.ablation.result import (
     POSITION_WORDS,
     VERSION,
     record_of,
+    run_name,
     sure_changes,
 )
 from analysis.methods.ablation.settings import DEFAULT_RELATIONS, AblationSettings
@@ -81,7 +82,8 @@ class AblationMethod(Method):
         items = settings.chosen_items()
         titles = ", ".join(item.described(0).title for item in items)
         words = f"{titles} ({settings.prompts} prompts, heads switched off at {POSITION_WORDS[settings.positions]})"
-        return RequestSummary(tuple(item.name for item in items), words=words)
+        run = run_name({name: getattr(settings, name) for name in ("positions", "prompts", "wording")})
+        return RequestSummary(tuple(item.name for item in items), run, words=words)
 
     def takes(self, field: str, file: OwnFile) -> bool:
         """Tasks and relations of one's own, but not pairs to contrast."""
@@ -97,6 +99,10 @@ class AblationMethod(Method):
         curves = sum(bool(record_of(scores, item.name).curve) for item in scores.provenance.items)
         present, count, date = super().rank(scores)
         return present, curves, count, date
+
+    def choice(self, provenance: Provenance) -> str:
+        """How heads were switched off: results of one way stand in one map."""
+        return run_name(provenance.settings)
 
     def words(self, provenance: Provenance) -> str:
         """The items, and where heads are off."""

@@ -29,6 +29,7 @@ CURVE_PROMPTS = 64  # at most, of a relation
 CHUNK = 8  # prompts that are done at once: what a killed worker loses
 DRAWS = 5  # of random heads
 _DRAW_BASE = 20251118  # with the number of the draw it determines the order of random heads
+_INSTEAD = {"zero": "zero", "mean": "its mean"}
 _LONGEST = ((300, 30), (500, 50), (1_000, 100), (1_500, 150))  # a curve's heads for models of fewer heads than …
 
 
@@ -47,6 +48,9 @@ class CountStep:
     key: str
     item: AblationItem
     most: int
+    kind: str = "count"
+    work: float = 0
+    doing: str = ""
 
     @property
     def words(self) -> str:
@@ -67,15 +71,29 @@ class HeadsStep:
 
     key: str
     item: AblationItem
-    kind: str
+    instead: str  # one of KINDS
     positions: str
     most: int
     start: int
+    prompts: int = 0  # of the item, of which this step has the next few
+    kind: str = "heads"
 
     @property
     def words(self) -> str:
         """Which item."""
-        return f"{self.item.name}: every head off ({self.kind})"
+        return f"{self.item.title}: every head off (replaced by {_INSTEAD[self.instead]})"
+
+    @property
+    def doing(self) -> str:
+        """The same, with how far it is."""
+        first, last = self.start + 1, min(self.start + CHUNK, self.prompts)
+        which = f"prompts {first}–{last}" if first < last else f"prompt {first}"
+        return f"{self.words}, {which} of {self.prompts}"
+
+    @property
+    def work(self) -> float:
+        """Prompts, in full steps."""
+        return min(CHUNK, self.prompts - self.start) / CHUNK
 
     def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
         """The model stays open for the next."""
@@ -92,11 +110,19 @@ class CurveStep:
     item: AblationItem
     most: int
     heads: tuple[HeadId, ...]
+    counted: str = ""  # which order of how many
+    work: float = 1
+    kind: str = "curve"
 
     @property
     def words(self) -> str:
         """Which item."""
-        return f"{self.item.name}: one head after another"
+        return f"{self.item.title}: one head after another off"
+
+    @property
+    def doing(self) -> str:
+        """The same, with how far it is."""
+        return f"{self.words}{self.counted}"
 
     def run(self, model: OpenModel, progress: Progress) -> Iterator[tuple[str, bytes]]:
         """The model stays open for the next."""
@@ -175,7 +201,8 @@ class AblationPlan:
                 for start in range(0, count["prompts"], CHUNK):
                     name = self._heads_name(item, kind, start)
                     if not store.contains(name):
-                        steps.append(HeadsStep(name, item, kind, self.positions, self.most, start))
+                        step = HeadsStep(name, item, kind, self.positions, self.most, start, count["prompts"])
+                        steps.append(step)
         for item in self.items:
             if self._has_curve(item) and self._count(item, store) is not None:
                 steps += self._curve_steps(item, store, at_once)
@@ -234,11 +261,43 @@ class AblationPlan:
             steps += plan.ready(store, at_once)
         if steps:
             return steps
-        for _, _, heads in self._rankings(item, store):
+        rankings = list(self._rankings(item, store))
+        for number, (_, _, heads) in enumerate(rankings, start=1):
             name = self._curve_name(item, heads)
             if not store.contains(name):
-                steps.append(CurveStep(name, item, CURVE_PROMPTS, heads))
+                counted, work = f", order {number} of {len(rankings)}", self._curve_work(item)
+                steps.append(CurveStep(name, item, CURVE_PROMPTS, heads, counted, work))
         return steps
+
+    def _curve_work(self, item: AblationItem) -> float:
+        """A curve in units of a full step of `HeadsStep`, in which every head is off in turn."""
+        heads = len(self.card.layers) * self.card.heads
+        prompts = min(CURVE_PROMPTS, len(item.relation.pairs)) if item.relation is not None else 0
+        return prompts / CHUNK * curve_length(heads) / heads
+
+    def pending(self, store: Store) -> dict[str, float]:
+        """The work of every kind of step that is left."""
+        work = {"count": 0.0, "heads": 0.0, "curve": 0.0}
+        for item in self.items:
+            count = self._count(item, store)
+            prompts = self._available(item) if count is None else count["prompts"]
+            for kind in KINDS:
+                for start in range(0, prompts, CHUNK):
+                    if not store.contains(self._heads_name(item, kind, start)):
+                        work["heads"] += min(CHUNK, prompts - start) / CHUNK
+            if self._has_curve(item):
+                self._add_curve_work(item, store, work)
+        return work
+
+    def _add_curve_work(self, item: AblationItem, store: Store, work: dict[str, float]) -> None:
+        """What the orders of a relation's heads need, and its curves."""
+        waiting = 0
+        for _, plan in self._ordering(item):
+            waiting += plan.left(store)
+            for kind, more in plan.pending(store).items():
+                work[kind] = work.get(kind, 0.0) + more
+        curves = self._curves(item) if waiting else self._curve_left(item, store)
+        work["curve"] += curves * self._curve_work(item)
 
     def _curve_name(self, item: AblationItem, heads: Sequence[HeadId]) -> str:
         content = [VERSION, item.hash, "curve", CURVE_PROMPTS, [str(head) for head in heads]]

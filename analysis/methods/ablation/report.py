@@ -14,7 +14,7 @@ from analysis.methods.ablation.result import (
     place_words,
     record_of,
 )
-from analysis.models.card import HeadId
+from analysis.models.card import HeadId, ModelCard
 from analysis.results.intervals import Z
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
@@ -53,7 +53,7 @@ def ablation_text(scores: Scores) -> str:
             words = [f"{one['head']} {one['log_prob']:+.3f} ({one['accuracy']:+.3f})" for one in losses]
             lines.append(f"  {kind:<5} {'  '.join(words)}")
         if record.curve:
-            lines += ["", *curve_lines(record.curve)]
+            lines += ["", *curve_lines(record.curve, card)]
     lines += ["", "change of the target's log-probability, and of accuracy, when the head is off"]
     return "\n".join(lines)
 
@@ -67,7 +67,7 @@ def mean_of_draws(curve: Sequence[AblationOrder]) -> tuple[Floats, Floats, Float
     return values.mean(0), values.min(0), values.max(0)
 
 
-def curve_lines(curve: Sequence[AblationOrder]) -> list[str]:
+def curve_lines(curve: Sequence[AblationOrder], card: ModelCard) -> list[str]:
     """Accuracy by heads off, one column per order; a table in Markdown too."""
     named = [order for order in curve if not order.name.startswith(_RANDOM)]
     random = mean_of_draws(curve)
@@ -84,7 +84,11 @@ def curve_lines(curve: Sequence[AblationOrder]) -> list[str]:
             cells.append(f"{mean:.3f} ({least:.3f}–{most:.3f})")
         lines.append(f"| {mark} | {' | '.join(cells)} |")
     for order in named:
-        lines.append(f"{order.title}: {', '.join(order.heads[:8])} …")
+        scored = order.scored(card)
+        rest = (
+            f" (from head {scored + 1} on all scores are equal: the layers' order)" if scored < len(order.heads) else ""
+        )
+        lines.append(f"{order.title}: {', '.join(order.heads[:8])} …{rest}")
     return lines
 
 

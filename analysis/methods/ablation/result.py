@@ -1,14 +1,14 @@
 """What ablation gives: changes of log-probability as scores, of accuracy as parts, curves as records."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from analysis.models.card import ModelCard
+from analysis.models.card import HeadId, ModelCard
 from analysis.results.intervals import Z
 from analysis.results.provenance import PlainValues, Provenance, ScoredItem
 from analysis.results.record import Record
@@ -16,10 +16,12 @@ from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, 
 
 NAME = "ablation"
 POSITION_WORDS = {"last": "the last token", "all": "every token"}  # where heads are switched off
+WORDING_WORDS = {"examples": "after worked examples", "templates": "in neutral phrases"}  # how relations are asked for
 VERSION = "1"  # raise whenever a score may come out differently
 KINDS = ("zero", "mean")  # what stands in the place of a head's output
 SURE = 2.0  # standard errors from which a change is told from none
 LEAST_CHANGE = 0.1  # nats: a change of the probability by a tenth, from which a head is said to matter
+_LEAST_TIED = 3  # heads in the order of the layers that are no chance
 ACCURACY, ERROR = "accuracy", "error"  # parts, one for each kind: "accuracy zero" …
 
 
@@ -32,6 +34,22 @@ class AblationOrder(Record):
     heads: tuple[str, ...]  # in this order
     accuracy: tuple[float, ...]  # with none of them off, with the first, with the first two …
     log_prob: tuple[float, ...]  # mean over the prompts, of the target
+
+    def scored(self, card: ModelCard) -> int:
+        """How many heads the scores have put in order: all others have equal ones and follow layer by layer."""
+        for start in range(len(self.heads) - _LEAST_TIED + 1):
+            before = set(self.heads[:start])
+            left = (name for name in _head_names(card) if name not in before)
+            if all(name == next(left) for name in self.heads[start:]):
+                return start
+        return len(self.heads)
+
+
+def _head_names(card: ModelCard) -> Iterator[str]:
+    """All heads of a model, layer by layer."""
+    for layer in card.layers:
+        for head in range(card.heads):
+            yield str(HeadId(layer, head))
 
 
 class ItemRecord(Record):
@@ -46,6 +64,20 @@ class ItemRecord(Record):
 def record_of(scores: Scores, item: str) -> ItemRecord:
     """What was measured on an item; empty where nothing was."""
     return ItemRecord.model_validate(scores.records.get(item, {}))
+
+
+def run_name(settings: PlainValues) -> str:
+    """The short name of the results whose heads were switched off in the same way, such as `last-24-examples`."""
+    names = ("positions", "prompts", "wording")
+    return "-".join(str(settings[name]) for name in names) if set(names) <= set(settings) else ""
+
+
+def run_words(name: str) -> str:
+    """What such a name stands for."""
+    if name.count("-") != 2:
+        return name
+    positions, prompts, wording = name.split("-")
+    return f"at {POSITION_WORDS[positions]}, {prompts} prompts, relations {WORDING_WORDS[wording]}"
 
 
 def part_name(part: str, kind: str) -> str:

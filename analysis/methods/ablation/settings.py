@@ -31,19 +31,24 @@ class AblationSettings(TaskNames, RelationNames):
     )
     positions: Literal["last", "all"] = Field(
         "last",
-        title="Positions (last, all)",
+        title="Positions",
         description="last: heads are off only where the target is predicted (default); all: at every position, slower",
-        json_schema_extra=hints(metavar=f"{LAST}|{ALL}"),
+        json_schema_extra=hints(
+            metavar=f"{LAST}|{ALL}", choices=[(LAST, "where the target is predicted"), (ALL, "at every token, slower")]
+        ),
     )
     prompts: Annotated[int, Field(ge=1, le=MAX_PROMPTS)] = Field(
         PROMPTS, title="Prompts", description=f"at most this many per task or relation (default {PROMPTS})"
     )
     wording: Literal["examples", "templates"] = Field(
         "examples",
-        title="Prompts of a relation (examples, templates)",
+        title="Prompts of a relation",
         description="examples: after three worked examples (default); templates: in four neutral phrases, in which few "
         "models say the target",
-        json_schema_extra=hints(metavar=f"{EXAMPLES}|{TEMPLATES}"),
+        json_schema_extra=hints(
+            metavar=f"{EXAMPLES}|{TEMPLATES}",
+            choices=[(EXAMPLES, "after three worked examples"), (TEMPLATES, "in neutral phrases")],
+        ),
     )
     curve: bool = Field(
         True,

@@ -81,7 +81,8 @@ function sentenceOf(facts, state) {
   if (state.gates === PREVIEW) {
     return [start, "its colour is ", { b: ESTIMATE }, ESTIMATED + PROMPTS[state.columns]];
   }
-  const [helps, hurts] = state.palette === "paper" ? ["green", "red"] : ["blue", "orange"];
+  const [helps, hurts, neither] = state.palette === "paper" ? ["green", "red", "black"] : ["blue", "orange", "grey"];
+  const disagree = facts.alone || state.columns === "any" ? "" : " or, under Always, that seeds disagree";
   /** @type {Record<string, Said[]>} */
   const meanings = {
     both: [
@@ -89,7 +90,9 @@ function sentenceOf(facts, state) {
       { b: "needs" },
       ` it (facilitation F), ${hurts} that it `,
       { b: "hurts" },
-      " the task (interference N)",
+      ` the task (interference N), ${neither} that it `,
+      { b: "does not matter" },
+      ` (irrelevance R)${disagree}`,
     ],
     facilitation: ["the stronger its colour, the more the task ", { b: "needs" }, " it (facilitation F)"],
     interference: ["the stronger its colour, the more it ", { b: "hurts" }, " the task (interference N)"],
@@ -117,7 +120,7 @@ function legendOf(facts, state, palette) {
     const shades = [0, 0.5, 1].map((score) => glow(palette, state.gates, score));
     return [{ words: `${ALONE[alone]}; ${fainter}`, kind: "ramp", shades, ends: ["0", "1"] }];
   }
-  const both = facts.alone ? "both" : "both, in different seeds";
+  const both = facts.alone ? "both" : "both (mostly in different seeds)";
   return [
     { words: "needs it (F)", colour: light(palette, 1, 0), kind: "swatch" },
     { words: "hurts it (N)", colour: light(palette, 0, 1), kind: "swatch" },

@@ -46,14 +46,14 @@ export function sentenceOf(facts, state) {
   const filter = state.labels === "beyond" ? " Only labels beyond copying count." : "";
   if (state.colour === "scores") {
     const rule = `the stronger its colour, the more often it ${does} the right word of `;
-    return [start, rule, ...what, `${facts.carriers}.${filter}`, ...facts.more];
+    return [start, rule, ...what, `${facts.carriers}.${filter}`, ...besideOf(facts, state), ...facts.more];
   }
   const belongs = relationOf(facts, state) ? "counts" : "belongs to a category";
   const share = number(100 * state.tau);
   const rule = `it ${belongs} if it ${does} the right word for more than ${share} % of the pairs of `;
   const end = `${facts.carriers}; lower scores are only tinted.`;
   const top = state.top ? ` Only the top ${state.top} per category are coloured.` : "";
-  return [start, rule, ...what, `${end}${filter}${top}`, ...facts.more];
+  return [start, rule, ...what, `${end}${filter}${top}`, ...besideOf(facts, state), ...facts.more];
 }
 
 /**
@@ -65,6 +65,18 @@ function whatOf(facts, state) {
   const item = relationOf(facts, state);
   if (item) return [{ b: item.title }, ` (${item.sentence.slice(0, 1).toLowerCase()}${item.sentence.slice(1).replace(/\.$/, "")})`];
   return [{ b: state.how === "any" ? "any" : "every" }, " relation in the category"];
+}
+
+/**
+ * By what heads belong to the categories that are none of relations, where these are on the page.
+ * @param {Facts} facts
+ * @param {FunctionState} state
+ * @returns {Said[]}
+ */
+function besideOf(facts, state) {
+  if (relationOf(facts, state)) return [];
+  const end = state.colour === "scores" ? "." : ", and more than τ.";
+  return facts.beside.map((/** @type {string} */ rule) => `${rule}${end}`);
 }
 
 /**

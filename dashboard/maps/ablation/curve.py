@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from analysis.methods.ablation.result import AblationOrder, record_of
+from analysis.models.card import ModelCard
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import FONT, Figure, Properties, plain
@@ -21,7 +22,7 @@ def curves(scores: Scores, items: Sequence[ScoredItem], palette: Colours) -> Fig
     layout: Properties = _layout(palette)
     for place, item in enumerate(items):
         mark = "" if not place else str(place + 1)
-        traces += _lines(record_of(scores, item.name).curve, mark, palette)
+        traces += _lines(record_of(scores, item.name).curve, scores.provenance.model, mark, palette)
         width = 1 if item is items[-1] else 0.86
         start, end = place / len(items), (place + width) / len(items)
         axis = {"zeroline": False, "gridcolor": palette.empty}
@@ -34,14 +35,17 @@ def curves(scores: Scores, items: Sequence[ScoredItem], palette: Colours) -> Fig
     return {"data": traces, "layout": layout}
 
 
-def _lines(orders: Sequence[AblationOrder], mark: str, palette: Colours) -> list[Properties]:
-    """Each order by a map's scores; of the random ones their mean and all of them faintly."""
+def _lines(orders: Sequence[AblationOrder], card: ModelCard, mark: str, palette: Colours) -> list[Properties]:
+    """Each order by a map's scores, dotted where these are equal; of the random ones their mean, faintly."""
     random = [order for order in orders if order.name.startswith(_RANDOM)]
     lines = []
     for number, order in enumerate(order for order in orders if order not in random):
         tone = _TONES[number % len(_TONES)]
-        line = _line(order.title, order.accuracy, mark, palette.of(tone), 2)
-        lines.append({**line, "meta": {"tone": tone}})  # by which the scripts follow the palette
+        scored = order.scored(card)
+        for start, end, dash in ((0, scored, "solid"), (scored, len(order.heads), "dot")):
+            if start < end:
+                line = _line(order.title, order.accuracy[start : end + 1], mark, palette.of(tone), 2, start, dash)
+                lines.append({**line, "meta": {"tone": tone}})  # by which the scripts follow the palette
     if random:
         shortest = min(len(order.accuracy) for order in random)
         mean = np.mean([order.accuracy[:shortest] for order in random], axis=0)
@@ -49,16 +53,19 @@ def _lines(orders: Sequence[AblationOrder], mark: str, palette: Colours) -> list
     return lines
 
 
-def _line(title: str, values: Sequence[float], mark: str, colour: str, width: int) -> Properties:
+def _line(
+    title: str, values: Sequence[float], mark: str, colour: str, width: int, start: int = 0, dash: str = "solid"
+) -> Properties:
+    """From so many heads on; where its order means nothing it is dotted."""
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": list(range(len(values))),
+        "x": list(range(start, start + len(values))),
         "y": list(values),
         "name": plain(title),
         "legendgroup": title,
-        "showlegend": not mark,
-        "line": {"color": colour, "width": width},
+        "showlegend": not mark and dash == "solid",
+        "line": {"color": colour, "width": width, "dash": dash},
         "xaxis": f"x{mark}",
         "yaxis": f"y{mark}",
         "hovertemplate": f"%{{x}} heads switched off: %{{y:.0%}}<extra>{plain(title)}</extra>",

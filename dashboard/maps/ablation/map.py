@@ -1,20 +1,34 @@
 """The ablation map: what a task or a relation loses, or gains, when a head is switched off."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 from dash import html
 
 from analysis.methods.ablation.method import AblationMethod
-from analysis.methods.ablation.result import ACCURACY, ERROR, SURE, margin, part_name, place_words, record_of
-from analysis.models.card import HeadId
-from analysis.results.provenance import ScoredItem
-from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
+from analysis.methods.ablation.result import (
+    ACCURACY,
+    ERROR,
+    POSITION_WORDS,
+    SURE,
+    WORDING_WORDS,
+    margin,
+    part_name,
+    place_words,
+    record_of,
+    run_words,
+)
+from analysis.methods.method import RequestSummary
+from analysis.models.card import HeadId, ModelCard
+from analysis.results.provenance import Provenance, ScoredItem
+from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
-from dashboard.maps.control import Control, segments
+from dashboard.maps.control import Control, picker, segments
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
@@ -22,17 +36,30 @@ from dashboard.maps.plain import PlainPanel, PlainPanels
 from dashboard.maps.section import Content, Section
 from dashboard.maps.sentences import Said
 from dashboard.palette import ABOVE, BELOW, tone_name
-from dashboard.setting import Part, setting
+from dashboard.setting import Codec, Part, setting
 
 Off = Literal["zero", "mean"]
+_RUN = re.compile(f"(({'|'.join(POSITION_WORDS)})-[0-9]{{1,6}}-({'|'.join(WORDING_WORDS)}))?")
 _CURVES = "ablation-curves"
+_NUMBER = "change in log P"
+_OFF_WORDS = {"zero": "zero", "mean": "its mean over the prompts"}
+
+
+def _run(text: str) -> str:
+    if not _RUN.fullmatch(text):
+        raise ValueError(text)
+    return text
+
+
+RUN: Codec[str] = Codec(_run, str)
 
 
 @dataclass(frozen=True)
 class AblationState(Part):
-    """What stands in the place of a head's output."""
+    """What stands in the place of a head's output, and which result is shown."""
 
     off: Off = setting("zero", Off, local=True)
+    run: str = setting("", RUN, of_model=True)  # in which way heads were switched off; empty: the most complete result
 
 
 AblationView = MapView[AblationState]
@@ -49,17 +76,59 @@ class AblationMap(Map[AblationState]):
         "model does a task. What changes is the log-probability of the right answer."
     )
 
+    def choice(self, state: AblationState) -> str:
+        """The way in which heads were switched off."""
+        return state.run
+
+    def repaired(
+        self, state: AblationState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
+    ) -> tuple[AblationState, list[str]]:
+        """Only a way of which the model has a result; the only one need not be named."""
+        if not state.run:
+            return state, []
+        if state.run in choices:
+            return (state if len(choices) > 1 else replace(state, run="")), []
+        notice = f"{card.id} has no ablation with heads switched off {run_words(state.run)}; another one is shown."
+        return replace(state, run=""), [notice]
+
+    def state_of_result(self, provenance: Provenance) -> AblationState:
+        """In its own way."""
+        return AblationState(run=AblationMethod().choice(provenance))
+
+    def state_of_job(self, asked: Mapping[str, RequestSummary]) -> AblationState:
+        """In the way that was asked for."""
+        return AblationState(run=asked[self.name].choice)
+
     def controls(self) -> Sequence[Control]:
-        """Zero or mean."""
+        """Zero or mean; in which way heads were switched off, where there are several."""
         words = "What replaces a head's output: zero, or its mean over the prompts."
-        return [Control("off", "Replaced by", words, segments("off", "Replaced by", "zero", zero="Zero", mean="Mean"))]
+        off = Control("off", "Replaced by", words, segments("off", "Replaced by", "zero", zero="Zero", mean="Mean"))
+        run = Control(
+            "run",
+            "Switched off",
+            "At which tokens heads were switched off, on how many prompts, and how relations were asked for.",
+            picker("run", "Switched off", 200, comboboxProps={"width": 420, "position": "bottom-start"}),
+            is_picker=True,
+            decides_choices=True,
+            conditional=True,
+        )
+        return [off, run]
+
+    def offered(self, shown: AblationView | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
+        """The ways of which the model has a result."""
+        ways = [{"value": name, "label": run_words(name)} for name in choices]
+        return {"run": [{"value": "", "label": "Most complete"}, *ways]}
+
+    def needless(self, shown: AblationView | None, state: AblationState, choices: Mapping[str, str]) -> set[str]:
+        """The ways, where there is one."""
+        return set() if len(choices) > 1 else {"run"}
 
     def plain(self, shown: AblationView) -> PlainPanels:
         """A panel per item; heads belong whose change counts as one."""
         panels = []
         for item in shown.result.provenance.items:
             panels += [_panel(shown.result, item, off) for off in get_args(Off)]
-        words = "change in log P without the head; full colour: the panel's largest change"
+        words = f"{_NUMBER} without the head; full colour: the panel's largest change"
         return PlainPanels(panels, chooses="off", signed=True, scale=words, ends=("loses", "gains"))
 
     def said(self, shown: AblationView) -> list[Said]:
@@ -73,7 +142,8 @@ class AblationMap(Map[AblationState]):
         """The curves of the relations."""
         hint = (
             "Accuracy as a relation's heads are switched off one by one, in the order of each map's scores and "
-            "at random: the sooner it falls, the better that order finds the heads that matter."
+            "at random: the sooner it falls, the better that order finds the heads that matter. Dotted: heads with "
+            "equal scores, in the order of the layers, which says nothing of the map."
         )
         return (Section(_CURVES, "Switching heads off one by one", hint, height=HEIGHT, is_figure=True),)
 
@@ -112,7 +182,7 @@ class AblationMap(Map[AblationState]):
             steepest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
             places = [(shown.card.layers.index(head.layer), head.head) for head in heads]
             rows.append(HeadRow(item.title, tuple(_head_cell(float(values[place]), steepest) for place in places)))
-        return HeadRows(f"{self.title}, change in log P", tuple(rows))
+        return HeadRows(f"{self.title}, {_NUMBER}", tuple(rows))
 
     def columns(self, shown: AblationView) -> list[Column]:
         """One per item."""
@@ -128,6 +198,23 @@ class AblationMap(Map[AblationState]):
             cells[_field(item)] = numbers(panel.value.ravel(), panel.reason.ravel())
         return cells
 
+    def heading(self, shown: AblationView) -> str:
+        """What is switched off, and how."""
+        where = POSITION_WORDS[shown.result.provenance.settings["positions"]]
+        return f"{_NUMBER} without each head, its output at {where} replaced by {_OFF_WORDS[shown.state.off]}"
+
+    def frame(self, shown: AblationView) -> pd.DataFrame:
+        """A row for each head and item: what replaced its output, the change with its standard error, its rank."""
+        frame = super().frame(shown)
+        off, items = shown.state.off, shown.result.provenance.items
+        frame.insert(list(frame.columns).index("item") + 1, "off", off)
+        values = [_values(shown.result, item, off) for item in items]
+        frame["rank"] = np.concatenate([ranks(-value).ravel() for value in values])  # 1 is the largest loss
+        errors = [_errors(shown.result, item, off) for item in items]
+        frame.insert(list(frame.columns).index("score") + 1, "error", np.concatenate([each.ravel() for each in errors]))
+        frame["positions"] = shown.result.provenance.settings["positions"]
+        return frame
+
 
 def _field(item: ScoredItem) -> str:
     return f"ablation.{item.name}"
@@ -138,11 +225,16 @@ def _values(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, he
     return np.asarray(chosen.values, dtype=np.float64)
 
 
+def _errors(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, head]
+    """The standard errors of an item's changes; NaN where they are not known."""
+    error = scores.part(part_name(ERROR, off), item.name)
+    return np.full(_values(scores, item, off).shape, np.nan) if error is None else np.asarray(error, np.float64)
+
+
 def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
     value = _values(scores, item, off)
-    error = scores.part(part_name(ERROR, off), item.name)
     with np.errstate(invalid="ignore"):
-        member = np.zeros(value.shape, bool) if error is None else np.abs(value) > SURE * error
+        member = np.abs(value) > SURE * _errors(scores, item, off)
     record = record_of(scores, item.name)
     return PlainPanel(
         key=item.name,
@@ -151,6 +243,7 @@ def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
         reason=scores.missing.sel(item=item.name, kind=off, sample=ONLY_SAMPLE).values,
         variant=off,
         member=member,
+        number=_NUMBER,
         digits=3,
         ranked=False,
         remark="" if record.accuracy is None else f"untouched model {100 * record.accuracy:.0f} % right",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from dash import html
 
 from analysis.methods.behaviour.measures import MEASURED, MEASURES, SCORE, SHARE
@@ -15,7 +16,7 @@ from dashboard.maps.control import Control, slider
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.map import Map, MapView
 from dashboard.maps.plain import PlainPanel, PlainPanels
-from dashboard.maps.sentences import Said
+from dashboard.maps.sentences import Said, number
 from dashboard.setting import SHARE as SHARE_CODEC
 from dashboard.setting import Part, setting
 
@@ -23,6 +24,7 @@ _DOES = {measure.name for measure in MEASURES if measure.threshold is not None}
 _LEAST = 0.3  # of its attention, from which a head is said to do something
 _KEY = "attention"  # of the threshold
 _DIFFUSE = "no clear pattern"
+_OF_MOST = "share of the maximum"
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,16 @@ class BehaviourMap(Map[BehaviourState]):
             cells[_field(item)] = numbers(panel.value.ravel(), panel.reason.ravel())
         return cells
 
+    def heading(self, shown: BehaviourView) -> str:
+        """Where heads look, and from which share of their attention on that counts."""
+        return f"where heads look (a head counts from {number(shown.state.least)} of its attention on)"
+
+    def frame(self, shown: BehaviourView) -> pd.DataFrame:
+        """A row for each head and measure, with the threshold from which a head belongs."""
+        frame = super().frame(shown)
+        frame[_KEY] = shown.state.least
+        return frame
+
 
 def _field(item: ScoredItem) -> str:
     return f"behaviour.{item.name}"
@@ -102,9 +114,9 @@ def _panel(shown: BehaviourView, item: ScoredItem) -> PlainPanel:
     missing = shown.result.missing.sel(item=item.name, kind=SCORE, sample=ONLY_SAMPLE).values
     value, title = _value(shown.result, item), item.title.capitalize()
     if item.name in _DOES:
-        return PlainPanel(item.name, title, value, missing, called=title)
+        return PlainPanel(item.name, title, value, missing, called=title, number=SHARE)
     none = np.zeros(value.shape, bool)
-    return PlainPanel(item.name, title, value, missing, member=none, remark="relative to the maximum")
+    return PlainPanel(item.name, title, value, missing, member=none, number=_OF_MOST, remark="relative to the maximum")
 
 
 def _row(shown: BehaviourView, item: ScoredItem, asked: AskedHead) -> html.Tr:
@@ -114,10 +126,10 @@ def _row(shown: BehaviourView, item: ScoredItem, asked: AskedHead) -> html.Tr:
     does = item.name in _DOES
     bar = html.I(style={"width": f"{100 * share:.1f}%"})
     rank = shown.result.rank(item.name, asked.head, SCORE)
-    number = html.Span([bar, html.Span(f"{share:.2f}")], className="bar")
+    shown_share = html.Span([bar, html.Span(f"{share:.2f}")], className="bar")
     measured = html.Span(_unit(shown, item, cell), className="hint")
     return html.Tr(
-        [html.Th([item.title, measured], scope="row"), html.Td(number), html.Td(str(rank), className="num")],
+        [html.Th([item.title, measured], scope="row"), html.Td(shown_share), html.Td(str(rank), className="num")],
         className="strong" if does and share >= shown.state.least else "",
         **({"data-reaches": f"{_KEY} {share}"} if does else {}),
     )

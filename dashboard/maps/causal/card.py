@@ -10,8 +10,9 @@ from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, TASK
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
-from dashboard.maps.causal.gates import LETTERS, task_names
+from dashboard.maps.causal.gates import task_names
 from dashboard.maps.causal.head import HeadGates, head_gates
+from dashboard.maps.causal.panels import NAMED_ROLES
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
 from dashboard.maps.map import MapView
@@ -60,17 +61,25 @@ def _dots(task: HeadGates) -> html.Div:
     """The gates on an axis from 0 to 1."""
     opened: list[float] | list[None] = task.open or [None] * len(task.shut)
     gates = list(zip(task.seeds, task.shut, opened, strict=True))
-    rows = [_seed(*gate, is_odd=gate[0] in task.contradictory) for gate in gates]
-    label = "; ".join(_gate_words(*gate) for gate in gates)
+    rows, words = [], []
+    for seed, pushed_shut, pushed_open in gates:
+        is_odd = seed in task.contradictory
+        said = _gate_words(seed, pushed_shut, pushed_open, is_odd)
+        rows.append(_seed(said, pushed_shut, pushed_open, is_odd))
+        words.append(said)
+    label = "; ".join(words)
     axis = html.Div([html.Span("0"), html.Span("gate"), html.Span("1")], className="dot-axis")
     return html.Div([*rows, axis], className="dots", role="img", **{"aria-label": f"Gates of {task.title}: {label}"})
 
 
-def _gate_words(seed: str, shut: float, opened: float | None) -> str:
-    return f"{seed}: G {shut:.2f}" if opened is None else f"{seed}: G⁻ {shut:.2f}, G⁺ {opened:.2f}"
+def _gate_words(seed: str, shut: float, opened: float | None, is_odd: bool) -> str:
+    if opened is None:
+        return f"{seed}: G {shut:.2f}"
+    contradiction = " (the two contradict each other)" if is_odd else ""
+    return f"{seed}: G⁻ {shut:.2f}, G⁺ {opened:.2f}{contradiction}"
 
 
-def _seed(name: str, shut: float, opened: float | None, is_odd: bool) -> html.Div:
+def _seed(words: str, shut: float, opened: float | None, is_odd: bool) -> html.Div:
     marks = [html.I(className="dot", style={"left": _at(shut), "background": tone_name(HEAD_ROLES[0])})]
     if opened is not None:
         low, high = sorted((shut, opened))
@@ -78,7 +87,7 @@ def _seed(name: str, shut: float, opened: float | None, is_odd: bool) -> html.Di
         ring = html.I(className="dot ring", style={"left": _at(opened), "borderColor": tone_name(HEAD_ROLES[1])})
         marks = [line, ring, *marks]
     style = "dot-row odd" if is_odd else "dot-row"
-    return html.Div(marks, className=style, title=_gate_words(name, shut, opened))
+    return html.Div(marks, className=style, title=words)
 
 
 def _at(share: float) -> str:
@@ -86,7 +95,7 @@ def _at(share: float) -> str:
 
 
 def _scores(task: HeadGates, total: int, by: str) -> html.Table:
-    """F, N and R with their place among all heads."""
+    """Needs it, hurts it and does not matter (F, N and R) with their place among all heads."""
     names = (("score", ""), ("Always", "num"), ("Any", "num"), (f"rank of {total:,} by {by}", "num"))
     hint = "Its place in the validation curve's order, by the mean over the seeds or by the one shown alone."
     header = html.Tr(
@@ -96,17 +105,18 @@ def _scores(task: HeadGates, total: int, by: str) -> html.Table:
     for role in (role for role in HEAD_ROLES if role in task.any):
         cells = [html.Td(_two(column.get(role)), className="num") for column in (task.always, task.any)]
         rank = html.Td(str(task.ranks.get(role, "")), className="num")
-        rows.append(html.Tr([html.Th(LETTERS[role], scope="row", title=role), *cells, rank]))
+        rows.append(html.Tr([html.Th(NAMED_ROLES[role], scope="row", title=role), *cells, rank]))
     return html.Table([html.Thead(header), html.Tbody(rows)], className="gate-scores")
 
 
 def _contradiction(task: HeadGates) -> list[html.P]:
     """Which seeds say two things at once."""
-    seeds = task.contradictory
-    if not seeds:
+    numbers = [seed.removeprefix("seed ") for seed in task.contradictory]
+    if not numbers:
         return []
-    which = f"Seed {seeds[0]} contradicts" if len(seeds) == 1 else f"Seeds {', '.join(seeds)} contradict"
-    words = f"{which} the head's role: the gate pushed shut stays open, the one pushed open closes."
+    which = f"Seed {numbers[0]} contradicts" if len(numbers) == 1 else f"Seeds {', '.join(numbers)} contradict"
+    itself = "itself" if len(numbers) == 1 else "themselves"
+    words = f"{which} {itself}: the gate pushed shut stays open, the one pushed open closes."
     return [html.P(words, className="flag")]
 
 

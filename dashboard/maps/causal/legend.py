@@ -2,8 +2,8 @@
 
 from analysis.methods.causal.result import HEAD_ROLES
 from dashboard.maps.causal.colours import glow, light, mixtures, scale_words
-from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, PREVIEW, is_of_one_seed
-from dashboard.maps.causal.panels import NEAR_ZERO, shown_columns
+from dashboard.maps.causal.gates import COLUMN_NAMES, PREVIEW, is_of_one_seed
+from dashboard.maps.causal.panels import NAMED_ROLES, NEAR_ZERO, shown_columns
 from dashboard.maps.causal.words import CausalView
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.look import slopes
@@ -13,7 +13,7 @@ from dashboard.palette import Colours
 
 _SWATCH = 7  # squares on a side of the legend's swatch
 _SIDES = ("N ↑", "F →", "facilitation F from left to right, interference N from bottom to top")
-_CORNERS = ("needs it (F)", "hurts it (N)", "both, in different seeds", "neither")
+_CORNERS = ("needs it (F)", "hurts it (N)", "both (mostly in different seeds)", "neither")
 _ALONE = {
     HEAD_ROLES[0]: "how much the task needs it (F, facilitation)",
     HEAD_ROLES[1]: "how much it hurts the task (N, interference)",
@@ -73,7 +73,7 @@ def swatches(shown: CausalView, palette: Colours) -> list[Swatch]:
         ]
     if gates in HEAD_ROLES:
         ends = (1, 0)
-        return [Swatch(glow(palette, gates, end), f"{LETTERS[gates]} ({gates}) = {end}") for end in ends]
+        return [Swatch(glow(palette, gates, end), f"{NAMED_ROLES[gates]} = {end}") for end in ends]
     words = corner_words(shown)
     corners = ((1, 0), (0, 1), (1, 1), (0, 0))
     return [Swatch(light(palette, *corner), text) for corner, text in zip(corners, words, strict=True)]

@@ -9,7 +9,7 @@ from analysis.methods.causal.result import FEW_UPDATES, HEAD_ROLES, KindAccuracy
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import COLUMN_NAMES, LETTERS, fitted_seeds, shares, shown_tasks
-from dashboard.maps.causal.panels import NAMED_ROLES, shown_columns
+from dashboard.maps.causal.panels import NAMED_ROLES, SHORT_WORDS, shown_columns
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.counts import ShareTable
 from dashboard.palette import Colours
@@ -92,7 +92,9 @@ def _agreement(causal: Scores, task: str) -> list[Any]:
     correlations = evidence.agreement(causal, task)
     if not correlations:
         return []
-    numbers = " and ".join(f"{value:+.2f} with {LETTERS[role]}" for role, value in correlations.items())
+    numbers = " and ".join(
+        f"{value:+.2f} with “{SHORT_WORDS[role]}” ({LETTERS[role]})" for role, value in correlations.items()
+    )
     strength = max(abs(value) for value in correlations.values())
     words = f"Gradient preview against fitted gates: rank correlation {numbers}; it {_verdict(strength)}."
     return [html.P(words.replace("-", "−"), className="hint")]

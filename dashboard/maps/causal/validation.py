@@ -6,7 +6,8 @@ from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure, Properties, packed
 from dashboard.figures.small import small_multiples
 from dashboard.maps.causal import evidence
-from dashboard.maps.causal.gates import LETTERS, shown_tasks
+from dashboard.maps.causal.gates import shown_tasks
+from dashboard.maps.causal.panels import NAMED_ROLES
 from dashboard.maps.causal.ranking import validation, window
 from dashboard.maps.causal.state import CausalState
 from dashboard.palette import Colours
@@ -40,20 +41,20 @@ def _lines(causal: Scores, task: str, state: CausalState, palette: Colours, mark
     step = -(-heads // _POINTS)
     lines: list[Properties] = []
     for order in validation(causal, task, state.one_seed):
-        letter = LETTERS[order.role]
+        words = NAMED_ROLES[order.role]
         places = np.arange(len(order.running), dtype=np.float32) + 1
         line = {
             "type": "scatter",
             "mode": "lines",
             "x": packed(places[::step]),
             "y": packed(order.running[::step].astype(np.float32)),
-            "name": f"by {letter} ({order.role})",
+            "name": words,
             "legendgroup": order.role,
             "showlegend": not mark,
             "line": {"color": palette.of(order.role), "width": 2},
             "meta": {"tone": order.role},  # by which the scripts follow the palette
             "customdata": packed(places[::step] + further),
-            "hovertemplate": f"heads %{{x}}–%{{customdata}}: %{{y:.3f}}<extra>{letter}</extra>",
+            "hovertemplate": f"heads %{{x}}–%{{customdata}}: %{{y:.3f}}<extra>{words}</extra>",
             "xaxis": f"x{mark}",
             "yaxis": f"y{mark}",
         }

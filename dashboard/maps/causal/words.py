@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.data.tasks import builtin
-from dashboard.maps.causal.gates import PREVIEW, fitted_seeds, is_running, shown_tasks
+from dashboard.maps.causal.gates import PREVIEW, fitted_seeds, is_of_one_seed, is_running, shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView
 from dashboard.maps.sentences import Said, bold
@@ -16,7 +16,7 @@ _PROMPTS = {
     "any": "It is the steepest gradient of any prompt.",
 }
 _ESTIMATE = "a first-order estimate"
-_COLOURS = {"okabe-ito": ("blue", "orange"), "paper": ("green", "red")}
+_COLOURS = {"okabe-ito": ("blue", "orange", "grey"), "paper": ("green", "red", "black")}
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,11 @@ def said(shown: CausalView) -> list[Said]:
             ", from gradients alone, of whether the head helps or hurts the task. Fitted gates may say otherwise. "
             f"{_PROMPTS[state.columns]}",
         ]
-    helps, hurts = _COLOURS[shown.common.palette]
+    helps, hurts, neither = _COLOURS[shown.common.palette]
     meanings: dict[str, list[Said]] = {
         "both": [f"{helps} means that the task ", bold("needs"), f" it (facilitation F), {hurts} that it ",
-                 bold("hurts"), " the task (interference N)"],
+                 bold("hurts"), f" the task (interference N), {neither} that it ",
+                 bold("does not matter"), f" (irrelevance R){_disagreement(shown)}"],
         "facilitation": ["the stronger its colour, the more the task ", bold("needs"), " it (facilitation F)"],
         "interference": ["the stronger its colour, the more it ", bold("hurts"), " the task (interference N)"],
         "irrelevance": ["the stronger its colour, the ", bold("less it matters"), " to the task (irrelevance R)"],
@@ -64,6 +65,12 @@ def _example(shown: CausalView) -> str:
             question, answer = task.train[0].prompt.splitlines()[-1], task.train[0].target.strip()
             return f", while the model answers prompts such as “{question}” (right answer: {answer})"
     return ""
+
+
+def _disagreement(shown: CausalView) -> str:
+    """What else a square without a role may be, of several seeds."""
+    alone = bool(shown.state.one_seed) or is_of_one_seed(shown.result)
+    return "" if alone or shown.state.columns == "any" else " or, under Always, that seeds disagree"
 
 
 def _seeds(shown: CausalView) -> str:

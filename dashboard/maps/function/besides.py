@@ -26,6 +26,16 @@ def is_beside(item: ScoredItem) -> bool:
     return item.category in [method.category for method in offering()]
 
 
+def rules_beside(scores: Scores) -> tuple[str, ...]:
+    """By what heads belong to those categories that a joined result has, as sentences to be ended."""
+    there = {item.category for item in scores.provenance.items}
+    rules = []
+    for method in offering():
+        if method.category in there:
+            rules.append(f" Heads belong to {method.category.capitalize()} by {method.category_rule}")
+    return tuple(rules)
+
+
 def with_categories(relations: Scores, results: Mapping[str, Scores]) -> Scores:
     """A result of relations with the categories that other results of the model offer."""
     for method in offering():

@@ -51,7 +51,7 @@ class AblationWorker:
         """Some prompts with each head off in turn."""
         with memory_of(self.model.device), torch.no_grad():
             prompts = self._of(step.item, step.most)
-            instead = self.model.nothing() if step.kind == "zero" else self._mean(step.item, step.most)
+            instead = self.model.nothing() if step.instead == "zero" else self._mean(step.item, step.most)
             run = self.model.untouched(Batch.of(prompts[step.start : step.start + CHUNK]))
             positions: Positions = "all" if step.positions == "all" else "last"
             return answers(run, self.model.each_head(run, instead, positions))

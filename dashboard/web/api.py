@@ -57,6 +57,7 @@ from dashboard.web.findings import add_comparisons, add_findings, result_of_meth
 from dashboard.web.guard import NO_ANALYST
 from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
+from dashboard.web.threaded_route import ThreadedRoute
 
 Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
@@ -324,13 +325,16 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         """All jobs, the oldest first."""
         return [job_state(job) for job in engine.jobs()]
 
-    @api.post("/jobs", status_code=202)
     def submit(request: Request, wanted: submission) -> JobState:  # type: ignore[valid-type]
         """Analyse a model; asking twice for the same gives the same job."""
         _must_be_analyst(request)
         _limit(limits, request)
         engine.look_up(wanted)
         return job_state(engine.submit(wanted))
+
+    api.router.add_api_route(
+        "/jobs", submit, methods=["POST"], status_code=202, route_class_override=ThreadedRoute,
+    )  # fmt: skip
 
     @api.get("/jobs/{job_id}")
     def one_job(job_id: str) -> JobState:

@@ -1,0 +1,28 @@
+"""A route whose requests are read off the event loop: parsing and checking a large body keeps nobody waiting."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class ThreadedRoute(APIRoute):
+    """FastAPI's own, which checks bodies on the event loop, on a loop of a thread of its own."""
+
+    def get_route_handler(self) -> Handler:
+        """What answers a request once its body is there."""
+        handled = super().get_route_handler()
+
+        async def answer(request: Request) -> Response:
+            try:
+                await request.body()  # it is kept in the request
+            except Exception as error:
+                raise HTTPException(400, "There was an error parsing the body") from error
+            return await run_in_threadpool(lambda: asyncio.run(handled(request)))
+
+        return answer

@@ -134,8 +134,8 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     fields: dict[str, None] = {}
     for method in methods.METHODS:
         if method.by_default:
-            for name in method.commands[0].fields:
-                if name != "layers" and name not in fields:
+            for name in method.head_fields():
+                if name not in fields:
                     fields[name] = None
                     add_options(command, method, Command("head", "", (name,)))
     command.set_defaults(run=_head)
@@ -277,8 +277,7 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     chosen = [method for method in methods.METHODS if method.by_default]
     settings: JsonObject = {}
     for method in chosen:
-        fields = tuple(name for name in method.commands[0].fields if name != "layers")
-        settings |= chosen_settings(options, method, Command("head", "", fields))
+        settings |= chosen_settings(options, method, Command("head", "", method.head_fields()))
     request = make_request({"model": options.model, "methods": [method.name for method in chosen], **settings})
     with closing(Store(cache_folder() / "store")) as store:
         results = {} if settings or options.revision else _finished(options.model, wanted, chosen, store)

@@ -8,7 +8,7 @@ import argparse
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -134,6 +134,7 @@ class Method(ABC):
     gallery_size: ClassVar[float] = 0  # bytes of the largest file for which `make gallery` computes it in any case
     commands: ClassVar[tuple[Command, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = (".parquet", ".csv")  # endings of files that --out takes
+    not_of_head: ClassVar[tuple[str, ...]] = ()  # settings that nobody needs who asks for one head; see `for_head`
 
     @abstractmethod
     def plan(self, card: ModelCard, settings: Any) -> Plan:
@@ -143,6 +144,11 @@ class Method(ABC):
         """What computes it for a model with its defaults."""
         names = [command.name for command in self.commands]
         return f"python -m analysis {names[0] if names else self.name} {model}"
+
+    def head_fields(self) -> tuple[str, ...]:
+        """The settings that the command about one head offers as options."""
+        fields = self.commands[0].fields if self.commands else ()
+        return tuple(name for name in fields if name not in self.not_of_head)
 
     def commands_for(self, provenance: Provenance) -> list[list[str]]:
         """What computes a result again, as arguments of the command line; several where one command cannot."""
@@ -290,6 +296,13 @@ class Method(ABC):
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray | None:  # [item, layer, head]
         """What decides about a head's label of each item, over the samples as `how` says (`OVER_SAMPLES`)."""
         return None
+
+    def holding(self, results: Mapping[str, Scores]) -> "Method":
+        """The method whose map is shown when nobody chose one: this, or another one that answers the same question.
+
+        `results` are those that there are, by method; there is one of this method.
+        """
+        return self
 
     # ---- In plain words --------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """What the methods that score heads for relations have in common: they are shown on the same map."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -43,6 +43,7 @@ class RelationMethod(Method):
     sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # before a sample's name; what samples are
     samples_field: ClassVar[str] = ""  # the setting that lists the samples, if there are several
     judges: ClassVar[bool] = True
+    not_of_head = ("layers",)
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
 
     def tools(self) -> Sequence[Tool]:
@@ -193,6 +194,12 @@ class RelationMethod(Method):
         """The score for each applicable relation, promoting or suppressing, whichever is larger."""
         one = scores.over_samples(how)
         return one.score.sel(item=one.items()).isel(sample=0, drop=True).max("kind")
+
+    def holding(self, results: Mapping[str, Scores]) -> Method:
+        """The first of those that score relations, unless a later one disagrees."""
+        from analysis.relations.comparison import method_that_holds  # here, because it goes over the list of methods
+
+        return method_that_holds(results)
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The relations that the head implements."""

@@ -43,7 +43,6 @@ from analysis.models.sources import listed_models
 from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
-from analysis.relations.comparison import default_method
 from analysis.relations.scores import KINDS
 from analysis.results.agreement import agreements
 from analysis.results.catalogue import Catalogue
@@ -153,7 +152,7 @@ class ScoresQuery(BaseModel):
 
     def _result(self, catalogue: Catalogue) -> Scores:
         card, own = catalogue.card(self.model, self.fingerprint), _set_id(catalogue, self.own)
-        name = self.method or default_method(catalogue, card, self.item[0] if self.item else "", own).name
+        name = self.method or catalogue.default_method(card, self.item[0] if self.item else "", own).name
         if name not in methods.names():
             there = [name for name in methods.names() if catalogue.result(card, name) is not None]
             raise SettingError(f"there is no method {self.method!r}", f"There are: {', '.join(there)}.")

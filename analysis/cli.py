@@ -229,7 +229,7 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
     method: Method = options.method
     settings = chosen_settings(options, method, options.command)
     request = make_request({"model": options.model, "methods": [method.name], **settings})
-    request.asked()  # what makes no sense is refused before the model is opened
+    request.asked()  # impossible settings are refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         scores, stored = _computed(method, request, checkpoint, options.device, store, progress)
@@ -351,7 +351,7 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
 def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
     heads = tuple(HeadId.parse(head) for head in options.head)
     question = PromptQuestion(options.text, heads, options.ablate, options.instead)
-    question.check()  # what makes no sense is refused before the model is opened
+    question.check()  # impossible settings are refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         answer = computed_answer(question, OpenModel(checkpoint, options.device), store, progress)

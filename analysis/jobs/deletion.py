@@ -23,7 +23,7 @@ def delete_model(store: Store, card: ModelCard) -> int:
             raise SettingError(f"{card.id} is being analysed", "Cancel its job first.")
     gone = forget_model(store, card.fingerprint)
     if not gone:
-        raise SettingError(f"there is nothing of {card.id} to delete", "Its results come with Head Atlas.")
+        raise SettingError(f"{card.id} has no stored results to delete", "Its results come with Head Atlas.")
     return gone
 
 

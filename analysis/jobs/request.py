@@ -53,7 +53,7 @@ class Request(Settings):
 
     @property
     def chosen(self) -> list[Method]:
-        """The methods themselves, in the order in which they are worked off."""
+        """The methods themselves, in the order in which they are computed."""
         return methods.ordered(self.methods)
 
     @property
@@ -63,7 +63,7 @@ class Request(Settings):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def asked(self) -> dict[str, RequestSummary]:
-        """What is asked of each method; refuses what makes no sense together, and files that are of no use."""
+        """What is asked of each method; refuses settings that contradict each other, and files that are of no use."""
         for file in self._unused_files():
             methods_asked = ", ".join(self.methods)
             hint = "Leave it out, or ask for a method that takes such files."
@@ -146,7 +146,7 @@ def _combined(base: type[Request], settings: tuple[type[Settings], ...]) -> type
 
 
 def make_request(values: Mapping[str, Any]) -> Request:
-    """A request from plain values; what makes no sense becomes one error in words."""
+    """A request from plain values; invalid ones become one error in words."""
     try:
         return request_type()(**values)
     except ValidationError as error:

@@ -138,7 +138,7 @@ class Method(ABC):
 
     @abstractmethod
     def plan(self, card: ModelCard, settings: Any) -> Plan:
-        """What is to be done for a model; refuses what makes no sense."""
+        """What is to be done for a model; refuses invalid settings."""
 
     def command_line(self, model: str) -> str:
         """What computes it for a model with its defaults."""

@@ -97,7 +97,7 @@ _REFUSALS: dict[int | str, JsonObject] = {
     404: {"model": Refusal | Detail, "description": "there is no such thing"},
     408: {"model": Refusal, "description": "a body that does not arrive"},
     413: {"model": Refusal, "description": "a body that is too large"},
-    422: {"model": Refusal | Detail, "description": "something that makes no sense"},
+    422: {"model": Refusal | Detail, "description": "invalid values"},
     429: {"model": Detail, "description": "too many at a time"},
     503: {"model": Refusal, "description": "busy; later it works"},
     507: {"model": Refusal, "description": "the store cannot be used"},
@@ -226,7 +226,7 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
 
     @api.get("/scores", response_model=None, responses={200: {"content": {"application/json": {}}}})
     async def scores_json(request: Request, chosen: Annotated[ScoresQuery, Query()]) -> Response:
-        """Scores in long format as JSON, a row for each score."""
+        """Scores in long format as JSON, one row per score."""
         return await answer(request, chosen, "application/json", json_pieces)
 
     @api.get("/scores.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})

@@ -1,3 +1,4 @@
+// @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { queryOf, queryString, quoted, replaced, textOf, valueFor, written } from "../../assets/atlas/query.mjs";

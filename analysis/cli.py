@@ -136,8 +136,8 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     fields: dict[str, None] = {}
     for method in methods.METHODS:
         if method.by_default:
-            for name in method.commands[0].fields:
-                if name != "layers" and name not in fields:
+            for name in method.head_fields():
+                if name not in fields:
                     fields[name] = None
                     add_options(command, method, Command("head", "", (name,)))
     _add_over(command)
@@ -246,7 +246,7 @@ def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
     method: Method = options.method
     settings = chosen_settings(options, method, options.command)
     request = make_request({"model": options.model, "methods": [method.name], **settings})
-    request.asked()  # what makes no sense is refused before the model is opened
+    request.asked()  # impossible settings are refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         scores, stored = _computed(method, request, checkpoint, options.device, store, progress)
@@ -299,8 +299,7 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     chosen = [method for method in methods.METHODS if method.by_default]
     settings: JsonObject = {}
     for method in chosen:
-        fields = tuple(name for name in method.commands[0].fields if name != "layers")
-        settings |= chosen_settings(options, method, Command("head", "", fields))
+        settings |= chosen_settings(options, method, Command("head", "", method.head_fields()))
     request = make_request({"model": options.model, "methods": [method.name for method in chosen], **settings})
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
@@ -380,7 +379,7 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
 def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:
     heads = tuple(HeadId.parse(head) for head in options.head)
     question = PromptQuestion(options.text, heads, options.ablate, options.instead)
-    question.check()  # what makes no sense is refused before the model is opened
+    question.check()  # impossible settings are refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         answer = computed_answer(question, OpenModel(checkpoint, options.device), store, progress)

@@ -12,7 +12,7 @@ HeadAtlasError
 │   ├── ConfigMismatch      config.json contradicts the tensors
 │   ├── UnsupportedDtype    numbers in a format that is not supported
 │   └── TokenizerMissing    no tokenizer files, or one that cannot be read
-├── SettingError          exit code 2: a setting that makes no sense
+├── SettingError          exit code 2: an invalid setting
 ├── RelationError         exit code 4: a relation is unknown, malformed or too large
 ├── HeadError             exit code 5: not the name of a head, or a head that the model does not have
 ├── QueueFull             exit code 8: too many jobs are waiting
@@ -86,7 +86,7 @@ class TokenizerMissing(ModelError):
 
 
 class SettingError(HeadAtlasError):
-    """A setting that makes no sense, or asks for what is not there."""
+    """An invalid setting, or one that asks for what is not there."""
 
     exit_code = 2
 

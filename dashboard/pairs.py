@@ -12,7 +12,6 @@ from analysis.relations.comparison import default_method
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
 from analysis.relations.pairs_file import shipped_pairs
-from analysis.relations.settings import relation_of
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
@@ -69,9 +68,8 @@ def own_pairs(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> tuple[W
     if kept:
         return kept
     for request in engine.requests(item.name):
-        for file in getattr(request, "files", ()):
-            relation = None if file.is_task else relation_of(file)
-            if relation is not None and (relation.name, relation.hash) == (item.name, item.hash):
+        for relation in request.own_relations():
+            if (relation.name, relation.hash) == (item.name, item.hash):
                 return relation.pairs
     raise RelationError(f"the pairs of {item.name} are not kept here", "Bring the file again.")
 

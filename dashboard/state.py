@@ -41,7 +41,7 @@ AnyPart = TypeVar("AnyPart", bound=Part)
 
 TABLE, MODELS = "table", "models"  # the views that are no map
 LOOKED_AFTER = ("zoom", "sort", "filter", "pin")  # keys that the browser alone writes
-_OLDER = {"theme"}  # keys of links of before that nothing depends on any more
+_OLDER = {"theme"}  # keys of older links, which have no effect any more
 _FINGERPRINT = re.compile(r"[0-9a-f]{0,64}")
 
 

@@ -20,6 +20,7 @@ def test_what_was_put_is_found_again(tmp_path):
     assert again.get("a/1") == b"small"
     assert again.get("a/2") == b"x" * 500_000
     assert sorted(again.names("a/")) == ["a/1", "a/2"]
+    assert [again.bytes_of(name) for name in ("a/1", "a/2", "b", "\ud800")] == [5, 500_000, None, None]
     assert again.get("b") is None
     assert again.get("\ud800") is None  # no entry can have half a character in its name
     assert again.size() > 500_000
@@ -114,11 +115,11 @@ def test_contains_says_what_is_there_without_reading_it(tmp_path, monkeypatch):
 
 
 def test_a_store_that_fails_is_named_by_every_question(tmp_path):
-    """Once the database is gone, `get`, `contains` and `names` all raise the same named error."""
+    """Once the database is gone, `get`, `contains`, `bytes_of` and `names` all raise the same named error."""
     store = Store(tmp_path)
     store.put("a", b"x")
     store._cache._sql("DROP TABLE Cache")
-    for question in (store.get, store.contains, lambda prefix: list(store.names(prefix))):
+    for question in (store.get, store.contains, store.bytes_of, lambda prefix: list(store.names(prefix))):
         with pytest.raises(StoreError, match="cannot be used"):
             question("a")
 

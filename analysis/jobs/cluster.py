@@ -95,7 +95,7 @@ class Cluster:
             return []
 
     def abandon(self, future: Any) -> bool:
-        """Let go of a question; a worker that is at it is replaced. Says whether one was.
+        """Let go of a question; a worker that is busy with it is replaced. Says whether one was.
 
         One that is at a job's step, with the question waiting behind, goes on. One that does not say what it is at may
         be short of processor time, or hang at the question: then it ends itself, see `answer` of the worker.

@@ -34,7 +34,7 @@ class DaskRunner:
         self._engine.cluster.release(list(self._waiting))
 
     def busy(self) -> bool:
-        """Some worker is at it, or will be."""
+        """Some worker is working on a step, or will be."""
         return bool(self._waiting)
 
     def start(self, step: Step, urgency: int) -> None:

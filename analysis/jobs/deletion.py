@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-from analysis.data.files import OwnFile
-from analysis.errors import HeadAtlasError, SettingError, StoreError
+from analysis.errors import SettingError, StoreError
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import Request
 from analysis.methods.method import digest
 from analysis.models.card import ModelCard
-from analysis.relations.settings import relation_of
 from analysis.results.inventory import forget_model
 from analysis.results.own_sets import OwnSet, own_items, without_set
 from analysis.results.scores import Scores
@@ -25,7 +23,7 @@ def delete_model(store: Store, card: ModelCard) -> int:
             raise SettingError(f"{card.id} is being analysed", "Cancel its job first.")
     gone = forget_model(store, card.fingerprint)
     if not gone:
-        raise SettingError(f"there is nothing of {card.id} to delete", "Its results come with Head Atlas.")
+        raise SettingError(f"{card.id} has no stored results to delete", "Its results come with Head Atlas.")
     return gone
 
 
@@ -73,12 +71,4 @@ def _requests(store: Store) -> Iterator[tuple[Job, Request]]:
 
 def _brought(request: Request) -> Members:
     """Name and hash of the relations that came with a request."""
-    relations = set()
-    for file in getattr(request, "files", ()):
-        if isinstance(file, OwnFile) and not file.is_task:
-            try:
-                relation = relation_of(file)
-            except HeadAtlasError:  # of a version that took it
-                continue
-            relations.add((relation.name, relation.hash))
-    return frozenset(relations)
+    return frozenset((relation.name, relation.hash) for relation in request.own_relations())

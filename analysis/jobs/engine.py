@@ -1,4 +1,4 @@
-"""Works off jobs, one after the other: cuts them into steps that Dask's workers compute and the store keeps.
+"""Runs jobs, one after the other: cuts them into steps that Dask's workers compute and the store keeps.
 
 What is in the store is not computed again, so a job that was stopped, by a person, a crash or a power cut, goes on
 where it was; what two jobs share is computed once.
@@ -35,7 +35,7 @@ __all__ = ["Engine", "WorkerConfig"]
 
 QUEUE_LIMIT = 20  # jobs that may wait
 ASKED_LIMIT = 4  # questions that may wait for an answer
-PATIENCE = 30.0  # seconds that a question waits; a worker that is still at it then is replaced
+PATIENCE = 30.0  # seconds that a question waits; a worker that is still busy with it then is replaced
 RETURNS = 100  # times that a scheduler which went away in mid-job is looked for again
 _PAUSE = 5.0  # seconds between two looks for jobs, or for a scheduler
 _AT_ONCE = 1000  # the priority of questions: before all steps of jobs
@@ -47,7 +47,7 @@ class Cancelled(Exception):
 
 
 class Engine:
-    """Takes requests, works them off in a thread of its own, tells how far they are."""
+    """Takes requests, runs them in a thread of its own, tells how far they are."""
 
     def __init__(self, store: Store, config: WorkerConfig | None = None) -> None:
         self._store, self._config = store, config or WorkerConfig()
@@ -71,7 +71,7 @@ class Engine:
         self._journal.prune()
         for job in self.jobs():
             lease = self._leases.take(job.id) if job.state == "running" else None
-            if lease is not None:  # else another server is at it
+            if lease is not None:  # else another server is working on it
                 with lease:
                     self._journal.save(job.at(state="queued", stage="waiting"))
         self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
@@ -94,7 +94,7 @@ class Engine:
 
         Where workers are elsewhere only they know their models: then the job tells.
         """
-        request.asked()  # what makes no sense is refused before the model is looked for
+        request.asked()  # impossible settings are refused before the model is looked for
         request.check_files()
         if not self._config.scheduler:
             folder = find_model(request.model, request.revision, cache_folder(), self._config.models).folder
@@ -386,7 +386,7 @@ class Engine:
             return OPENING
 
     def _method(self, job: Job, method: Method, plan: Plan, source: ModelSource) -> Job:
-        """Work off one method's plan; with one worker step after step, with several side by side."""
+        """Do the steps of one method's plan; with one worker step after step, with several side by side."""
         progress = WrittenProgress(self._journal, job, plan, self._store, method)
         with DaskRunner(self, job, source, plan.card.fingerprint, progress) as runner:
             work_off(plan, self._store, runner, progress.piece_kept)

@@ -1,4 +1,4 @@
-"""Working off a plan: the one loop over its steps, whoever does them.
+"""The one loop over a plan's steps, whoever does them.
 
 The command line does the steps in its own process, the engine gives them to Dask's workers. Both hand a `StepRunner` to
 `work_off`, which keeps what comes back and asks the plan for more until nothing is left.

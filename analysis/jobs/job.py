@@ -49,7 +49,7 @@ class Job:
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """A new job; refuses settings that make no sense together."""
+        """A new job; refuses settings that contradict each other."""
         return cls(request.id, request.model, request.revision, request.asked())
 
     @property

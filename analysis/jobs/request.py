@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Self, cast
@@ -11,8 +12,10 @@ from pydantic import Field, ValidationError, create_model, field_validator, mode
 from pydantic_core import PydanticSerializationError
 
 from analysis import methods
+from analysis.data import relations
 from analysis.data.files import OwnFile
-from analysis.errors import RelationError, SettingError
+from analysis.data.relations import Relation
+from analysis.errors import HeadAtlasError, RelationError, SettingError
 from analysis.jobs.problems import problem_words
 from analysis.methods.method import Method, RequestSummary
 from analysis.models import builtin
@@ -50,7 +53,7 @@ class Request(Settings):
 
     @property
     def chosen(self) -> list[Method]:
-        """The methods themselves, in the order in which they are worked off."""
+        """The methods themselves, in the order in which they are computed."""
         return methods.ordered(self.methods)
 
     @property
@@ -60,7 +63,7 @@ class Request(Settings):
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def asked(self) -> dict[str, RequestSummary]:
-        """What is asked of each method; refuses what makes no sense together, and files that are of no use."""
+        """What is asked of each method; refuses settings that contradict each other, and files that are of no use."""
         for file in self._unused_files():
             methods_asked = ", ".join(self.methods)
             hint = "Leave it out, or ask for a method that takes such files."
@@ -75,14 +78,31 @@ class Request(Settings):
         if useless:
             raise RelationError("\n".join(useless.values()), "Add more pairs, use more common words, or leave it out.")
 
-    def _unused_files(self) -> list[OwnFile]:
-        """Files that somebody brought although no chosen method takes them."""
-        unused = []
+    def brought(self) -> dict[str, list[OwnFile]]:
+        """The files that somebody brought, by the setting in which they stand."""
+        files: dict[str, list[OwnFile]] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)
-            for file in value if isinstance(value, list) else [value]:
-                if isinstance(file, OwnFile) and not any(method.takes(name, file) for method in self.chosen):
-                    unused.append(file)
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, OwnFile):
+                    files.setdefault(name, []).append(one)
+        return files
+
+    def own_relations(self) -> list[Relation]:
+        """The relations among them; files that only another version could read are passed over."""
+        own = []
+        for files in self.brought().values():
+            for file in files:
+                with suppress(HeadAtlasError):
+                    if not file.is_task:
+                        own.append(relations.parse(file.content.encode(), file.name))
+        return own
+
+    def _unused_files(self) -> list[OwnFile]:
+        """Files that no chosen method takes."""
+        unused = []
+        for name, files in self.brought().items():
+            unused += [file for file in files if not any(method.takes(name, file) for method in self.chosen)]
         return unused
 
     def to_record(self) -> str:
@@ -104,7 +124,7 @@ class NetworkRequest(Request):
 
     @model_validator(mode="after")
     def _few_files(self) -> Self:
-        if len(getattr(self, "files", ())) > MAX_FILES:
+        if any(len(files) > MAX_FILES for files in self.brought().values()):
             raise ValueError(f"at most {MAX_FILES} files")
         return self
 
@@ -126,7 +146,7 @@ def _combined(base: type[Request], settings: tuple[type[Settings], ...]) -> type
 
 
 def make_request(values: Mapping[str, Any]) -> Request:
-    """A request from plain values; what makes no sense becomes one error in words."""
+    """A request from plain values; invalid ones become one error in words."""
     try:
         return request_type()(**values)
     except ValidationError as error:

@@ -134,15 +134,21 @@ class Method(ABC):
     gallery_size: ClassVar[float] = 0  # bytes of the largest file for which `make gallery` computes it in any case
     commands: ClassVar[tuple[Command, ...]] = ()
     outputs: ClassVar[tuple[str, ...]] = (".parquet", ".csv")  # endings of files that --out takes
+    not_of_head: ClassVar[tuple[str, ...]] = ()  # settings that nobody needs who asks for one head; see `for_head`
 
     @abstractmethod
     def plan(self, card: ModelCard, settings: Any) -> Plan:
-        """What is to be done for a model; refuses what makes no sense."""
+        """What is to be done for a model; refuses invalid settings."""
 
     def command_line(self, model: str) -> str:
         """What computes it for a model with its defaults."""
         names = [command.name for command in self.commands]
         return f"python -m analysis {names[0] if names else self.name} {model}"
+
+    def head_fields(self) -> tuple[str, ...]:
+        """The settings that the command about one head offers as options."""
+        fields = self.commands[0].fields if self.commands else ()
+        return tuple(name for name in fields if name not in self.not_of_head)
 
     def commands_for(self, provenance: Provenance) -> list[list[str]]:
         """What computes a result again, as arguments of the command line; several where one command cannot."""
@@ -309,6 +315,13 @@ class Method(ABC):
     def unit(self, item: str, kind: str) -> str:
         """What a kind of score or a part is measured in: numbers of one unit have one scale and may be subtracted."""
         return kind
+
+    def holding(self, results: Mapping[str, Scores]) -> "Method":
+        """The method whose map is shown when nobody chose one: this, or another one that answers the same question.
+
+        `results` are those that there are, by method; there is one of this method.
+        """
+        return self
 
     # ---- In plain words --------------------------------------------------------------------------------------------
 

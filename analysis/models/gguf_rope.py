@@ -109,7 +109,7 @@ def _of_table(file: GgufFile, table: NDArray[np.float32]) -> Config | None:
 
 
 def _positive(file: GgufFile, key: str, default: float) -> float:
-    """A number of the metadata; 0 and what makes no sense stand for nothing said."""
+    """A number of the metadata; 0 and impossible values stand for nothing said."""
     value = file.about(key, default)
     if isinstance(value, int | float) and 0 < value < math.inf:
         return float(value)

@@ -48,6 +48,7 @@ class RelationMethod(Method):
     sampled: ClassVar[tuple[str, str]] = ("after", "carrier phrases")  # before a sample's name; what samples are
     samples_field: ClassVar[str] = ""  # the setting that lists the samples, if there are several
     judges: ClassVar[bool] = True
+    not_of_head = ("layers",)
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
 
     def tools(self) -> Sequence[Tool]:
@@ -236,6 +237,12 @@ class RelationMethod(Method):
             score = one.score.sel(item=names, kind=kind, drop=True)  # [item, sample, layer, head]
             of_kinds.append(score.copy(data=np.where(poor, 0.0, score)))
         return xr.concat(of_kinds, "kind").isel(sample=0, drop=True).max("kind")
+
+    def holding(self, results: Mapping[str, Scores]) -> Method:
+        """The first of those that score relations, unless a later one disagrees."""
+        from analysis.relations.comparison import method_that_holds  # here, because it goes over the list of methods
+
+        return method_that_holds(results)
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The relations that the head implements."""

@@ -82,7 +82,7 @@ class RelationSettings(RelationNames, LayerSettings):
         standard = standard if self.k is None else self.k
         for k in (copying, standard):
             if not 1 <= k < card.vocabulary:
-                raise SettingError(f"k = {k} makes no sense", f"Choose 1 to {card.vocabulary - 1}.")
+                raise SettingError(f"k = {k} is out of range", f"Choose 1 to {card.vocabulary - 1}.")
         return copying, standard
 
 

@@ -76,7 +76,7 @@ def _pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
     if options.relation is None or str(options.out or "").endswith(ENDING):
         return _all_pairs(options, progress)
     wanted = HeadId.parse(options.head)
-    _request(options, relation_methods()[0], wanted)  # what makes no sense is refused before the model is opened
+    _request(options, relation_methods()[0], wanted)  # impossible settings are refused before the model is opened
     pairs = _head_pairs(options, wanted, progress)
     if not pairs.pairs:
         hint = "`python -m analysis relations MODEL` says which relations have any."

@@ -103,6 +103,17 @@ class Catalogue:
                 chosen = scores
         return self._together(one, results, chosen)
 
+    def default_method(self, card: ModelCard, item: str = "", own: str | None = None) -> Method:
+        """The method whose map holds, of those that have an item where only some have it; the first without any."""
+        results = {}
+        for method in methods.METHODS:
+            scores = self.result(card, method.name, own=own)
+            if scores is not None:
+                results[method.name] = scores
+        having = {name: scores for name, scores in results.items() if item in scores.items()}
+        there = having or results
+        return methods.method(next(iter(there))).holding(there) if there else methods.METHODS[0]
+
     def choices(self, card: ModelCard, method: str) -> dict[str, str]:
         """The results of a method that one can choose from: short name and words."""
         one = methods.method(method)
@@ -182,9 +193,9 @@ class Catalogue:
         """Every finished result."""
         entries = [replace(_entry(result.scores, result.bytes), shipped=True) for result in shipped()]
         for key in self._store.names("result/"):
-            scores, content = self._opened(key), self._store.get(key)
-            if scores is not None and content is not None:
-                entries.append(_entry(scores, len(content)))
+            scores, size = self._opened(key), self._store.bytes_of(key)
+            if scores is not None and size is not None:
+                entries.append(_entry(scores, size))
         return sorted(entries, key=lambda entry: _place(entry.provenance))
 
     # ---- Results, one by one ---------------------------------------------------------------------------------------

@@ -115,6 +115,18 @@ class Store:
         with self._usable() as cache:
             return key in cache
 
+    def bytes_of(self, key: str) -> int | None:
+        """How long a value is, or nothing when there is none; it is not read, so damage goes unnoticed."""
+        if not _storable(key):
+            return None
+        # The index has the size of values that stand in files of their own; a short one stands in the index itself.
+        query = (
+            "SELECT CASE WHEN filename IS NULL THEN LENGTH(value) ELSE size END FROM Cache WHERE key = ? AND raw = 1"
+        )
+        with self._usable() as cache:
+            rows = cache._sql(query, (key,)).fetchall()
+        return int(rows[0][0]) - _DIGEST if rows else None
+
     def names(self, prefix: str = "") -> Iterator[str]:
         """The names that start with the prefix, in the order in which they were first put."""
         yield from self.times(prefix)

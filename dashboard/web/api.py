@@ -41,7 +41,6 @@ from analysis.models.sources import listed_models
 from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
-from analysis.relations.comparison import default_method
 from analysis.relations.scores import KINDS
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import head_evidence, results_of
@@ -96,7 +95,7 @@ _REFUSALS: dict[int | str, JsonObject] = {
     404: {"model": Refusal | Detail, "description": "there is no such thing"},
     408: {"model": Refusal, "description": "a body that does not arrive"},
     413: {"model": Refusal, "description": "a body that is too large"},
-    422: {"model": Refusal | Detail, "description": "something that makes no sense"},
+    422: {"model": Refusal | Detail, "description": "invalid values"},
     429: {"model": Detail, "description": "too many at a time"},
     503: {"model": Refusal, "description": "busy; later it works"},
     507: {"model": Refusal, "description": "the store cannot be used"},
@@ -169,7 +168,7 @@ class ScoresQuery(BaseModel):
 
     def _result(self, catalogue: Catalogue) -> Scores:
         card, own = catalogue.card(self.model, self.fingerprint), set_id(catalogue, self.own)
-        name = self.method or default_method(catalogue, card, self.item[0] if self.item else "", own).name
+        name = self.method or catalogue.default_method(card, self.item[0] if self.item else "", own).name
         return result_of_method(catalogue, card, name, self.result or self.fit, own)
 
 
@@ -230,7 +229,7 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
 
     @api.get("/scores", response_model=None, responses={200: {"content": {"application/json": {}}}})
     async def scores_json(request: Request, chosen: Annotated[ScoresQuery, Query()]) -> Response:
-        """Scores in long format as JSON, a row for each score."""
+        """Scores in long format as JSON, one row per score."""
         return await answer(request, chosen, "application/json", json_pieces)
 
     @api.get("/scores.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})

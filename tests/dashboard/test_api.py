@@ -237,3 +237,26 @@ def test_pages_and_scripts_are_told_the_same_of_a_job(client):
     job = Job.of(asked("a/b", "causal")).at(fingerprint="0123456789ab")
     assert job_state(job).link == f"/?model=a/b@01234567&view=causal&fit={job.asked['causal'].choice}"
     assert job_state(Job.of(asked("a/b")).at(fingerprint="0123456789ab")).link == "/?model=a/b@01234567"
+
+
+def test_scores_without_a_method_are_of_what_the_model_has(client, store):
+    """Of a model with gates alone these; of one with both, the gates where a task is asked for that only they have."""
+    card = replace(synthetic.odd_scores().provenance.model, id="gates-only", fingerprint="0" * 64)
+    store.put("result/only/causal/0", synthetic.causal_scores_of(card).to_parquet())
+    answer = client.get("/api/scores?model=gates-only&layer=1&head=0")
+    assert (answer.status_code, {row["method"] for row in answer.json()}) == (200, {"causal"})
+    both = client.get(f"/api/scores?model={synthetic.ODD}&item=math&layer=1&head=0")
+    assert {row["method"] for row in both.json()} == {"causal"}
+    first = client.get(f"/api/scores?model={synthetic.ODD}&layer=1&head=0")
+    assert {row["method"] for row in first.json()} == {"function"}
+
+
+def test_the_files_of_a_request_are_counted_by_setting(client):
+    """Five relations are enough for one request, whichever setting they stand in."""
+    content = "\n".join(f"a{number},b{number}" for number in range(20))
+    files = [{"name": f"own{number}.csv", "content": content} for number in range(6)]
+    refused = client.post("/api/jobs", json={"model": "a/b", "methods": ["function"], "files": files})
+    assert (refused.status_code, "at most 5 files" in refused.text) == (422, True)
+    request = request_type()(model="a/b", files=files, contrast={"name": "pairs.jsonl", "content": PAIRS})
+    assert {name: len(brought) for name, brought in request.brought().items()} == {"files": 6, "contrast": 1}
+    assert [relation.name for relation in request.own_relations()] == [f"own{number}" for number in range(6)]

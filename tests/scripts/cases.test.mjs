@@ -1,3 +1,4 @@
+// @ts-check
 // One table of cases for both languages: what the scripts' rules make of small results.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// @ts-check
 // Numbers of heads against each other.
 import assert from "node:assert/strict";
 import test from "node:test";

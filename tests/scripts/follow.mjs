@@ -1,3 +1,4 @@
+// @ts-check
 // The scripts' rules for those who ask from another language: numbers and states on stdin, what they make of them on stdout.
 import { rulesOver } from "../../assets/atlas/maps/index.mjs";
 import { bufferOf, rendered } from "./rendered.mjs";

@@ -1,3 +1,4 @@
+// @ts-check
 // The question about a text of one's own.
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,3 +1,4 @@
+// @ts-check
 // What the scripts' rules make of a view, as plain values (tests/cases/rendered.py tells the same of the Python rules).
 
 /** Everything that follows the controls. */

@@ -1,3 +1,4 @@
+// @ts-check
 // Addresses behind the search field.
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -51,7 +51,7 @@ class AblationMethod(Method):
     )
 
     def plan(self, card: ModelCard, settings: AblationSettings) -> AblationPlan:
-        """For a model; refuses what makes no sense."""
+        """For a model; refuses invalid settings."""
         return AblationPlan(
             card=card,
             items=settings.chosen_items(),

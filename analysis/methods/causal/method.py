@@ -67,7 +67,7 @@ class CausalMethod(Method):
     )
 
     def plan(self, card: ModelCard, settings: CausalSettings) -> TaskPlan | ContrastPlan:
-        """For a model; refuses what makes no sense."""
+        """For a model; refuses invalid settings."""
         contrast, seeds = settings.chosen_contrast(), settings.chosen_seeds()
         if contrast is not None:
             return ContrastPlan(card, contrast, seeds, settings.gates())

@@ -40,6 +40,7 @@ class SalienceMethod(Method):
     version = VERSION
     settings = WeightsSettings
     by_default = True
+    not_of_head = ("layers",)
     tells_heads_apart = False  # σ says how strongly a head acts, not on what
     commands = (Command("salience", "the tokens on which every head acts most", ("first_mlp", "layers")),)
     outputs = (JSON, ".parquet", ".csv")

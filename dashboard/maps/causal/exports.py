@@ -45,7 +45,7 @@ def _rows(panel: Panel, measure: PanelMeasure, shown: MapView[CausalState]) -> p
 
 
 def scores_frame(causal: Scores) -> pd.DataFrame:
-    """A row for each score that there is."""
+    """One row per score that there is."""
     table = causal.to_frame()
     return _with_task_facts(table[table["score"].notna()].reset_index(drop=True), causal)
 

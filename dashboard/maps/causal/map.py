@@ -229,7 +229,7 @@ class CausalMap(Map[CausalState]):
         return exports.frame(shown)
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
-        """A row for each score that there is."""
+        """One row per score that there is."""
         return exports.scores_frame(result)
 
     def reproduce(self, shown: CausalView, title: str, address: str) -> str:

@@ -47,7 +47,7 @@ def frame(shown: MapView[FunctionState]) -> pd.DataFrame:
 
 
 def scores_frame(scores: Scores) -> pd.DataFrame:
-    """A row for each score, with its interval and what it is compared with."""
+    """One row per score, with its interval and what it is compared with."""
     names = [item.name for item in scores.provenance.items]
     return _with_pairs(relation_frame(scores), scores, {name: [name] for name in names})
 

@@ -346,7 +346,7 @@ class FunctionMap(Map[FunctionState]):
         return exports.frame(shown)
 
     def scores_frame(self, result: Scores) -> pd.DataFrame:
-        """A row for each score."""
+        """One row per score."""
         return exports.scores_frame(result)
 
     def reproduce(self, shown: FunctionView, title: str, address: str) -> str:

@@ -168,7 +168,7 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
         nargs="+",
         default=[],
         metavar="METHOD=NUMBER",
-        help="from where on the strength of a method is a label, such as running=0.3 ablation=0.2",
+        help="from where on the strength of a method is a label, such as NAME=0.3; several may be given",
     )
     command.add_argument("--beyond", action="store_true", help="count labels beyond copying alone")
     command.set_defaults(run=_agreement)

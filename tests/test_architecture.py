@@ -138,7 +138,7 @@ OTHER_MEANINGS = {
     ("dashboard/page/callbacks.py", "function"): "a class of Dash: ClientsideFunction",
     ("dashboard/page/workshop.py", "running"): "a job's state",
     ("dashboard/web/api.py", "ablation"): "of one head in one prompt",
-    ("dashboard/web/api.py", "agreement"): "the address that compares two methods' labels",
+    ("dashboard/web/findings.py", "agreement"): "the address that compares two methods' labels",
     ("dashboard/web/*", "running"): "asyncio.get_running_loop",
 }
 

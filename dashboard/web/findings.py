@@ -50,7 +50,7 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
 
     @api.get("/report")
     def report(
-        method: Annotated[str, Query(max_length=40, examples=["ablation"])],
+        method: Annotated[str, Query(max_length=40, description="whose report, by its name")],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         result: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",

@@ -283,10 +283,10 @@ def check_twin(checkpoint, relations, heads):
                 stream = plain.exact.streams([pairs[pair][0]])
                 [answers] = plain.exact.hits([pairs[pair]], stream, layer, head)
                 if bool(ours[pair, direction]) != answers[direction]:
-                    assert plain.exact.nearness(pairs[pair], stream[0], layer, head, (1, -1)[direction]) < 1e-5
+                    assert plain.exact.nearness(pairs[pair], stream[0], layer, head, (1, -1)[direction]) < 1e-4
                     wrong += 1
             hits += int(ours.sum())
-    assert wrong <= hits / 1000
+    assert wrong <= hits / 500
     return hits
 
 

@@ -142,6 +142,7 @@ def _head_relation(scores: Scores, head: HeadId, item: ScoredItem) -> JsonObject
         "category": item.category,
         "title": item.title,
         "kept": item.kept,
+        "several": item.several,
         "applicable": item.applicable,
     }
     if not item.applicable or not _is_computed(scores, item.name, head):

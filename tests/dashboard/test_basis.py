@@ -195,6 +195,7 @@ def test_a_map_that_does_not_hold_says_so(both):
     assert r < 0.5
     words, link, _ = found["warning"]
     assert words.startswith("For this model the weights-only map is not reliable")
+    assert "with the running model's (the mean over its carrier phrases) at only r" in words
     assert f"at only r = {in_words(r)}" in words
     assert basis(open_view(both, link.href.removeprefix("/"))) == "running"
     assert not found["hidden"][ids.WARNING]

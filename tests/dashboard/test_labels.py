@@ -270,11 +270,16 @@ def test_the_card_shows_interval_pairs_and_remarks(catalogue, running_scores):
     card = text(inspector(one, False))
     assert f"{told} / 40" in card
     assert "Mean of 4 carrier phrases: opens the pairs after “No”" in card
+    assert "have a source of several tokens" not in card
     remarks = [piece.children for piece in inspector(one, False)[0]._traverse() if isinstance(piece, html.Small)]
     assert "copy-like" in remarks
     exported = standalone(one, "http://localhost", "{}")
     assert exported.count('<small class="remark">') == len(remarks)
     assert "\\n".join(running_scores.samples) in card
+    facts = running_scores.provenance
+    longer = replace(facts, items=tuple(replace(item, several=7) for item in facts.items))
+    one = view_of(replace(running_scores, provenance=longer), state(basis="running", pins=(HeadId(23, 4),)))
+    assert "after “No” (7 of the 40 have a source of several tokens)" in text(inspector(one, False))
 
 
 def test_the_card_shows_a_second_label_too():

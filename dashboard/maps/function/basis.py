@@ -77,6 +77,14 @@ def better(shown: FunctionView) -> tuple[RelationMethod, RelationAgreement] | No
     return (basis_of(pair[1].provenance), agreement) if agreement.fails else None
 
 
+def averaged(shown: FunctionView) -> str:
+    """What a correlation takes of the slower result, where that has several carriers."""
+    pair = compared(shown)
+    if pair is None or not has_carriers(pair[1]):
+        return ""
+    return f" (the mean over its {basis_of(pair[1].provenance).sampled[1]})"
+
+
 def address(shown: FunctionView, **changes: Any) -> str:
     """A link to another view of the map; the basis that the model is shown by is not named."""
     results = dict(shown.by_method)

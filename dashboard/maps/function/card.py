@@ -9,7 +9,7 @@ from dash import html
 from analysis.data.relations import OWN
 from analysis.models.card import HeadId
 from analysis.relations.labels import copy_like
-from analysis.results.provenance import JsonObject
+from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
 from dashboard.maps.function.basis import FunctionView, basis_of, carrier_words, has_carriers
 from dashboard.maps.function.best import RANKED, VERBS
@@ -175,7 +175,12 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: F
         "data-where": where,
         "data-called": called,
     }
-    return html.Button(text, className="pairs", title=_pairs_title(shown, first), **asked)
+    return html.Button(text, className="pairs", title=_pairs_title(shown, first) + _several(row.item), **asked)
+
+
+def _several(item: ScoredItem) -> str:
+    """How many of the pairs have a source of several tokens."""
+    return f" ({item.several} of the {item.kept} have a source of several tokens)" if item.several else ""
 
 
 def _pairs_title(shown: FunctionView, first: list[str]) -> str:

@@ -8,7 +8,16 @@ from dash import html
 from analysis.relations.agreement import HOLDS, RelationAgreement, in_words, shared_relations
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure
-from dashboard.maps.function.basis import FunctionView, address, agreed, bases, basis_of, compared, over_carriers
+from dashboard.maps.function.basis import (
+    FunctionView,
+    address,
+    agreed,
+    averaged,
+    bases,
+    basis_of,
+    compared,
+    over_carriers,
+)
 from dashboard.maps.function.scatter import HEIGHT, best_scores, scatter
 from dashboard.maps.section import Content, Section
 from dashboard.palette import Colours, tone_name
@@ -59,9 +68,10 @@ def _list(shown: FunctionView, pair: tuple[Scores, Scores], agreement: RelationA
     """The relations, those that agree best first; each leads to its own map."""
     ordered = sorted(agreement.relations, key=lambda name: -agreement.relations[name])
     rows = [_row(shown, pair[0], name, agreement.relations[name]) for name in ordered]
-    first = basis_of(pair[0].provenance).basis.lower()
+    first, second = [basis_of(scores.provenance).basis.lower() for scores in pair]
     words = (
-        f"Pearson's r over all heads is {in_words(agreement.overall)} (mean of {len(rows)} relations). "
+        f"Pearson's r over all heads is {in_words(agreement.overall)} (mean of {len(rows)} relations), "
+        f"with the {second}'s scores{averaged(shown)}. "
         f"At {HOLDS:g} or more, the {first}-only map is considered reliable."
     )
     return [

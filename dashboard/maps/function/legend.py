@@ -9,7 +9,7 @@ from analysis.results.scores import Scores
 from dashboard.maps.counts import PanelCounts
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.function import comparison
-from dashboard.maps.function.basis import address, basis_of, better
+from dashboard.maps.function.basis import address, averaged, basis_of, better
 from dashboard.maps.function.colours import SEVERAL, SEVERAL_TONES, TINTS, tint
 from dashboard.maps.function.labels import BEYOND, COPY_LIKE, UNCERTAIN, UNSPECIFIC
 from dashboard.maps.function.profile import HINT
@@ -36,7 +36,7 @@ def warning(shown: MapView[FunctionState]) -> list[Any]:
     mine = basis_of(shown.whole.provenance).basis.lower()
     words = (
         f"For this model the {mine}-only map is not reliable: over all heads, its scores correlate with the "
-        f"{method.basis.lower()}'s at only r = {in_words(agreement.overall)}. "
+        f"{method.basis.lower()}'s{averaged(shown)} at only r = {in_words(agreement.overall)}. "
     )
     link = html.A(
         f"See the map in the {method.basis.lower()}",

@@ -27,6 +27,7 @@ from analysis.errors import SettingError
 AccessRole = Literal["viewer", "analyst"]
 ACCESS_ROLES: tuple[AccessRole, ...] = ("viewer", "analyst")
 LOCAL_NAMES = ("localhost", "127.0.0.1", "::1", "[::1]")
+_SALT, _DIGEST = 8, 4  # bytes that argon2 wants at least
 _NAME = re.compile(r"[\w.@-]{1,64}")
 
 
@@ -64,6 +65,11 @@ class Access:
     def read_only(self) -> bool:
         """Whether nobody may start anything."""
         return not self.local and not self.people
+
+    @property
+    def trusts_everybody(self) -> bool:
+        """Whether whoever reaches it may do everything, because only people of this machine should."""
+        return self.local and not self.people
 
     def answers_to(self, name: str) -> bool:
         """Whether a request may call the server by this name; another one is a trick on this machine's browser."""
@@ -152,9 +158,16 @@ def read_auth_file(path: Path) -> dict[str, Person]:
 def _is_hash(text: str) -> bool:
     """Whether passwords can be compared with it."""
     try:
-        return extract_parameters(text).hash_len > 0
-    except InvalidHashError:
+        has_length = extract_parameters(text).hash_len > 0
+        salt, digest = (_decoded(part) for part in text.split("$")[-2:])
+    except (InvalidHashError, binascii.Error, ValueError):
         return False
+    return has_length and len(salt) >= _SALT and len(digest) >= _DIGEST
+
+
+def _decoded(text: str) -> bytes:
+    """Base64 as it stands in a hash, without the signs that fill it up."""
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
 def read_public_url(text: str) -> str:

@@ -11,7 +11,7 @@ from analysis.models.card import HeadId, ModelCard
 from analysis.relations.comparison import default_method
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
-from analysis.relations.pairs_file import shipped_pairs
+from analysis.relations.pairs_file import are_shipped, shipped_pairs
 from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
@@ -76,7 +76,7 @@ def own_pairs(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> tuple[W
 
 def is_known(step: HeadPairsStep, engine: Engine) -> bool:
     """Whether the answer is there without computing."""
-    return shipped_pairs(step.key) is not None or engine.knows(step)
+    return are_shipped(step.key) or engine.knows(step)
 
 
 def answered(step: HeadPairsStep, card: ModelCard, engine: Engine) -> HeadPairs:

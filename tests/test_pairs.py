@@ -20,6 +20,7 @@ from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import silent
+from analysis.relations import pairs_file
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.label_pairs import label_pairs, labels_of
 from analysis.relations.pairs import (
@@ -249,6 +250,22 @@ def test_the_pairs_of_every_label_come_with_the_project(name, model):
                 continue
             assert found.hits == scores.hits.sel(**where, sample=sample).item()
             assert (len(found.pairs), len(found.pairs[0].top)) == (scores.item(label.relation).kept, 5)
+
+
+def test_shipped_pairs_are_unpacked_once(monkeypatch):
+    """A file is read whole when its first answer is asked for, and not again for each one."""
+    whole, read = [], pairs_file.read_table
+
+    def counted(content, columns=None):
+        whole.append(columns is None)
+        return read(content, columns)
+
+    keys = [key for key, (name, _) in pairs_file._shipped_keys().items() if name.startswith(builtin_model.ID)][:20]
+    pairs_file._shipped_table.cache_clear()
+    monkeypatch.setattr(pairs_file, "read_table", counted)
+    assert all(shipped_pairs(key) is not None for key in keys * 2)
+    assert len(keys) == 20
+    assert sum(whole) == 1
 
 
 def test_a_relation_without_a_usable_pair_is_told_as_empty(tiny_folder, store):

@@ -1,9 +1,10 @@
 """The pairs behind a model's labels as a file, and those that come with the project: told without the weights."""
 
 import io
+import threading
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import pyarrow as pa
@@ -15,6 +16,8 @@ from analysis.results.parquet import read_table
 from analysis.results.provenance import JsonObject
 
 ENDING = ".pairs.parquet"
+_TABLES = 4  # that stay in memory, some megabytes each
+_reading = threading.Lock()  # so that many who ask at once do not unpack the same file many times
 _LISTS = {  # what it says of every pair; of `top` TOP tokens
     "source": pa.string(),
     "target": pa.string(),
@@ -61,9 +64,12 @@ def _once() -> list[tuple[str, pa.DataType]]:
 def from_parquet(content: bytes, key: str) -> HeadPairs | None:
     """The answer under a key, if the file has it."""
     keys = read_table(content, ["key"])["key"].to_pylist()
-    if key not in keys:
-        return None
-    [row] = read_table(content).slice(keys.index(key), 1).to_pylist()
+    return _row(read_table(content), keys.index(key)) if key in keys else None
+
+
+def _row(table: pa.Table, number: int) -> HeadPairs:
+    """One answer of a file's table."""
+    [row] = table.slice(number, 1).to_pylist()
     once = {name: row[name] for name, _ in _once()}
     pairs = []
     for place, rank in enumerate(row["rank"]):
@@ -76,10 +82,23 @@ def from_parquet(content: bytes, key: str) -> HeadPairs | None:
 
 def shipped_pairs(key: str) -> HeadPairs | None:
     """The answer under a key from the files that come with the project."""
-    name = _shipped_keys().get(key)
-    if name is None:
+    if not are_shipped(key):
         return None
-    return from_parquet((files("analysis") / "data" / "results" / name).read_bytes(), key)
+    name, number = _shipped_keys()[key]
+    with _reading:
+        table = _shipped_table(name)
+    return _row(table, number)
+
+
+def are_shipped(key: str) -> bool:
+    """Whether the answer under a key comes with the project."""
+    return key in _shipped_keys()
+
+
+@lru_cache(_TABLES)
+def _shipped_table(name: str) -> pa.Table:
+    """A file as it is kept in memory, where a row of it is found in no time: unpacking it takes up to half a second."""
+    return read_table((files("analysis") / "data" / "results" / name).read_bytes())
 
 
 @dataclass(frozen=True)
@@ -114,10 +133,11 @@ def _shipped_hits(model: str, fingerprint: str) -> dict[tuple[str, ...], Hits]:
 
 
 @cache
-def _shipped_keys() -> dict[str, str]:
-    """Which file has which answer."""
-    keys: dict[str, str] = {}
+def _shipped_keys() -> dict[str, tuple[str, int]]:
+    """Which file has which answer, and in which row."""
+    keys: dict[str, tuple[str, int]] = {}
     for file in (files("analysis") / "data" / "results").iterdir():
         if file.name.endswith(ENDING):
-            keys |= dict.fromkeys(read_table(file.read_bytes(), ["key"])["key"].to_pylist(), file.name)
+            for number, key in enumerate(read_table(file.read_bytes(), ["key"])["key"].to_pylist()):
+                keys[key] = (file.name, number)
     return keys

@@ -2,10 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from starlette.responses import JSONResponse
 
@@ -104,7 +103,7 @@ class Bodies:
         self._together -= length
 
 
-class Body(AbstractAsyncContextManager["Body"]):
+class Body:
     """The messages that a body arrives in, as long as it stays below its limits and arrives in time."""
 
     def __init__(self, bodies: Bodies, receive: Receive, limits: BodyLimits) -> None:
@@ -138,6 +137,9 @@ class Body(AbstractAsyncContextManager["Body"]):
         self._let_go()
         if self._waiting is not None and not self._waiting.expired():
             self._waiting.reschedule(asyncio.get_running_loop().time())
+
+    async def __aenter__(self) -> Self:
+        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -3,7 +3,6 @@
 import asyncio
 import resource
 from collections import Counter
-from collections.abc import Container
 from typing import Any
 
 from uvicorn.middleware.proxy_headers import _TrustedHosts
@@ -72,7 +71,7 @@ class Socket(_Line, AutoWebSocketsProtocol):  # type: ignore[valid-type, misc]  
 class Connection(_Line, AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # one of two classes of uvicorn's
     """uvicorn's own, with an eye on time and size."""
 
-    may_be_many: Container[str] = _HERE  # addresses from which many people come
+    may_be_many: _TrustedHosts | tuple[str, ...] = _HERE  # addresses from which many people come
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)

@@ -19,6 +19,11 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _HOST = re.compile(r"[a-z0-9.-]+(:[0-9]+)?|\[[0-9a-f:.]+\](:[0-9]+)?", re.IGNORECASE)
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+_OF_PROXIES = {"forwarded", "via", "x-real-ip"}
+_BEHIND_A_PROXY = (
+    "This request came through a proxy, and this server takes everybody for a person at its own machine. "
+    "Start it with --public-url and the address that browsers see, and with --auth-file for analyses."
+)
 _LIVE = "/live/jobs"  # the one WebSocket that there is
 _UPLOADS = "/api/"  # where analysts send files
 _ANALYSTS_ALONE = ("/api/jobs", "/api/models/", "/api/sets/")  # what is below changes by analysts alone
@@ -57,6 +62,8 @@ class Guard:
         headers = Headers(scope=scope)
         if not self._access.answers_to(_host(headers.get("host", ""))):
             return None, PlainTextResponse("This server does not answer to this name.", 400)  # rebinding
+        if self._access.trusts_everybody and _is_forwarded(scope, headers):
+            return None, PlainTextResponse(_BEHIND_A_PROXY, 403)
         address = scope["client"][0] if scope.get("client") else ""
         try:
             role = await self._logins.role(headers.get("authorization"), address)
@@ -111,6 +118,12 @@ class Guard:
         host = Headers(scope=scope).get("host", "")
         hosts = {host, self._access.public_url.partition("://")[2]}
         return "".join(f" ws://{name} wss://{name}" for name in sorted(hosts) if _HOST.fullmatch(name))
+
+
+def _is_forwarded(scope: Scope, headers: Headers) -> bool:
+    """Whether a proxy sends this for somebody else: it says so, or speaks HTTP/1.0, nginx's default."""
+    says_so = any(name in _OF_PROXIES or name.startswith("x-forwarded-") for name in headers)
+    return says_so or scope.get("http_version") == "1.0"
 
 
 def _limits(scope: Scope, role: AccessRole | None) -> BodyLimits:

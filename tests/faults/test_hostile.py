@@ -40,6 +40,7 @@ from dashboard.page import ids
 from dashboard.query import MAX_QUERY
 from dashboard.state import ViewState
 from dashboard.web import bodies as bodies_module
+from dashboard.web import logins as logins_module
 from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
 from dashboard.web.application import create_app
 from dashboard.web.bodies import MAX_BODY, MAX_CALL, MAX_CALL_VALUES, MAX_VALUES, UPLOAD, Bodies, TooManyBodies
@@ -823,7 +824,13 @@ def test_the_auth_file_is_checked_line_by_line(tmp_path):
         read_auth_file(path)
 
 
-@pytest.mark.parametrize("wrong", ["anna:viewer:{}", "vera:viewer:$argon2id$v=19$m=1$x", "vera:viewer:$argon2"])
+BROKEN_SALT = "vera:viewer:$argon2id$v=19$m=65536,t=3,p=4$!!!!$c2VjcmV0c2VjcmV0"
+BROKEN_DIGEST = "vera:viewer:$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHRzYWx0$c"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["anna:viewer:{}", "vera:viewer:$argon2id$v=19$m=1$x", "vera:viewer:$argon2", BROKEN_SALT, BROKEN_DIGEST]
+)
 def test_names_stand_once_in_an_auth_file_and_hashes_can_be_read(tmp_path, wrong):
     """A second line of a name, and a hash that no password can be compared with, are refused with their number."""
     hashed = PasswordHasher().hash("secret")
@@ -888,6 +895,67 @@ def test_a_flood_of_guesses_leaves_room(auth_file):
     answers = asyncio.run(flood())
     assert answers.count(None) == WAITING
     assert sum(isinstance(answer, TooManyLogins) for answer in answers) == 100 - WAITING
+
+
+def test_a_network_is_one_sender_and_wrong_logins_are_forgotten(auth_file):
+    """All addresses of an IPv6 network are counted together; a quarter of an hour later they begin anew."""
+    clock = [0.0]
+    logins = Logins(Access.of("0.0.0.0", auth_file), lambda: clock[0])
+
+    async def guess(number):
+        return await logins.role(basic("anna", "wrong"), f"2001:db8::{number:x}")
+
+    async def guesses():
+        for number in range(FREE):
+            await guess(number)
+        for number in (100, 101):
+            with pytest.raises(TooManyLogins):
+                await guess(number)
+        clock[0] = logins_module.FORGOTTEN + 1
+        for number in range(FREE):
+            await guess(number)
+
+    asyncio.run(guesses())
+
+
+def test_who_guessed_wrong_leaves_room_for_others(auth_file):
+    """Two logins of a sender are verified at a time; senders who failed before get half of the room."""
+    logins = Logins(Access.of("0.0.0.0", auth_file))
+
+    async def count(addresses):
+        found = await asyncio.gather(
+            *(logins.role(basic("anna", "wrong"), address) for address in addresses), return_exceptions=True
+        )
+        return found.count(None)
+
+    several = [f"10.0.0.{number}" for number in range(WAITING - 1)]
+    assert asyncio.run(count(["10.1.1.1"] * 10)) == 2
+    assert asyncio.run(count(several)) == len(several)
+    assert asyncio.run(count(several)) == WAITING // 2
+
+
+@pytest.mark.parametrize("name", ["Via", "Forwarded", "X-Forwarded-For", "X-Real-IP"])
+def test_a_local_server_answers_no_proxy(store, auth_file, name):
+    """Whoever comes through one would be an analyst; with a login or a public address it is no question."""
+    headers = {name: "192.0.2.1"}
+    answer = client_of(store).get("/api/health", headers=headers)
+    assert (answer.status_code, "--public-url" in answer.text) == (403, True)
+    with_login = client_of(store, Access.of("127.0.0.1", auth_file))
+    assert with_login.get("/api/health", headers={**headers, **login("vera")}).status_code == 200
+    public = client_of(store, Access.of("127.0.0.1", None, "https://localhost"))
+    assert public.get("/api/health", headers=headers).status_code == 200
+
+
+def test_a_local_server_does_not_speak_as_proxies_do_by_default(client):
+    """HTTP/1.0 is what nginx speaks to what is behind it, with no word of whom it is for."""
+    answers = []
+
+    async def send(message):
+        answers.append(message)
+
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": [(b"host", b"localhost")]}
+    asyncio.run(Guard(None, Access(local=True), "")({**scope, "http_version": "1.0"}, None, send))
+    assert answers[0]["status"] == 403
 
 
 @pytest.mark.parametrize("host", ["127.0.0.2", "127.0.0.1", "localhost", "::1"])

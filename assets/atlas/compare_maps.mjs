@@ -89,7 +89,8 @@ export function noteOf(left, right) {
     for (const [name, side] of /** @type {[string, Side][]} */ ([["Left", left], ["Right", right]])) {
       said.push(side.classes ? `${name}: classes.` : `${name}: ${scaleOf([side.values])} (${side.unit}).`);
     }
-    said.push("These are different units: each map has a scale of its own, and there is no difference map.");
+    const why = areNumbers ? "These are different units: each map has a scale of its own," : "Classes cannot be subtracted,";
+    said.push(`${why} and there is no difference map.`);
   }
   if (left.card.layers.length !== right.card.layers.length) {
     said.push("The models differ in their number of layers: both maps run from the first layer to the last, at the same width.");

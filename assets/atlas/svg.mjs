@@ -31,6 +31,7 @@ export function svg(tag, attributes, text = "") {
 export function plot(label, across, up) {
   const picture = /** @type {SVGSVGElement} */ (svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "compare-points", role: "img" }));
   picture.setAttribute("aria-label", label);
+  picture.setAttribute("tabindex", "0"); // on a phone it is wider than its card, which keys must scroll
   const bottom = HEIGHT - EDGE;
   const line = `M${EDGE} ${TOP - 6}V${bottom}H${WIDTH - 10}`;
   picture.append(

@@ -34,6 +34,7 @@ test("classes have no scale, and are said by their words", () => {
   const classes = side([[0, 1], [1, null]], "class", [["neither", ""], ["both", "class-both"]]);
   assert.equal(sameUnit(classes, classes), false);
   assert.doesNotMatch(noteOf(classes, SHARES), /Pearson/);
+  assert.match(noteOf(classes, classes), /Classes cannot be subtracted, and there is no difference map\.$/);
   assert.equal(numberWords(classes, { row: 0, column: 1 }), "both");
   assert.equal(numberWords(classes, { row: 1, column: 1 }), "no value");
 });

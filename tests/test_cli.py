@@ -385,7 +385,13 @@ def test_jobs_are_listed_and_deleted(run, tmp_path):
     assert over.id not in left
 
 
-@pytest.mark.parametrize("change", [{"layers": 3}, {"layers": ["0"]}, {"id": 7}, {"heads": "9"}, {"fingerprint": None}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"layers": 3}, {"layers": ["0"]}, {"id": 7}, {"heads": "9"}, {"fingerprint": None}, {"id": "foreign \ud800"},
+        {"kv_heads": 0}, {"kv_heads": 2},
+    ],
+)  # fmt: skip
 def test_a_foreign_card_hides_no_model(run, tmp_path, change):
     """Models are listed although somebody else's card is in the store."""
     run("models")

@@ -714,6 +714,17 @@ def test_a_header_larger_than_any_models_is_refused(tmp_path, content):
     tracemalloc.stop()
 
 
+def test_a_name_that_speaks_of_very_many_parts_costs_one_look(llama, tmp_path, monkeypatch):
+    """Whoever lists the models does not look for 99,999 files; the one that is there is listed and opened as one."""
+    name, looked, real = "x-00001-of-99999.gguf", [], Path.resolve
+    shutil.copy(llama, tmp_path / name)
+    with monkeypatch.context() as counting:
+        counting.setattr(Path, "resolve", lambda path, *strict: looked.append(path) or real(path, *strict))
+        assert listed_models(tmp_path) == [name]
+    assert len(looked) < 10
+    assert open_listed(name, None, tmp_path / "cache", tmp_path).card.id == name
+
+
 def test_a_pipe_is_no_file(tmp_path):
     """To open one may wait for ever."""
     os.mkfifo(tmp_path / "pipe.gguf")

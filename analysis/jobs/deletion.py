@@ -29,15 +29,15 @@ def delete_model(store: Store, card: ModelCard) -> int:
 
 def delete_set(store: Store, one: OwnSet) -> int:
     """Remove a set with its scores, pairs and jobs; scores of other relations stay. Says how many results had it."""
-    mine = [(job, request) for job, request in _requests(store) if _brought(request) & one.members]
+    journal = Journal(store)
+    mine = [(job, request) for job, request in _requests(journal) if _brought(request) & one.members]
     if any(job.active for job, _ in mine):
         raise SettingError(f"{one.name} is being computed", "Cancel the job first.")
     changed = 0
     for key in list(store.names("result/")):
         changed += _removed_from(store, key, one.members)
     for job, _ in mine:
-        for key in (f"job/{job.id}", f"request/{job.id}"):
-            store.delete(key)
+        journal.remove(job)
     store.delete(f"set/{one.id}")
     return changed
 
@@ -61,8 +61,7 @@ def _removed_from(store: Store, key: str, members: Members) -> bool:
     return True
 
 
-def _requests(store: Store) -> Iterator[tuple[Job, Request]]:
-    journal = Journal(store)
+def _requests(journal: Journal) -> Iterator[tuple[Job, Request]]:
     for job in journal.jobs():
         request = journal.request(job.id)
         if request is not None:

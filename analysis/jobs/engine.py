@@ -58,6 +58,8 @@ class Engine:
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._unwritten: dict[str, Job] = {}  # ends of jobs that the store has no room for
+        self._waiting: dict[str, Job] = {}  # as they were submitted here
+        self._replaced = 0  # times that the store was, as far as is known
         self._returns: dict[str, int] = {}  # by job: looks for a scheduler that went away
         self._asked = threading.Semaphore(ASKED_LIMIT)
         self.cluster = Cluster(self._config, self._stopping)
@@ -145,7 +147,20 @@ class Engine:
 
     def jobs(self) -> list[Job]:
         """All jobs, the oldest first."""
-        return [self._unwritten.get(job.id, job) for job in self._journal.jobs()]
+        jobs = self._journal.jobs()
+        if self._store.replaced != self._replaced:
+            self._replaced = self._store.replaced
+            self._tell_lost({job.id for job in jobs})
+            jobs = self._journal.jobs()
+        return [self._unwritten.get(job.id, job) for job in jobs]
+
+    def _tell_lost(self, there: set[str]) -> None:
+        """Say of the jobs that waited in a store that was deleted what became of them."""
+        for job in list(self._waiting.values()):
+            if job.id not in there:
+                words = ("the store was deleted while this job waited", "Submit it again.")
+                self._journal.save(_ended(job, "failed", *words, ""))
+                self._waiting.pop(job.id, None)
 
     def requests(self, item: str) -> Iterator[Request]:
         """What was asked for about a relation or task by its name, the newest first."""
@@ -231,6 +246,7 @@ class Engine:
             if sum(other.active for other in self.jobs()) >= QUEUE_LIMIT:
                 raise QueueFull(f"{QUEUE_LIMIT} jobs are waiting already", "Try again when some are done.")
             self._journal.add(job, request)
+            self._waiting[job.id] = job
             self._journal.prune()
         self._wake.set()
         return job
@@ -312,6 +328,7 @@ class Engine:
                 raise Cancelled
             job = job.at(state="running", stage=OPENING, message="", hint="", finished="")
             self._journal.save(job)
+            self._waiting.pop(job.id, None)
         return job
 
     def _wait_for_scheduler(self, job: Job, error: NoScheduler) -> None:
@@ -350,6 +367,7 @@ class Engine:
             self._journal.save(_ended(last, state, message, hint, stage))
             self._journal.clear_order(job.id)
             self._unwritten.pop(job.id, None)
+            self._waiting.pop(job.id, None)
         self._wake.set()
 
     def _computed(self, job: Job) -> Job:

@@ -14,7 +14,7 @@ from analysis.results.inventory import job_keys
 from analysis.results.store import Store
 
 KEPT = 100  # jobs that are over and stay listed; their results stay longer
-_PARSED = 8  # requests that stay parsed
+_PARSED = 4_000_000  # bytes of the requests that stay parsed, as they are in the store
 _UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, HeadAtlasError)  # written by another version
 
 JobOrder = Literal["cancel", "again"]  # what somebody wants of a job that is being worked on
@@ -27,7 +27,7 @@ class Journal:
         self._store = store
         self._lock = threading.Lock()
         self._jobs: dict[str, tuple[float, Job | None]] = {}  # as they were read, by name, with the time of writing
-        self._requests: dict[str, Request] = {}
+        self._requests: dict[str, tuple[int, Request]] = {}  # with the bytes of their records
 
     def upgrade(self) -> None:
         """Write the jobs of an older version as this one does, so that they are not parsed again and again."""
@@ -96,13 +96,15 @@ class Journal:
 
     def request(self, job_id: str) -> Request | None:
         """What a job was asked to do; it never changes, so it is parsed once."""
-        request = self._requests.get(job_id)
-        if request is None:
-            request = self._read_request(job_id)
-            if request is not None:
-                if len(self._requests) >= _PARSED:
-                    self._requests.clear()
-                self._requests[job_id] = request
+        known = self._requests.get(job_id)
+        if known is not None:
+            return known[1]
+        request = self._read_request(job_id)
+        if request is not None:
+            size = len(request.to_record())
+            if size + sum(other for other, _ in list(self._requests.values())) > _PARSED:
+                self._requests.clear()
+            self._requests[job_id] = size, request
         return request
 
     def _read_request(self, job_id: str) -> Request | None:

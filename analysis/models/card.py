@@ -58,8 +58,11 @@ class ModelCard:
         numbers = (*card.layers, card.heads, card.kv_heads, card.head_dim, card.width, card.vocabulary)
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("a text of the card is none")
+        "".join(texts).encode()  # half a character could be printed nowhere
         if not card.layers or not all(type(number) is int and number >= 0 for number in numbers):
             raise ValueError("a number of the card is none")
+        if card.kv_heads < 1 or card.heads % card.kv_heads:
+            raise ValueError("the heads cannot be divided among the key-value heads")
         return card
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ _VERSIONS = (2, 3)  # version 1 counted in 32 bits and is not in use any more
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _ARRAY = 8, 9
 _MAX_DIMENSIONS = 8
+_MAX_PARTS = 1_000
 _MAX_HEADER = 256_000_000  # bytes; the largest vocabularies take 20 million
 _MAX_COUNT = 10_000_000  # of tensors, entries and values in lists together
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE | re.DOTALL)
@@ -110,9 +111,12 @@ def begins_like_gguf(path: Path) -> bool:
 
 
 def part_names(name: str) -> list[str]:
-    """The names of all parts when this is the name of one, else only the name."""
+    """The names of all parts when this is the name of one, else only the name.
+
+    A name that speaks of more parts than any model has is only a name: each of them would be looked for on the disk.
+    """
     match = _PART.fullmatch(name)
-    if match is None:
+    if match is None or int(match["count"]) > _MAX_PARTS:
         return [name]
     return [f"{match['stem']}-{number:05}-of-{match['count']}.gguf" for number in range(1, int(match["count"]) + 1)]
 

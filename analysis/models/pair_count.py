@@ -11,7 +11,7 @@ import resource
 import subprocess
 import sys
 import threading
-from functools import lru_cache
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ SECONDS = 10  # of the processor
 CLOCK = 30.0  # seconds, for a machine that has much else to do
 BYTES = 4 * 2**30  # of memory
 _PATIENCE = 5.0  # seconds for another count to end
+_KEPT = 32  # answers: every method that takes relations asks
 _one_at_a_time = threading.Lock()
+_answers: dict[Hashable, int | None] = {}
 _log = logging.getLogger(__name__)
 
 
@@ -34,13 +36,17 @@ def kept_pairs(folder: Path, relation: Relation, several: bool) -> int | None:
     if not _one_at_a_time.acquire(timeout=_PATIENCE):
         return None
     try:
-        return _counted(folder, (status.st_mtime_ns, status.st_size), relation, several)
+        question = (folder, status.st_mtime_ns, status.st_size, relation.hash, several)  # not the pairs: they are many
+        if question not in _answers:
+            while len(_answers) >= _KEPT:
+                del _answers[next(iter(_answers))]
+            _answers[question] = _counted(folder, relation, several)
+        return _answers[question]
     finally:
         _one_at_a_time.release()
 
 
-@lru_cache(maxsize=32)  # every method that takes relations asks
-def _counted(folder: Path, version: tuple[int, int], relation: Relation, several: bool) -> int | None:
+def _counted(folder: Path, relation: Relation, several: bool) -> int | None:
     question = json.dumps({"folder": str(folder), "pairs": relation.pairs, "several": several})
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TOKENIZERS_PARALLELISM": "false"}
     command = [sys.executable, "-m", __spec__.name]

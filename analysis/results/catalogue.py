@@ -213,13 +213,15 @@ class Catalogue:
         if facts.model.id == card.id:
             return scores
         key = (id(scores), card.id)
-        if key not in self._renamed:
+        known = self._renamed.get(key)
+        if known is None:
             if len(self._renamed) > _CUT:
                 self._renamed.clear()
             settings = {**facts.settings, COMPUTED_AS: facts.model.id}
             named = replace(scores, provenance=replace(facts, model=card, settings=settings))
-            self._renamed[key] = (scores, named)  # held, so that the id stays its own
-        return self._renamed[key][1]
+            known = (scores, named)  # held, so that the id stays its own
+            self._renamed[key] = known
+        return known[1]
 
     def _methods_with_sets(self) -> set[str]:
         """The methods that score relations."""
@@ -230,12 +232,14 @@ class Catalogue:
         if not own_items(scores.provenance):
             return scores
         key = (id(scores), wanted.id if wanted is not None else "")
-        if key not in self._cut:
+        known = self._cut.get(key)
+        if known is None:
             if len(self._cut) > _CUT:
                 self._cut.clear()
             members = wanted.members if wanted is not None else frozenset()
-            self._cut[key] = (scores, with_set(scores, members))  # held, so that the id stays its own
-        return self._cut[key][1]
+            known = (scores, with_set(scores, members))  # held, so that the id stays its own
+            self._cut[key] = known
+        return known[1]
 
     def _together(self, method: Method, results: list[Scores], chosen: Scores | None) -> Scores:
         """Merged once: the same results give the same map, which others may derive things from."""
@@ -258,8 +262,18 @@ class Catalogue:
                 results = tuple(self._every())
                 if not _same(before, results) or failures != self._failures:
                     self._generation += 1
+                    self._let_go(results)
                 self._seen = (time.monotonic(), now, results)
             return results
+
+    def _let_go(self, results: Sequence[Scores]) -> None:
+        """Forget what was derived from results that are there no more, such as those of a job that is further on."""
+        there = {id(scores) for scores in results}
+        self._renamed = {key: kept for key, kept in list(self._renamed.items()) if key[0] in there}
+        there |= {id(named) for _, named in self._renamed.values()}
+        self._cut = {key: kept for key, kept in list(self._cut.items()) if key[0] in there}
+        there |= {id(cut) for _, cut in self._cut.values()}
+        self._merged = {key: kept for key, kept in list(self._merged.items()) if there.issuperset(key[1:])}
 
     def _job_stages(self) -> tuple[JobStage, ...]:
         jobs = self._engine.jobs() if self._engine else []
@@ -281,10 +295,11 @@ class Catalogue:
             _log.exception("the store cannot be read")
 
     def _stored(self) -> Iterator[Scores]:
-        whole = set()
+        whole, seen = set(), set()
         cards = {(card.id, card.fingerprint): card for card in stored_models(self._store)}
         for key in self._store.names("result/"):
             scores = self._opened(key)
+            seen.add(key)
             if scores is not None:
                 card = scores.provenance.model
                 cards[card.id, card.fingerprint] = card
@@ -293,20 +308,23 @@ class Catalogue:
         for card in cards.values():
             for method in methods.METHODS:
                 if (card.fingerprint, method.name) not in whole:
-                    yield from self._recovered(card, method)
+                    name, scores = self._recovered(card, method)
+                    seen.add(name)
+                    if scores is not None:
+                        yield scores
+        for name in self._read.keys() - seen:  # of results that are gone, or have more pieces by now
+            self._read.pop(name, None)
 
-    def _recovered(self, card: ModelCard, method: Method) -> Sequence[Scores]:
-        """What the store has although no result was finished; read once for the same pieces."""
+    def _recovered(self, card: ModelCard, method: Method) -> tuple[str, Scores | None]:
+        """What the store has although no result was finished, and its name here; read once for the same pieces."""
         pieces = method.pieces(card, self._store)
-        if not pieces:
-            return ()
         name = f"{card.id} {method.name} {pieces}"
-        if name not in self._read:
+        scores = self._read.get(name)
+        if scores is None and pieces:
             scores = method.recovered(card, self._store)
-            if scores is None:
-                return ()
-            self._read[name] = scores
-        return (self._read[name],)
+            if scores is not None:
+                self._read[name] = scores
+        return name, scores
 
     def _unfinished(self) -> Iterator[Scores]:
         """What running and failed jobs have so far, the oldest first.
@@ -350,17 +368,19 @@ class Catalogue:
 
     def _opened(self, key: str) -> Scores | None:
         """A result of the store; damaged ones and those of another version are passed over."""
-        if key in self._read:
-            return self._read[key]
+        known = self._read.get(key)
+        if known is not None:
+            return known
         content = self._store.get(key)
         if content is None:
             return None
         try:
             scores = Scores.from_parquet(content)
-            self._read[key] = methods.method(scores.provenance.method).upgraded(scores)
+            scores = methods.method(scores.provenance.method).upgraded(scores)
         except (StoreError, SettingError):
             return None
-        return self._read[key]
+        self._read[key] = scores
+        return scores
 
 
 def _is_of(scores: Scores, card: ModelCard) -> bool:

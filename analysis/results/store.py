@@ -72,6 +72,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.replaced = 0  # times that the database was gone, or another one, and everything in it with it
         self._opening = threading.Lock()
         self._cache, self._identity = self._opened()
 
@@ -164,6 +165,7 @@ class Store:
             if self._identity_now() != self._identity:
                 _log.warning("the store in %s was deleted or replaced; continuing with what is there now", self.folder)
                 self._cache, self._identity = self._opened()
+                self.replaced += 1
 
     def _opened(self) -> tuple[diskcache.Cache, tuple[int, int] | None]:
         try:

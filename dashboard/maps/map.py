@@ -115,13 +115,13 @@ class MapView(Generic[MapState]):
         return html.A(words, href=address, **({"data-set": f"{name} {value}"} if is_here else {"data-view": name}))
 
 
-@cached(64)
+@cached(16)
 def _panels(shown: MapView[Any]) -> tuple[Panel, ...]:
     """One change of the page asks three times: for the maps, for what is around them and for the cards."""
     return shown.map.panels(shown)
 
 
-@cached(64)
+@cached(16)
 def _plain(shown: MapView[Any]) -> PlainPanels:
     """Panels, looks, legend and numbers are made of it."""
     return shown.map.plain(shown)

@@ -2,6 +2,7 @@
 
 import json
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -223,8 +224,8 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
 
     async def answer(request: Request, chosen: ScoresQuery, media: str, written: Written) -> Response:
         """The chosen rows, made once for the same results."""
-        scores, generation = await run_in_threadpool(lambda: (chosen.scores(catalogue), catalogue.generation))
-        key = (media, generation, chosen.model_dump_json())
+        scores = await run_in_threadpool(chosen.scores, catalogue)
+        key = (media, weakref.ref(scores), chosen.model_dump_json())  # those of a job that goes on are others each time
         return await large_answers.answer(request, key, lambda: written(chosen.frame(scores)), media)
 
     @api.get("/scores", response_model=None, responses={200: {"content": {"application/json": {}}}})

@@ -58,7 +58,7 @@ def view_frame(view: View) -> pd.DataFrame:
     return table.frame(view) if view.state.view == TABLE else view.map.frame(_shown(view))
 
 
-@cached(8)
+@cached(1)  # a table of a large model takes hundreds of megabytes
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
     each = map_of_method(scores.provenance.method)

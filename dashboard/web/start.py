@@ -25,7 +25,7 @@ def routes(catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Job
         text: str = to_json(started(catalogue, models, read_only, address, screen, jobs, theme))
         return text
 
-    @cached(32)
+    @cached(8)  # pages of up to a megabyte
     def made_once(generation: int, address: str, width: int | None, dark: bool, theme: str) -> str:
         """Many who open the same link get the same page, until there are other results."""
         return made(address, width, dark, theme)

@@ -1,4 +1,6 @@
+import gc
 import json
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -119,9 +121,7 @@ def test_of_failed_jobs_the_newest_counts_and_without_its_pairs(stopped, store):
     card, request = journal.card(stopped), journal.request(stopped.id)
     journal.remove(stopped)
     for number in range(3):
-        job = stopped.at(
-            id=f"{number:016}", state="failed", message=f"reason {number}", created=f"2026-01-0{number + 1}"
-        )
+        job = stopped.at(id=f"{number:016}", state="failed", message=f"reason {number}", created=f"2026-0{number + 1}")
         journal.add(job, request)
         journal.save_card(job, card)
     catalogue = Catalogue(store, engine)
@@ -132,6 +132,24 @@ def test_of_failed_jobs_the_newest_counts_and_without_its_pairs(stopped, store):
     engine.delete(job.id)
     assert catalogue.generation == 2
     assert catalogue.failure(card).startswith("reason 1")
+
+
+def test_results_that_are_gone_are_let_go(tiny_folder, store):
+    """A result that was deleted, with what was made of it, is kept by nobody; of the others nothing is made again."""
+    checkpoint = Checkpoint.open(tiny_folder, "small")
+    plan = function_plan(checkpoint, (RELATION,))
+    function_scores(checkpoint, plan, store)
+    catalogue = Catalogue(store)
+    shipped_card = catalogue.card(default_model.ID)
+    other = catalogue.result(shipped_card, "function")
+    renamed = replace(checkpoint.card, id="another name")
+    held = [weakref.ref(catalogue.result(card, "function")) for card in (checkpoint.card, renamed)]
+    assert None not in [scores() for scores in held]
+    store.delete(plan.key)
+    catalogue._look_again()
+    assert catalogue.result(shipped_card, "function") is other
+    gc.collect()
+    assert [scores() for scores in held] == [None, None]
 
 
 def test_the_newest_checkpoint_of_a_name_is_what_the_name_stands_for(store):

@@ -13,13 +13,19 @@ import numpy as np
 import pandas as pd
 import pytest
 from dash._utils import split_callback_id
+from starlette.testclient import TestClient
 
 from analysis.errors import ServerBusy
+from analysis.jobs.engine import Engine
 from analysis.results import tables
+from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import matched_heads, results_of
 from analysis.results.tables import csv_bytes, json_pieces
+from dashboard.access import Access
 from dashboard.page import ids
+from dashboard.web import api
 from dashboard.web import large_answers as large_answers_module
+from dashboard.web.application import create_app
 from dashboard.web.large_answers import THREADS, WAITING, LargeAnswers
 from tests import synthetic
 
@@ -99,6 +105,17 @@ def test_only_some_files_are_made_at_a_time():
                 await large_answers.answer(sender(), "wrong", fails, "")
 
     asyncio.run(many())
+
+
+def test_scores_are_written_once_while_a_job_of_another_model_goes_on(store, monkeypatch):
+    """Its progress makes other results of its own model only: the kept file of this one is sent again."""
+    catalogue, engine, tables_made = Catalogue(store), Engine(store), []
+    client = TestClient(create_app(catalogue, engine, Access(local=True)), base_url="http://localhost")
+    monkeypatch.setattr(api, "scores_frame", lambda scores: tables_made.append(scores) or scores.to_frame())
+    first = client.get("/api/scores?method=function&least=0.9").content
+    catalogue._look_again()
+    assert client.get("/api/scores?method=function&least=0.9").content == first
+    assert len(tables_made) == 1
 
 
 def test_what_is_kept_has_a_bound(monkeypatch):

@@ -10,6 +10,8 @@ from starlette.testclient import TestClient
 
 from analysis.data.relations import OWN
 from analysis.jobs.engine import Engine, WorkerConfig
+from analysis.jobs.job import Job
+from analysis.jobs.journal import Journal
 from analysis.models import builtin as default_model
 from analysis.results.own_sets import PAIRS, found_set, set_id
 from analysis.results.scores import Scores
@@ -21,8 +23,10 @@ from dashboard.page import callbacks, hover
 from dashboard.view import open_view
 from dashboard.web.application import create_app
 from dashboard.web.exports import reproduce, scores_frame, view_frame
+from tests.computing import asked
 from tests.dashboard.made import catalogue_of
 from tests.dashboard.test_callbacks import SCREEN
+from tests.test_plan import RELATION
 
 PAIRS_OF = {"mine": [["cat", "kitten"], ["dog", "puppy"]], "other": [["a", "b"]]}
 
@@ -221,6 +225,20 @@ def test_sets_are_looked_after_over_the_api(store):
     assert found_set(catalogue.sets(), mine) is None
     items = [scores.provenance.items for scores in catalogue._of(catalogue.card(default_model.ID), "function")]
     assert all(item.category != OWN for of_result in items for item in of_result)
+
+
+def test_a_deleted_set_leaves_nothing_of_its_jobs(store):
+    """The request holds the pairs; the model's card and what was ordered go with it."""
+    put(store, with_own(RELATION.name, RELATION.hash))
+    request, catalogue = asked("small", "function", relations=(RELATION,)), catalogue_of(store)
+    card = catalogue.card(default_model.ID)
+    job = Job.of(request).at(state="done", fingerprint=card.fingerprint)
+    journal = Journal(store)
+    journal.add(job, request)
+    journal.save_card(job, card)
+    journal.give_order(job.id, "again")
+    catalogue.delete_set(catalogue.sets()[0])
+    assert [name for name in store.names() if job.id in name] == []
 
 
 def test_files_of_too_few_pairs_and_unknown_models_are_refused_at_once(store, tiny_folder):

@@ -90,13 +90,16 @@ def result(engine, shift):
 
 
 def test_a_hung_step_is_ended_by_cancelling_and_the_next_job_runs(working, undisturbed):
-    """A worker that answers nothing any more is replaced, and only then the job is called cancelled."""
+    """A worker that answers nothing any more is replaced, the job is cancelled and the next one starts: within 10 s."""
     hung = working.submit(request(1, FOR_EVER))
     wait(working, hung, lambda job: job.total == 3)
     (nanny,) = working.cluster.local.workers.values()
     before = nanny.pid
     working.cancel(hung.id)
+    cancelled = time.monotonic()
     after = working.submit(request(2))
+    wait(working, after, lambda job: job.state != "queued")
+    assert time.monotonic() - cancelled <= 10
     assert wait(working, hung).state == "cancelled"
     assert wait(working, after).state == "done"
     assert nanny.pid != before
@@ -233,6 +236,20 @@ def test_a_store_deleted_in_mid_job_has_the_result_in_the_end(folder, tmp_path, 
 def _ended(engine, job):
     """The job at its end, although it is gone for a moment."""
     return wait(engine, job, lambda job: job is not None and not job.active)
+
+
+def test_jobs_that_waited_in_a_store_that_was_deleted_are_said_to_be_lost(tmp_path):
+    """They stand in the list as failed, with what to do, until they are submitted again."""
+    engine = Engine(Store(tmp_path / "store"))
+    waiting, cancelled = engine.submit(request(80)), engine.submit(request(81))
+    engine.cancel(cancelled.id)
+    shutil.rmtree(tmp_path / "store")
+    (lost,) = engine.jobs()
+    assert (lost.id, lost.state, lost.hint) == (waiting.id, "failed", "Submit it again.")
+    assert "deleted" in lost.message
+    assert engine.submit(request(80)).active
+    (again,) = engine.jobs()
+    assert again.active
 
 
 def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, monkeypatch, undisturbed):

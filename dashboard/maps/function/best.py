@@ -12,7 +12,7 @@ VERBS = {"promote": "promotes", "suppress": "suppresses"}
 RANKED = {"promote": "highest", "suppress": "lowest"}  # where the head ranks a hit
 
 
-@cached(32)
+@cached(16)
 def best_relations(scores: Scores, kinds: tuple[str, ...]) -> Best | None:
     """For each head the relations with the highest scores, each by the larger of its kinds."""
     names = scores.items()

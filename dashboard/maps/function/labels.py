@@ -76,7 +76,7 @@ def is_measured(scores: Scores | None) -> bool:
     return scores is not None and bool(wanted & set(scores.parts))
 
 
-@cached(32)
+@cached(8)
 def labels_of(scores: Scores) -> Labels:
     """All labels of a result, whose items and kinds stand in its own order."""
     score = np.asarray(scores.score.sel(sample=ONLY_SAMPLE).values)
@@ -105,7 +105,7 @@ def _part(scores: Scores, name: str) -> Floats:
     return np.stack(of_kinds, axis=1)
 
 
-@cached(128)
+@cached(16)
 def chosen_labels(scores: Scores, items: tuple[str, ...], kinds: tuple[str, ...]) -> Labels:
     """The labels of some relations and kinds."""
     names = [item.name for item in scores.provenance.items]
@@ -114,7 +114,7 @@ def chosen_labels(scores: Scores, items: tuple[str, ...], kinds: tuple[str, ...]
     return labels_of(scores).at(*np.ix_(chosen_items, chosen_kinds))
 
 
-@cached(128)
+@cached(16)
 def deciding_labels(scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]) -> Labels:
     """For each head the one label that decides: the highest score, or with `always` the lowest of the relations."""
     chosen = chosen_labels(scores, items, kinds)

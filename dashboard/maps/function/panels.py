@@ -167,7 +167,7 @@ def categories_of_heads(panels: tuple[Panel, ...]) -> list[str]:
     return [words[code] for code in label.codes.ravel().tolist()]
 
 
-@cached(128)
+@cached(16)
 def _value(
     scores: Scores, items: tuple[str, ...], how: How, kinds: tuple[str, ...]
 ) -> tuple[Floats, npt.NDArray[np.int8]]:

@@ -14,7 +14,7 @@ import { rules } from "./rules.mjs";
  * @typedef {object} Field a field as it stands in the form
  * @property {string} name
  * @property {FieldType} type
- * @property {string} method the method whose settings it belongs to; empty for those of every analysis
+ * @property {string[]} methods the methods whose settings it belongs to; none for those of every analysis
  * @property {string} missing what is said when it is empty; empty when it may be
  * @property {string} text what was typed
  * @property {string[]} ticked values of the ticked boxes
@@ -75,12 +75,12 @@ const READERS = {
 };
 
 /**
- * The fields that count: settings of a method only when it was chosen.
+ * The fields that count: settings of methods only when one of them was chosen.
  * @param {Field[]} fields
  */
 export function chosenFields(fields) {
-  const methods = fields.filter((field) => field.name === METHODS).flatMap((field) => field.ticked);
-  return fields.filter((field) => !field.method || methods.includes(field.method));
+  const chosen = fields.filter((field) => field.name === METHODS).flatMap((field) => field.ticked);
+  return fields.filter(({ methods }) => !methods.length || methods.some((method) => chosen.includes(method)));
 }
 
 /**
@@ -124,14 +124,14 @@ export async function collected(fields) {
  */
 function fieldIn(wrapper) {
   const { field: name = "", type = "text", missing = "" } = wrapper.dataset;
-  const settings = /** @type {HTMLElement | null} */ (wrapper.closest("[data-method]"));
+  const settings = /** @type {HTMLElement | null} */ (wrapper.closest("[data-methods]"));
   const inputs = [...wrapper.querySelectorAll("input, textarea, select")].map(
     (input) => /** @type {HTMLInputElement} */ (input),
   );
   return {
     name,
     type: /** @type {FieldType} */ (type),
-    method: settings?.dataset.method || "",
+    methods: (settings?.dataset.methods || "").split(" ").filter(Boolean),
     missing,
     text: inputs[0]?.value || "",
     ticked: inputs.filter((input) => input.checked).map((input) => input.value),

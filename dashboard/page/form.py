@@ -15,6 +15,7 @@ from dashboard.page import ids
 FieldKind = Literal["text", "lines", "number", "numbers", "flag", "choice", "choices", "files", "file"]  # of its value
 Schema = Mapping[str, Any]  # a field of the settings as JSON schema describes it
 _MANY = 8  # choices: more of them are folded
+_SETTING_OF = "data-methods"  # fields inside count when one of these methods is ticked, or always if none is named
 
 
 def form() -> html.Div:
@@ -30,7 +31,7 @@ def form() -> html.Div:
         ),
         _text("revision", "Revision", "main", 140),
         _methods(),
-        *(_field(name, schema) for name, schema in shared.items()),
+        *(html.Div(_field(name, schema), **{_SETTING_OF: schema["methods"]}) for name, schema in shared.items()),
         html.Button("Analyse", id=ids.NEW_SUBMIT, className="button strong"),
     ]
     hint = "The weights are read by the worker and sent nowhere else. You can close this page: the analysis goes on."
@@ -83,13 +84,19 @@ def _resolved(field: Schema) -> Schema:
 def _shared_fields() -> dict[str, Schema]:
     """Fields that more than one method has; each method may describe them in its own words."""
     shared: dict[str, Schema] = {}
-    described: dict[str, dict[str, list[str]]] = {}  # by field and description: the methods
+    described: dict[str, dict[str, list[str]]] = {}  # by field and description: the methods' titles
+    owners: dict[str, list[str]] = {}  # by field: their names
     for method in methods.METHODS:
         for name, schema in _fields(method).items():
             if name in described or name in Request.model_fields:
                 shared[name] = schema
             described.setdefault(name, {}).setdefault(schema.get("description", ""), []).append(method.title)
-    return {name: {**schema, "description": _for_each(described[name])} for name, schema in shared.items()}
+            owners.setdefault(name, []).append(method.name)
+    fields: dict[str, Schema] = {}
+    for name, schema in shared.items():
+        of_methods = "" if name in Request.model_fields else " ".join(owners[name])
+        fields[name] = {**schema, "description": _for_each(described[name]), "methods": of_methods}
+    return fields
 
 
 def _for_each(described: Mapping[str, Sequence[str]]) -> str:
@@ -111,7 +118,7 @@ def _settings(method: Method, shared: Mapping[str, Schema]) -> html.Details | No
         html.Div(controls, className="form"),
         html.Details([html.Summary("What they mean"), *explained]),
     ]
-    return html.Details(parts, className="settings", **{"data-method": method.name})
+    return html.Details(parts, className="settings", **{_SETTING_OF: method.name})
 
 
 def _explained(fields: Mapping[str, Schema]) -> list[Any]:

@@ -132,7 +132,12 @@ def test_the_form_offers_what_there_is_to_choose():
     assert "country \u2192 capital" in told or "country → capital" in told
     assert all(name in told for name in builtin())
     assert '"value": "last"' in text(fields["positions"][0])
-    assert "data-method" not in str(fields["relations"][0])
+    methods = {}
+    for owner in of_type(form(), "data-methods"):
+        for wrapper in of_type(owner, "data-field"):
+            methods[getattr(wrapper, "data-field")] = getattr(owner, "data-methods").split()
+    assert methods["tasks"] == ["causal", "ablation"]  # sent only if one of them is asked for
+    assert set(methods["tasks"]) - set(methods["relations"]) == {"causal"}
 
 
 def of_type(piece, attribute):

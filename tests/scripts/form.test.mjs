@@ -14,7 +14,7 @@ import { chosenFields, collected, complaints, parseNumbers } from "../../assets/
  * @returns {Field}
  */
 function field(name, type, filled = {}) {
-  return { name, type, method: "", missing: "", text: "", ticked: [], files: [], ...filled };
+  return { name, type, methods: [], missing: "", text: "", ticked: [], files: [], ...filled };
 }
 
 /**
@@ -73,8 +73,8 @@ test("what is not a number is sent as it was typed, for the server to name", asy
   assert.deepEqual(await collected([field("seeds", "number", { text: "three" })]), { seeds: "three" });
 });
 
-test("settings of a method count only when it is chosen", () => {
-  const settings = field("seeds", "number", { method: "gates", text: "3" });
+test("settings of methods count only when one of them is chosen", () => {
+  const settings = field("seeds", "number", { methods: ["gates", "else"], text: "3" });
   const model = field("model", "text", { text: "m" });
   const chosen = field("methods", "choices", { ticked: ["gates", "other"] });
   const other = field("methods", "choices", { ticked: ["other"] });

@@ -22,10 +22,14 @@ from typing import Any
 from analysis import __version__, listings, methods
 from analysis.data.relations import as_csv
 from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
+from analysis.evidence.agreement import agreement_lines, agreements, chosen_thresholds
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import answers, head_evidence, heads_like, results_of, strongest_findings, summary
+from analysis.evidence.shipped import shipped
 from analysis.jobs.engine import Engine
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
-from analysis.methods.method import Command, Method
+from analysis.method import Command, Method
 from analysis.models import builtin, gguf
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.checkpoint import Checkpoint
@@ -36,14 +40,10 @@ from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
-from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, head_evidence, heads_like, results_of, strongest_findings, summary
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
-from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
 
 

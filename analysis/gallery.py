@@ -17,7 +17,7 @@ from pathlib import Path
 
 from analysis import methods
 from analysis.errors import DamagedFile, HeadAtlasError, ModelError, SettingError, StoreError
-from analysis.methods.method import Method
+from analysis.method import Method
 from analysis.progress import Progress, ShownProgress, silent
 from analysis.relations.pairs_file import ENDING as PAIRS_ENDING
 from analysis.results.store import cache_folder
@@ -162,7 +162,7 @@ def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
 
 
 def result_file(entry: GalleryEntry, method: Method, folder: Path) -> Path:
-    """Where a result that comes with the project lies; see `analysis.results.shipped`."""
+    """Where a result that comes with the project lies; see `analysis.evidence.shipped`."""
     return folder / f"{entry.id}.{method.name}{method.outputs[0]}"
 
 

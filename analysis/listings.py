@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from analysis.evidence.heads import Answer
 from analysis.models.card import ModelCard
-from analysis.results.evidence import Answer
 from analysis.results.provenance import PlainValues
 
 _SHOWN = 2  # findings per head

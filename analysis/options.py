@@ -13,7 +13,7 @@ from analysis.results.provenance import JsonObject, PlainValues
 from analysis.settings import Settings, hints_of
 
 if TYPE_CHECKING:
-    from analysis.methods.method import Command, Method
+    from analysis.method import Command, Method
 
 
 def add_options(parser: argparse.ArgumentParser, method: "Method", command: "Command") -> None:

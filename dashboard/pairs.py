@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from analysis.data import relations
 from analysis.data.relations import WordPair
 from analysis.errors import RelationError
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.comparison import default_method
 from analysis.jobs.engine import Engine
 from analysis.models.card import HeadId, ModelCard
-from analysis.relations.comparison import default_method
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
 from analysis.relations.pairs_file import are_shipped, shipped_pairs
-from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
 

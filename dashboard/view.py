@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.errors import HeadAtlasError, HeadError
+from analysis.evidence.catalogue import Catalogue
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.catalogue import Catalogue
 from analysis.results.own_sets import OwnSet
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached

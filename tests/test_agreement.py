@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
+from analysis.evidence.comparison import compared_text
+from analysis.evidence.shipped import shipped_scores
 from analysis.methods import method
 from analysis.relations.agreement import agreement, correlation, label_counts
-from analysis.relations.comparison import compared_text
 from analysis.relations.layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE
-from analysis.results.shipped import shipped_scores
 from tests.hand_made import HandMade
 
 RNG = np.random.default_rng(0)

@@ -6,11 +6,11 @@ import pytest
 
 from analysis import methods
 from analysis.cli import _parser
+from analysis.evidence.shipped import shipped
 from analysis.jobs.request import make_request
 from analysis.methods.ablation.items import PromptItem
 from analysis.options import chosen_settings
 from analysis.results.provenance import Provenance, ScoredItem
-from analysis.results.shipped import shipped
 from tests.synthetic import odd_scores
 from tests.toy_method import ParityMethod
 

@@ -10,9 +10,9 @@ import pytest
 from analysis import methods
 from analysis.cli import main
 from analysis.errors import SettingError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
 from analysis.jobs.request import Request, make_request
-from analysis.results.catalogue import Catalogue
 from analysis.settings import Settings, check_groups
 from tests.engine.conftest import engine, models, scheduler  # noqa: F401  # fixtures
 from tests.engine.test_engine import wait

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from pydantic import Field
 
-from analysis.methods.method import Command, Method, RequestSummary, Tool, digest
+from analysis.method import Command, Method, RequestSummary, Tool, digest
 from analysis.models.card import ModelCard
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import DIMS, Missing, Scores

@@ -22,7 +22,7 @@ from analysis.jobs.lease import Lease, Leases
 from analysis.jobs.request import Request
 from analysis.jobs.worker import ModelSource, answer, open_card
 from analysis.jobs.written_progress import WrittenProgress
-from analysis.methods.method import Method, Plan, Step
+from analysis.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import check_files as check_regular
 from analysis.models.location import OPENING, find_model

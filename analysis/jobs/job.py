@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import ConfigDict, TypeAdapter
 
 from analysis.jobs.request import Request
-from analysis.methods.method import RequestSummary
+from analysis.method import RequestSummary
 from analysis.results.provenance import JsonObject, PlainValues, now
 
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]

@@ -17,7 +17,7 @@ from analysis.data.files import OwnFile
 from analysis.data.relations import Relation
 from analysis.errors import HeadAtlasError, RelationError, SettingError
 from analysis.jobs.problems import problem_words
-from analysis.methods.method import Method, RequestSummary
+from analysis.method import Method, RequestSummary
 from analysis.models import builtin
 from analysis.settings import Settings, check_groups
 

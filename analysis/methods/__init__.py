@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from analysis.errors import SettingError
+from analysis.method import Method
 from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.behaviour.method import BehaviourMethod
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.context.method import ContextMethod
 from analysis.methods.function.method import FunctionMethod
-from analysis.methods.method import Method
 from analysis.methods.running.method import RunningMethod
 from analysis.methods.salience.method import SalienceMethod
 from analysis.settings import check_groups

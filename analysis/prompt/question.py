@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import SettingError
-from analysis.methods.method import digest
+from analysis.method import digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Tokens, Vocabulary

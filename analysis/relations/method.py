@@ -13,7 +13,7 @@ import xarray as xr
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import OWN, Relation
-from analysis.methods.method import Method, RequestSummary, Tool, digest
+from analysis.method import Method, RequestSummary, Tool, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.pair_count import kept_pairs
 from analysis.models.vocabulary import MIN_PAIRS
@@ -53,7 +53,7 @@ class RelationMethod(Method):
 
     def tools(self) -> Sequence[Tool]:
         """The list of relations, the pairs behind a score, models side by side."""
-        from analysis.relations.tools import TOOLS  # here, because they go over the list of methods
+        from analysis.evidence.relation_tools import TOOLS  # here, because they go over the list of methods
 
         return TOOLS
 
@@ -189,7 +189,7 @@ class RelationMethod(Method):
 
     def judgement(self, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
         """How far its map agrees with that of a method that judges it."""
-        from analysis.relations.comparison import judgement  # here, because it goes over the list of methods
+        from analysis.evidence.comparison import judgement  # here, because it goes over the list of methods
 
         return judgement(self, model, results)
 
@@ -240,7 +240,7 @@ class RelationMethod(Method):
 
     def holding(self, results: Mapping[str, Scores]) -> Method:
         """The first of those that score relations, unless a later one disagrees."""
-        from analysis.relations.comparison import method_that_holds  # here, because it goes over the list of methods
+        from analysis.evidence.comparison import method_that_holds  # here, because it goes over the list of methods
 
         return method_that_holds(results)
 

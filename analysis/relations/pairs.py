@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from analysis import methods
 from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
-from analysis.methods.method import Plan, digest
+from analysis.method import Plan, digest
 from analysis.models.card import HeadId
 from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary

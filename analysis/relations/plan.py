@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from analysis.data.relations import OWN, Relation
 from analysis.errors import RelationError
-from analysis.methods.method import Step, digest
+from analysis.method import Step, digest
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.relations.layer import RelationLayer, scores_of_layers

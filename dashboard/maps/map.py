@@ -14,7 +14,7 @@ import pandas as pd
 from dash import html
 
 from analysis import methods
-from analysis.methods.method import RequestSummary
+from analysis.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance

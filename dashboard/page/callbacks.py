@@ -10,8 +10,8 @@ from dash.exceptions import PreventUpdate
 from starlette.concurrency import run_in_threadpool
 
 from analysis.errors import StoreError
+from analysis.evidence.catalogue import Catalogue
 from analysis.models.sources import listed_models
-from analysis.results.catalogue import Catalogue
 from dashboard.jobs import JobState
 from dashboard.maps import MAPS
 from dashboard.page import hover, ids

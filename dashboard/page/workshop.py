@@ -8,8 +8,8 @@ import dash_mantine_components as dmc
 from dash import html
 
 from analysis import methods
+from analysis.evidence.catalogue import Catalogue, Listed
 from analysis.models.card import ModelCard
-from analysis.results.catalogue import Catalogue, Listed
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
 from dashboard.jobs import JobState

@@ -32,6 +32,8 @@ from analysis.errors import (
     TaskError,
     WorkerBusy,
 )
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import head_evidence, results_of
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.problems import field_of, problem_words
@@ -43,8 +45,6 @@ from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
 from analysis.relations.scores import KINDS
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import head_evidence, results_of
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.tables import csv_pieces, json_pieces

@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.websockets import WebSocket
 
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
-from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.page import callbacks
 from dashboard.page.layout import page

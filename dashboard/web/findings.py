@@ -10,14 +10,14 @@ from pydantic import Field
 
 from analysis import methods
 from analysis.errors import ModelNotFound, SettingError
+from analysis.evidence.agreement import agreements, chosen_thresholds
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.comparison import compared_models
+from analysis.evidence.heads import answers, matched_heads, results_of
+from analysis.evidence.quantities import sources, unit_of, values
 from analysis.models import builtin as default_model
 from analysis.models.card import ModelCard
-from analysis.relations.comparison import compared_models
-from analysis.results.agreement import agreements, chosen_thresholds
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, matched_heads, results_of
 from analysis.results.provenance import JsonObject
-from analysis.results.quantities import sources, unit_of, values
 from analysis.results.scores import Scores, used_results
 from dashboard.cache import cached
 from dashboard.quantities import listed_quantities

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.data.relations import as_csv
 from analysis.errors import RelationError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
-from analysis.results.catalogue import Catalogue
 from analysis.results.own_sets import LONGEST_NAME, OwnSet
 from analysis.results.provenance import JsonObject
 from dashboard.pairs import own_pairs

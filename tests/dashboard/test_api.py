@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from analysis import methods
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.settings import GateSettings
 from analysis.relations.pairs import relation_methods
-from analysis.results.shipped import shipped_scores
 from dashboard.jobs import job_state
 from tests import synthetic
 from tests.computing import asked

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 
 from analysis.errors import ModelNotFound
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.comparison import default_method
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.methods.salience.method import SalienceMethod
 from analysis.methods.salience.tokens import salient_tokens
-from analysis.methods.shared_settings import WeightsSettings
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.relations.comparison import default_method
-from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing
-from analysis.results.shipped import shipped_scores
+from analysis.shared_settings import WeightsSettings
 from dashboard.page import callbacks
 from dashboard.page.hover import packed
 from dashboard.pairs import own_pairs

@@ -16,10 +16,10 @@ from dash._utils import split_callback_id
 from starlette.testclient import TestClient
 
 from analysis.errors import ServerBusy
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import matched_heads, results_of
 from analysis.jobs.engine import Engine
 from analysis.results import tables
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import matched_heads, results_of
 from analysis.results.tables import csv_bytes, json_pieces
 from dashboard.access import Access
 from dashboard.page import ids

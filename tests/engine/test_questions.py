@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.errors import ModelNotFound, WorkerBusy
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs import engine as engine_module
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
@@ -15,7 +16,6 @@ from analysis.prompt.question import PATIENCE, PromptQuestion
 from analysis.prompt.reading import PromptAblation
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.pairs import HeadPairsStep
-from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.web.application import create_app
 from tests.computing import asked, function_plan

@@ -28,12 +28,12 @@ from starlette.websockets import WebSocketDisconnect
 from analysis.data.relations import parse
 from analysis.data.tasks import read_task
 from analysis.errors import ModelError, SettingError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import pair_count
 from analysis.models.sources import listed_folder, listed_models, open_listed
-from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
 from dashboard.page import ids

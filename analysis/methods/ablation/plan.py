@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from analysis.method import Step, digest
 from analysis.methods.ablation.items import AblationItem, PromptItem, RelationItem, TaskItem
 from analysis.methods.ablation.result import (
     KINDS,
@@ -17,7 +18,6 @@ from analysis.methods.ablation.result import (
     VariantAnswers,
     ablation_scores,
 )
-from analysis.methods.method import Step, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel
 from analysis.progress import Progress

@@ -1,8 +1,8 @@
 """The function map as a method."""
 
+from analysis.method import Command
 from analysis.methods.function.plan import NAME, VERSION, FunctionPlan
 from analysis.methods.function.settings import FunctionSettings
-from analysis.methods.method import Command
 from analysis.models.card import ModelCard
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance

@@ -1,6 +1,6 @@
 """The function map in the running model as a method."""
 
-from analysis.methods.method import Command
+from analysis.method import Command
 from analysis.methods.running.plan import NAME, VERSION, RunningPlan
 from analysis.methods.running.settings import ANY, RunningSettings
 from analysis.models.card import ModelCard

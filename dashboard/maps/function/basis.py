@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis import methods
+from analysis.evidence.comparison import can_judge, method_that_holds
 from analysis.relations.agreement import RelationAgreement, agreement
-from analysis.relations.comparison import can_judge, method_that_holds
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores

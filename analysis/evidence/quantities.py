@@ -15,8 +15,8 @@ import xarray as xr
 
 from analysis import methods
 from analysis.errors import SettingError
-from analysis.methods.method import Method
-from analysis.results import agreement
+from analysis.evidence import agreement
+from analysis.method import Method
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Floats, Scores, over_present
 

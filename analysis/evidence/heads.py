@@ -7,9 +7,9 @@ import numpy as np
 
 from analysis import methods
 from analysis.errors import HeadError
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.comparison import weighed
 from analysis.models.card import HeadId, ModelCard
-from analysis.relations.comparison import weighed
-from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Floats, Scores

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from analysis import methods
 from analysis.data.relations import WordPair
 from analysis.errors import ModelNotFound, SettingError, StoreError
+from analysis.evidence.shipped import shipped
 from analysis.jobs.deletion import delete_model, delete_set
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
-from analysis.methods.method import Method
+from analysis.method import Method
 from analysis.models.card import ModelCard
 from analysis.results.inventory import stored_models
 from analysis.results.own_sets import OwnSet, change_set, own_items, pairs_of, sets_of, the_set, with_set
 from analysis.results.provenance import COMPUTED_AS, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
-from analysis.results.shipped import shipped
 from analysis.results.store import Store
 
 _MERGED = 64  # maps that stay put together

@@ -8,7 +8,7 @@ import numpy as np
 
 from analysis import methods
 from analysis.errors import SettingError
-from analysis.methods.method import Method
+from analysis.method import Method
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Codes, Floats, Scores

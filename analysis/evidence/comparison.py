@@ -9,11 +9,11 @@ from itertools import combinations
 from analysis import methods
 from analysis.data.relations import OWN
 from analysis.errors import ModelNotFound
+from analysis.evidence.catalogue import Catalogue
 from analysis.models.card import ModelCard
 from analysis.relations.agreement import HOLDS, RelationAgreement, agreement, in_words, is_whole, label_counts
 from analysis.relations.method import RelationMethod
 from analysis.relations.scores import TAU
-from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores, used_results

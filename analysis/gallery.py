@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis import methods
+from analysis import cli, methods
 from analysis.errors import DamagedFile, HeadAtlasError, ModelError, SettingError, StoreError
 from analysis.method import Method
 from analysis.progress import Progress, ShownProgress, silent
@@ -145,8 +145,6 @@ def _sha256(path: Path) -> str:
 
 def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
     """Compute the maps of a fetched model by the commands of the methods that it comes with, as files there."""
-    from analysis import cli
-
     written = []
     for method in methods.METHODS:
         if method.by_default or entry.size <= method.gallery_size:

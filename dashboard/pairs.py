@@ -3,15 +3,15 @@
 import json
 from dataclasses import dataclass
 
+from analysis import methods
 from analysis.data import relations
 from analysis.data.relations import WordPair
 from analysis.errors import RelationError
 from analysis.evidence.catalogue import Catalogue
-from analysis.evidence.comparison import default_method
 from analysis.jobs.engine import Engine
 from analysis.models.card import HeadId, ModelCard
 from analysis.relations.head_pairs import HeadPairs
-from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
+from analysis.relations.pairs import HeadPairsStep, settings_of
 from analysis.relations.pairs_file import are_shipped, shipped_pairs
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
@@ -36,8 +36,8 @@ class PairsQuestion:
         """
         head = card.check(self.head)
         own = catalogue.own_set(self.own).id if self.own else None
-        by_default = default_method(catalogue, card, self.relation, own)
-        method = relation_method(self.method) if self.method else by_default
+        by_default = catalogue.default_method(card, self.relation, own, methods.relation_methods())
+        method = methods.relation_method(self.method or by_default.name)
         scores = catalogue.result(card, method.name, self.result, own)
         settings = self._relation(card, scores, catalogue, engine)
         if scores is not None:

@@ -97,6 +97,80 @@ def test_what_is_no_sentence_is_found(docstring):
     assert _is_sentence("It works.")
 
 
+# ---- The order of the rooms ------------------------------------------------------------------------------------------
+
+ROOMS = [  # each imports from those before it only
+    ["analysis", "analysis.errors", "analysis.settings", "analysis.progress", "analysis.output"],
+    ["analysis.data"],
+    ["analysis.models"],
+    ["analysis.compute"],
+    ["analysis.results"],
+    ["analysis.options", "analysis.shared_settings"],
+    ["analysis.method"],
+    ["analysis.relations"],
+    ["analysis.methods"],
+    ["analysis.prompt"],
+    ["analysis.jobs"],
+    ["analysis.evidence"],
+    ["analysis.listings"],
+    ["analysis.cli"],
+    ["analysis.gallery", "analysis.__main__"],
+]
+UPWARD = {  # what imports from a later room all the same, and why
+    ("analysis.data.prompts", "analysis.models.vocabulary"): "prompts are made of a model's tokens",
+    ("analysis.data.relation_prompts", "analysis.models.vocabulary"): "prompts are made of a model's tokens",
+    ("analysis.methods", "analysis.jobs.request"): "a method that is registered late must fit into requests",
+}
+
+
+def room_of(module):
+    """The number of the room that a module is in."""
+    for number, places in enumerate(ROOMS):
+        if module in places or any(module.startswith(f"{place}.") for place in places if place != "analysis"):
+            return number
+    raise AssertionError(f"{module} is in no room")
+
+
+def upward_imports(source, module):
+    """(importing, imported) for every import from a later room, within functions and for types too."""
+    known = set(modules("analysis")) | {"analysis.__main__"}
+    for node in ast.walk(ast.parse(source)):
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            full = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in known else node.module for name in full]
+        for name in names:
+            if name.split(".")[0] == "analysis" and room_of(name) > room_of(module):
+                yield module, name
+
+
+def test_rooms_import_in_one_direction():
+    """No room imports from a later one, not even inside a function, but for what is declared with a reason."""
+    found = set()
+    for path in (ROOT / "analysis").rglob("*.py"):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        found |= set(upward_imports(path.read_text(), module))
+    assert found == set(UPWARD)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from analysis.jobs.engine import Engine",
+        "import analysis.jobs.engine",
+        "from analysis import methods",
+        "def later():\n    from analysis.evidence import catalogue",
+        "if TYPE_CHECKING:\n    from analysis.method import Method",
+    ],
+)
+def test_an_import_from_a_later_room_is_found(source):
+    """At the top, in a function, for types; of a module or of a name in it."""
+    assert list(upward_imports(source, "analysis.results.planted"))
+    assert not list(upward_imports("from analysis.models.card import ModelCard", "analysis.results.planted"))
+
+
 # ---- Nothing knows a method or a map by its name but its own package -------------------------------------------------
 
 NAMES = {each.name for each in (*METHODS, *MAPS)}

@@ -20,7 +20,7 @@ CARD = odd_scores().provenance.model
 def parsed(command):
     """What the command line makes of arguments: the method and the request."""
     options = _parser().parse_args(command)
-    settings = chosen_settings(options, options.method, options.command)
+    settings = chosen_settings(options, options.method.settings, options.command)
     return options, make_request({"model": options.model, "methods": [options.method.name], **settings})
 
 

@@ -13,7 +13,7 @@ from analysis.data.relations import builtin, parse
 from analysis.errors import HeadError, RelationError, SettingError
 from analysis.evidence.shipped import shipped_scores
 from analysis.gallery import ENTRIES
-from analysis.methods import method
+from analysis.methods import method, relation_method, relation_methods
 from analysis.methods.running.settings import RunningSettings
 from analysis.models import builtin as builtin_model
 from analysis.models.card import HeadId
@@ -27,8 +27,6 @@ from analysis.relations.label_pairs import label_pairs, labels_of
 from analysis.relations.pairs import (
     HeadPairsStep,
     computed_pairs,
-    relation_method,
-    relation_methods,
     settings_of,
 )
 from analysis.relations.pairs_file import from_parquet, shipped_pairs, to_parquet

@@ -103,16 +103,24 @@ class Catalogue:
                 chosen = scores
         return self._together(one, results, chosen)
 
-    def default_method(self, card: ModelCard, item: str = "", own: str | None = None) -> Method:
-        """The method whose map holds, of those that have an item where only some have it; the first without any."""
+    def default_method(
+        self, card: ModelCard, item: str = "", own: str | None = None, among: Sequence[Method] = ()
+    ) -> Method:
+        """The method whose map holds, of those that have an item where only some have it; the first without any.
+
+        Of all methods, unless some are named.
+        """
+        candidates = among or methods.METHODS
         results = {}
-        for method in methods.METHODS:
+        for method in candidates:
             scores = self.result(card, method.name, own=own)
             if scores is not None:
                 results[method.name] = scores
         having = {name: scores for name, scores in results.items() if item in scores.items()}
         there = having or results
-        return methods.method(next(iter(there))).holding(there) if there else methods.METHODS[0]
+        if not there:
+            return candidates[0]
+        return methods.method(next(iter(there))).holding(there, methods.METHODS)
 
     def choices(self, card: ModelCard, method: str) -> dict[str, str]:
         """The results of a method that one can choose from: short name and words."""

@@ -8,7 +8,6 @@ import numpy as np
 from analysis import methods
 from analysis.errors import HeadError
 from analysis.evidence.catalogue import Catalogue
-from analysis.evidence.comparison import weighed
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject
@@ -63,7 +62,7 @@ def findings_of(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
     for method in methods.METHODS:
         if method.name in results:
             for finding in method.findings(results[method.name], head):
-                findings.append(weighed(finding, results))
+                findings.append(method.weighed(finding, results, methods.METHODS))
     return findings
 
 
@@ -125,8 +124,9 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
     question = SearchQuestion.of(text)
     by_head: dict[HeadId, list[Finding]] = {}
     for name, scores in results.items():
-        for finding in methods.method(name).answers(scores, question):
-            by_head.setdefault(finding.head, []).append(weighed(finding, results))
+        method = methods.method(name)
+        for finding in method.answers(scores, question):
+            by_head.setdefault(finding.head, []).append(method.weighed(finding, results, methods.METHODS))
     listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]
     listed.sort(key=lambda answer: (answer.order, answer.head))
     return listed[:MOST_ANSWERS]

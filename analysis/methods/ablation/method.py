@@ -7,7 +7,7 @@ import xarray as xr
 from analysis.data import relations, tasks
 from analysis.data.files import OwnFile
 from analysis.data.tasks import DEFAULT_TASKS
-from analysis.method import Command, Method, RequestSummary
+from analysis.method import Method, RequestSummary
 from analysis.methods.ablation import report
 from analysis.methods.ablation.findings import ablation_answers, ablation_findings
 from analysis.methods.ablation.items import PROMPT, TASK, old_prompt
@@ -24,6 +24,7 @@ from analysis.methods.ablation.result import (
 )
 from analysis.methods.ablation.settings import DEFAULT_RELATIONS, AblationSettings
 from analysis.models.card import HeadId, ModelCard
+from analysis.options import Command
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import JsonObject, Provenance, ScoredItem

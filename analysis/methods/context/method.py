@@ -1,9 +1,9 @@
 """The function map with context as a method."""
 
-from analysis.method import Command
 from analysis.methods.context.plan import NAME, VERSION, ContextPlan
 from analysis.methods.context.settings import ContextSettings
 from analysis.models.card import ModelCard
+from analysis.options import Command
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 

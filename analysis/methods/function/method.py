@@ -1,9 +1,9 @@
 """The function map as a method."""
 
-from analysis.method import Command
 from analysis.methods.function.plan import NAME, VERSION, FunctionPlan
 from analysis.methods.function.settings import FunctionSettings
 from analysis.models.card import ModelCard
+from analysis.options import Command
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.data.printable import printable
-from analysis.method import Command, Method
+from analysis.method import Method
 from analysis.methods.salience.findings import salience_answers, salience_findings
 from analysis.methods.salience.plan import SaliencePlan
 from analysis.methods.salience.tokens import (
@@ -22,6 +22,7 @@ from analysis.methods.salience.tokens import (
     upgraded,
 )
 from analysis.models.card import HeadId, ModelCard
+from analysis.options import Command
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores

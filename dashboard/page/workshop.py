@@ -1,5 +1,6 @@
 """Models and jobs: what is there, what is being computed, and a form to ask for more."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -48,7 +49,7 @@ def _closed() -> html.P:
     )
 
 
-def job_list(jobs: list[JobState], read_only: bool) -> list[Any]:
+def job_list(jobs: Sequence[JobState], read_only: bool) -> list[Any]:
     """The newest first."""
     if not jobs:
         return [html.P("No analyses yet.", className="hint")]

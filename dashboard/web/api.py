@@ -4,7 +4,7 @@ import json
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -173,7 +173,13 @@ class ScoresQuery(BaseModel):
         return result_of_method(catalogue, card, name, self.result or self.fit, own)
 
 
-def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Path | None) -> FastAPI:
+def create_api(
+    catalogue: Catalogue,
+    engine: Engine,
+    access: Access,
+    models: Path | None,
+    jobs: Callable[[], Sequence[JobState]],  # as they are now
+) -> FastAPI:
     """The API as an application of its own, to be mounted at /api."""
     api = FastAPI(
         title="Head Atlas", version=__version__, docs_url=None, redoc_url=None,
@@ -214,7 +220,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_prompt(api, catalogue, engine)
-    _add_jobs(api, engine)
+    _add_jobs(api, engine, jobs)
     add_sets(api, catalogue, engine, _must_be_analyst)
     return api
 
@@ -316,14 +322,14 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         return {"model": card.to_dict(), **reading_data(read, ablated)}
 
 
-def _add_jobs(api: FastAPI, engine: Engine) -> None:
+def _add_jobs(api: FastAPI, engine: Engine, jobs: Callable[[], Sequence[JobState]]) -> None:
     submission = request_type(NetworkRequest)  # with the settings of every method
     limits: dict[str, deque[float]] = {}
 
     @api.get("/jobs")
-    def list_jobs() -> list[JobState]:
+    def list_jobs() -> Sequence[JobState]:
         """All jobs, the oldest first."""
-        return [job_state(job) for job in engine.jobs()]
+        return jobs()
 
     def submit(request: Request, wanted: submission) -> JobState:  # type: ignore[valid-type]
         """Analyse a model; asking twice for the same gives the same job."""

@@ -236,7 +236,7 @@ def test_no_call_of_the_page_keeps_the_event_loop_busy(server, monkeypatch, view
     loop = Watched()
     monkeypatch.setattr(asyncio.events.Handle, "_run", loop.watch())
     address = f"?model={synthetic.BIG}&view={view}"
-    values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": 1240}, ids.PINS: ["L1H1"], ids.TOLD: 1}
+    values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": 1240}, ids.PINS: ["L1H1"], ids.NEWS: 1}
 
     async def visit():
         await status(server, "/api/health")

@@ -2,7 +2,8 @@
 
 from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.heads import results_of
-from analysis.evidence.quantities import Quantity, quantities
+from analysis.evidence.quantities import quantities
+from analysis.evidence.quantity import Quantity
 from analysis.models.card import ModelCard
 from dashboard.cache import cached
 

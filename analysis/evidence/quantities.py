@@ -6,213 +6,43 @@ the name of a sample that one alone. The item may be any:category, for the large
 two methods make.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Self
+from collections.abc import Mapping, Sequence
 
-import numpy as np
-import xarray as xr
-
-from analysis import methods
-from analysis.errors import SettingError
-from analysis.evidence import agreement
-from analysis.method import Method
+from analysis.evidence.agreement import LabelClasses
+from analysis.evidence.method_quantities import MethodQuantities
+from analysis.evidence.quantity import BETWEEN, Quantity, QuantitySource, unknown_quantity
 from analysis.results.provenance import Provenance
-from analysis.results.scores import Floats, Scores, over_present
+from analysis.results.scores import Floats, Scores
 
-ANY = "any"  # in place of an item: the largest of all
-STRENGTH = "strength"  # in place of a kind: what makes a label
-OVER = {"always": "every", "any": "some"}  # as results take samples together
-_BETWEEN = "/"  # the parts of a key; items and kinds have no slash
-_OF_CATEGORY = ":"
-_SAMPLE = "@"
-_CLASS = "class"
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """A number of every head."""
-
-    key: str
-    title: str
-    group: str  # the title of its method
-    is_class: bool = False  # its values are codes of classes
-    unit: str = ""  # numbers of one unit stand on one scale and may be subtracted
-    samples: tuple[str, ...] = ()  # what may follow its key, after an @, instead of the mean
-
-    @property
-    def map(self) -> str:
-        """The map that it is of, or the method: what its key starts with."""
-        return self.key.partition(_BETWEEN)[0]
-
-
-@dataclass(frozen=True)
-class QuantityKey:
-    """The parts of a key."""
-
-    method: str
-    item: str
-    kind: str
-    over: str = ""  # how samples are taken together; empty for their mean
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """The inverse of `str`; what makes no sense names nothing that a result has."""
-        whole, _, over = text.partition(_SAMPLE)
-        method, item, kind = [*whole.split(_BETWEEN, 2), "", ""][:3]
-        return cls(method, item, kind, over)
-
-    def __str__(self) -> str:
-        """As an address has it."""
-        whole = _BETWEEN.join((self.method, self.item, self.kind))
-        return f"{whole}{_SAMPLE}{self.over}" if self.over else whole
-
-
-def strength_key(method: str, item: str, over: str = "") -> str:
-    """The key of what decides about a label, of an item or of any."""
-    return str(QuantityKey(method, item, STRENGTH, over))
+SOURCES: Sequence[QuantitySource] = (MethodQuantities(), LabelClasses())
 
 
 def quantities(results: Mapping[str, Scores]) -> list[Quantity]:
-    """All that a model has, method by method: scores, what else was measured, the largest of several; then classes."""
+    """All that a model has, source by source."""
     listed: list[Quantity] = []
-    for name, scores in results.items():
-        method = methods.method(name)
-        listed += _measured(method, scores)
-        listed += _largest(method, scores)
-        listed += _strengths(method, scores)
-    for each in agreement.agreements(results):
-        key = _BETWEEN.join(each.key_parts)
-        words = f"{methods.method(each.what).title} and {methods.method(each.whether).title}: {each.title}"
-        listed.append(Quantity(key, words, agreement.NAME.capitalize(), is_class=True, unit=_CLASS))
+    for source in SOURCES:
+        listed += source.quantities(results)
     return listed
-
-
-def _measured(method: Method, scores: Scores) -> Iterator[Quantity]:
-    """The scores and parts of every item."""
-    for item in scores.provenance.items:
-        if not item.applicable:
-            continue
-        for kind in (*scores.kinds, *scores.parts):
-            key = QuantityKey(method.name, item.name, kind)
-            if not np.isnan(_numbers(scores, key)).all():
-                yield _quantity(method, scores, key, f"{item.title}: {kind}")
-
-
-def _largest(method: Method, scores: Scores) -> Iterator[Quantity]:
-    """The strongest relation of each category, where a method's scores say what heads do."""
-    if not method.answers_what:
-        return
-    for category in dict.fromkeys(item.category for item in scores.provenance.items):
-        if len(scores.items(category)) < 2:
-            continue
-        for kind in scores.kinds:
-            key = QuantityKey(method.name, f"{ANY}{_OF_CATEGORY}{category}", kind)
-            yield _quantity(method, scores, key, f"strongest of {category}: {kind}")
-
-
-def _strengths(method: Method, scores: Scores) -> Iterator[Quantity]:
-    """What makes the labels of a method that gives some."""
-    strengths = method.strengths(scores) if method.label is not None else None
-    if strengths is None or method.label is None or not strengths.sizes["item"]:
-        return
-    words = f"{method.label.words} of the {'label' if method.answers_what else 'cause'}"
-    for name in strengths["item"].values:
-        key = QuantityKey(method.name, str(name), STRENGTH)
-        yield _quantity(method, scores, key, f"{scores.item(str(name)).title}: {words}")
-    if method.answers_what:
-        yield _quantity(method, scores, QuantityKey(method.name, ANY, STRENGTH), f"strongest of all: {words}")
-
-
-def _quantity(method: Method, scores: Scores, key: QuantityKey, title: str) -> Quantity:
-    return Quantity(str(key), title, method.title, unit=_unit(method, scores, key), samples=_samples(scores, key.kind))
-
-
-def _unit(method: Method, scores: Scores, key: QuantityKey) -> str:
-    """Strengths are made of the first kind of score."""
-    return method.unit(key.item, scores.kinds[0] if key.kind == STRENGTH else key.kind)
-
-
-def _samples(scores: Scores, kind: str) -> tuple[str, ...]:
-    """How the samples of a number can be taken together, and which of them there are."""
-    array = scores.parts.get(kind, scores.score)
-    if scores.score.sizes["sample"] < 2 or array["sample"].values.tolist() != scores.samples:
-        return ()
-    return tuple(OVER) if kind == STRENGTH else (*OVER, *scores.samples)
 
 
 def unit_of(results: Mapping[str, Scores], key: str) -> str:
     """What the numbers behind a key are measured in."""
-    asked = QuantityKey.parse(key)
-    return (
-        _CLASS if asked.method == agreement.NAME else _unit(methods.method(asked.method), results[asked.method], asked)
-    )
+    return _source(key).unit(results, key)
 
 
 def sources(results: Mapping[str, Scores], key: str) -> list[Provenance]:
     """Where the numbers behind a key come from; those of two methods, for classes."""
-    names = key.split(_BETWEEN)
-    return [results[name].provenance for name in (names[1:3] if names[0] == agreement.NAME else names[:1])]
+    return _source(key).sources(results, key)
 
 
 def values(results: Mapping[str, Scores], key: str) -> Floats:  # [layer, head]
     """The numbers behind a key; NaN where a head has none."""
-    if key.startswith(agreement.NAME + _BETWEEN):
-        for each in agreement.agreements(results):
-            if key == _BETWEEN.join(each.key_parts):
-                return each.codes.astype(np.float64)
-    asked = QuantityKey.parse(key)
-    scores = results.get(asked.method)
-    if scores is None or not _is_there(scores, asked):
-        raise _unknown(key)
-    return _strength(scores, asked) if asked.kind == STRENGTH else _numbers(scores, asked)
+    return _source(key).values(results, key)
 
 
-def _unknown(key: str) -> SettingError:
-    return SettingError(f"there is no quantity {key[:80]!r} here", "/api/quantities lists them.")
-
-
-def _is_there(scores: Scores, key: QuantityKey) -> bool:
-    if key.over and key.over not in _samples(scores, key.kind):
-        return False
-    if key.kind == STRENGTH:
-        strengths = methods.method(key.method).strengths(scores)
-        names = [] if strengths is None else strengths["item"].values.tolist()
-        return bool(names) and key.item in (*names, ANY)
-    return key.kind in (*scores.kinds, *scores.parts) and bool(_items(scores, key.item))
-
-
-def _items(scores: Scores, item: str) -> list[str]:
-    """The item, or all that "any" stands for."""
-    if item in [one.name for one in scores.provenance.items]:
-        return [item]
-    first, _, category = item.partition(_OF_CATEGORY)
-    return scores.items(category or None) if first == ANY else []
-
-
-def _strength(scores: Scores, key: QuantityKey) -> Floats:  # [layer, head]
-    """What decides about a label."""
-    strengths = methods.method(key.method).strengths(scores, OVER.get(key.over, "mean"))
-    if strengths is None:
-        raise _unknown(str(key))
-    chosen = strengths.max("item") if key.item == ANY else strengths.sel(item=key.item)
-    return np.asarray(chosen.values, dtype=np.float64)
-
-
-def _numbers(scores: Scores, key: QuantityKey) -> Floats:  # [layer, head]
-    """A kind of score or a part, of one item or the largest of several."""
-    array = scores.score.sel(kind=key.kind) if key.kind in scores.kinds else scores.parts[key.kind]
-    of_items = [_over_samples(array.sel(item=item), key.over) for item in _items(scores, key.item)]
-    return of_items[0] if len(of_items) == 1 else np.fmax.reduce(of_items)
-
-
-def _over_samples(chosen: xr.DataArray, over: str) -> Floats:  # [layer, head]
-    """One number in place of several samples'; a part's own sample named mean is the mean where it has one."""
-    if over and over not in OVER:
-        return np.asarray(chosen.sel(sample=over).values, dtype=np.float64)
-    if "mean" in chosen["sample"]:
-        chosen = chosen.sel(sample=["mean"])
-    there = chosen.dropna("sample", how="all")
-    if not there.sizes["sample"]:
-        return np.full(chosen.isel(sample=0).shape, np.nan)
-    return np.asarray(over_present(there, OVER.get(over, "mean")).values, dtype=np.float64)
+def _source(key: str) -> QuantitySource:
+    first = key.partition(BETWEEN)[0]
+    for source in SOURCES:
+        if source.has(first):
+            return source
+    raise unknown_quantity(key)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from analysis.evidence.quantities import Quantity
+from analysis.evidence.quantity import Quantity
 from analysis.models.card import ModelCard
 from dashboard.addresses import CompareState
 from dashboard.maps import map_of

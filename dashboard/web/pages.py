@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 from analysis.errors import HeadError
 from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.heads import answers, summary
-from analysis.evidence.quantities import Quantity
+from analysis.evidence.quantity import Quantity
 from analysis.models.card import HeadId
 from dashboard.addresses import CompareState, PromptState
 from dashboard.page.compare_page import Choices, compare_page, samples_of

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Protocol
 import xarray as xr
 
 from analysis.data.files import OwnFile
+from analysis.errors import HeadAtlasError
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel
 from analysis.options import Command, written_options
@@ -169,8 +170,8 @@ class Method(ABC):
         """Whether a file of one's own that stands in a field of the request is of use for it."""
         return False
 
-    def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
-        """By the name of a file that somebody brought, why it is of no use; as far as is known without the model.
+    def check_files(self, settings: Any, folder: Path | None) -> dict[str, HeadAtlasError]:
+        """By the name of an uploaded file, why it is of no use and what helps; as far as is known without the model.
 
         `folder` is the model's checkpoint, where that is at hand.
         """

@@ -293,13 +293,17 @@ def names_in(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def texts_in(tree):
-    """All strings and identifiers of a module but its docstrings."""
-    docstrings = set()
+def docstrings_in(tree):
+    """The nodes of a module's docstrings."""
     for node in ast.walk(tree):
         for statement in node.body if isinstance(getattr(node, "body", None), list) else []:
             if isinstance(statement, ast.Expr):
-                docstrings.add(statement.value)
+                yield statement.value
+
+
+def texts_in(tree):
+    """All strings and identifiers of a module but its docstrings and the modules that it imports from."""
+    docstrings = set(docstrings_in(tree))
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and node in docstrings:
             continue
@@ -575,11 +579,7 @@ SCRIPT_JOINED = re.compile(r"join\(\"&\"\)|encodeURIComponent|new URLSearchParam
 
 def written_texts(tree):
     """The strings of a Python module but its docstrings; \0 stands for what is put into a template."""
-    docstrings, inside = set(), set()
-    for node in ast.walk(tree):
-        for statement in node.body if isinstance(getattr(node, "body", None), list) else []:
-            if isinstance(statement, ast.Expr):
-                docstrings.add(statement.value)
+    docstrings, inside = set(docstrings_in(tree)), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             inside |= set(node.values)

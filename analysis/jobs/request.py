@@ -15,7 +15,7 @@ from analysis import methods
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import Relation
-from analysis.errors import HeadAtlasError, RelationError, SettingError
+from analysis.errors import HeadAtlasError, SettingError
 from analysis.jobs.problems import problem_words
 from analysis.method import Method, RequestSummary
 from analysis.models import builtin
@@ -72,11 +72,14 @@ class Request(Settings):
 
     def check_files(self, folder: Path | None = None) -> None:
         """Refuse files that are of no use for a method that takes them, given the model's own files if at hand."""
-        useless: dict[str, str] = {}
+        useless: dict[str, HeadAtlasError] = {}
         for method in self.chosen:
             useless = {**method.check_files(self, folder), **useless}
-        if useless:
-            raise RelationError("\n".join(useless.values()), "Add more pairs, use more common words, or leave it out.")
+        refusals = list(useless.values())
+        if refusals:
+            hints = dict.fromkeys(error.hint for error in refusals)
+            words = "\n".join(str(error) for error in refusals)
+            raise type(refusals[0])(words, " ".join(hints))
 
     def brought(self) -> dict[str, list[OwnFile]]:
         """The files that somebody brought, by the setting in which they stand."""

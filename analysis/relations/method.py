@@ -13,6 +13,7 @@ import xarray as xr
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import OWN, Relation
+from analysis.errors import HeadAtlasError, RelationError
 from analysis.method import Method, RequestSummary, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.pair_count import kept_pairs
@@ -34,6 +35,7 @@ from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Missing, Scores
 from analysis.results.tables import csv_bytes
 
 _KS = ("k_copying", "k_standard")
+_MORE_PAIRS = "Add more pairs, use more common words, or leave it out."
 
 
 class RelationMethod(Method):
@@ -88,16 +90,16 @@ class RelationMethod(Method):
         plan = self.plan(card, settings)
         return self.choice(plan.provenance()) if isinstance(plan, RelationPlan) else ""
 
-    def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
+    def check_files(self, settings: Any, folder: Path | None) -> dict[str, HeadAtlasError]:
         """Files with too few pairs that the model's tokenizer can represent."""
-        useless = {}
+        useless: dict[str, HeadAtlasError] = {}
         for file in settings.files:
             if not file.is_task:
                 relation = relation_of(file)
                 several = self.takes_several(settings)
                 reason = _too_few(relation, several, folder)
                 if reason:
-                    useless[file.name] = f"{file.name}: {reason}"
+                    useless[file.name] = RelationError(f"{file.name}: {reason}", _MORE_PAIRS)
         return useless
 
     def takes_several(self, settings: Any) -> bool:

@@ -286,12 +286,13 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         method: Annotated[str, Query(max_length=40, description="whose score; else of the map that holds")] = "",
         kind: Annotated[str, Query(max_length=40)] = KINDS[0],
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
-        fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
+        result: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
+        fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="an older name of result")] = "",
         own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
     ) -> JsonObject:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
-        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit, own)
+        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, result or fit, own)
         step = question.step(card, catalogue, engine)
         if not is_known(step, engine):
             _must_be_analyst(request)

@@ -162,7 +162,8 @@ def test_pairs_of_a_result_with_settings_of_its_own(store, engine, client):
     catalogue = Catalogue(store)
     (own,) = [name for name in catalogue.choices(catalogue.card("small"), "running") if name]
     address = f"/api/pairs?model=small&method=running&head=L1H2&relation={RELATION.name}"
-    default, chosen = client.get(address).json(), client.get(f"{address}&fit={own}&sample=w1 w2").json()
+    default, chosen = client.get(address).json(), client.get(f"{address}&result={own}&sample=w1 w2").json()
+    assert client.get(f"{address}&fit={own}&sample=w1 w2").json() == chosen  # under its older name
     assert (default["k"], default["sample"]) == (10, "No")
     assert (chosen["k"], chosen["sample"]) == (7, "w1 w2")
     scores = catalogue.result(catalogue.card("small"), "running", own)

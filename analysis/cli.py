@@ -169,7 +169,7 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
         nargs="+",
         default=[],
         metavar="METHOD=NUMBER",
-        help="from where on the strength of a method is a label, such as NAME=0.3; several may be given",
+        help="minimum strength that counts as a label, one or several (default: the method's own)",
     )
     command.add_argument("--beyond", action="store_true", help="count labels beyond copying alone")
     command.set_defaults(run=_agreement)

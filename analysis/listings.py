@@ -41,7 +41,7 @@ def cache_text(data: PlainValues) -> str:
 
 
 def sets_text(sets: Sequence[PlainValues]) -> str:
-    """One set of people's own relations per line."""
+    """One custom relation set per line."""
     lines = []
     for one in sets:
         hidden = "  hidden" if one["hidden"] else ""

@@ -108,7 +108,7 @@ class RequestSummary:
     choice: str = ""  # the short name of its result
     variant: str = ""  # a declared variant of the method, if it is not the plain one
     words: str = ""  # all of it for people; empty when it is the default
-    own: str = ""  # the id of the set of people's own relations
+    own: str = ""  # the id of the custom relation set
 
 
 class Method(ABC):

@@ -27,7 +27,7 @@ class PairsQuestion:
     method: str = ""  # that of the map that holds when left out
     sample: str = ""  # its first one when left out
     result: str = ""  # which result to prefer if there are several, as its link names it
-    own: str = ""  # the set that the relation belongs to, if somebody brought it
+    own: str = ""  # the set that the relation belongs to, if it was uploaded
 
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:
         """What answers it, with the settings of the model's map, so that the hits are those of the score.
@@ -63,7 +63,7 @@ def _file(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> JsonObject:
 
 
 def own_pairs(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> tuple[WordPair, ...]:
-    """The pairs of a relation that somebody brought: kept with its scores, or else in the job that computed them."""
+    """The pairs of an uploaded relation: kept with its scores, or else in the job that computed them."""
     kept = catalogue.own_pairs(item)
     if kept:
         return kept

@@ -33,7 +33,7 @@ class View:
     notices: tuple[str, ...] = ()
     failure: str = ""  # why the scores that a job could not compute are missing
     is_default: bool = False  # it shows what the default model's name alone stands for
-    sets: tuple[OwnSet, ...] = ()  # people's own relations that the model has scores for
+    sets: tuple[OwnSet, ...] = ()  # custom relation sets that the model has scores for
 
     @property
     def results(self) -> Mapping[str, Scores]:

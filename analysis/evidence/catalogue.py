@@ -21,8 +21,8 @@ from analysis.results.provenance import COMPUTED_AS, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.store import Store
 
-_MERGED = 64  # maps that stay put together
-_CUT = 256  # results without the relations of other sets that stay so
+_MERGED = 64  # cached merges
+_CUT = 256  # cached results without the relations of other sets
 _MOMENT = 0.3  # seconds for which the list of results is taken as it was
 _REASONS: dict[str, Missing] = {"running": Missing.RUNNING, "failed": Missing.FAILED}  # by a job's state
 _log = logging.getLogger(__name__)
@@ -179,7 +179,7 @@ class Catalogue:
         return gone
 
     def own_pairs(self, item: ScoredItem) -> tuple[WordPair, ...]:
-        """The pairs of a relation that somebody brought, as a result keeps them; none when only older ones have it."""
+        """The pairs of an uploaded relation as a result keeps them; none when only older results have it."""
         for scores in self._all():
             if any((one.name, one.hash) == (item.name, item.hash) for one in scores.provenance.items):
                 pairs = pairs_of(scores, item)
@@ -344,7 +344,7 @@ class Catalogue:
         jobs = [job for job in self._engine.jobs() if job.state in _REASONS]
         before, self._partial = self._partial, {}
         failures: dict[str, str] = {}
-        found: list[Scores] = []
+        newest_first: list[Scores] = []
         failed: set[tuple[str, str]] = set()  # model and method of what is among them
         for job in reversed(jobs):
             if job.state == "failed":
@@ -353,11 +353,11 @@ class Catalogue:
                 of_what = job.fingerprint, method
                 if of_what not in failed:
                     results = self._partial_results(self._engine, job, method, before)
-                    found += results
+                    newest_first += results
                     if results and job.state == "failed":
                         failed.add(of_what)
         self._failures = failures
-        yield from reversed(found)
+        yield from reversed(newest_first)
 
     def _partial_results(
         self, engine: Engine, job: Job, method: str, before: dict[PartialStage, list[Scores]]

@@ -47,7 +47,7 @@ class Answer:
 
 
 def results_of(catalogue: Catalogue, card: ModelCard, own: str | None = None) -> dict[str, Scores]:
-    """The results of a model by the names of their methods, with a set of people's own relations or the default one."""
+    """The results of a model by the names of their methods, with a custom relation set or the default one."""
     results = {}
     for method in methods.METHODS:
         scores = catalogue.result(card, method.name, own=own)
@@ -71,12 +71,12 @@ def summary(results: Mapping[str, Scores], head: HeadId) -> str:
     findings = strongest_findings(results, head)
     if not findings:
         return f"Nothing stands out about {head}: none of its scores is above a threshold."
-    told: list[Finding] = []
+    chosen: list[Finding] = []
     for finding in findings:
-        of_method = [other for other in told if other.method == finding.method]
-        if len(told) < _MOST_SENTENCES and len(of_method) < _MOST_OF_A_METHOD:
-            told.append(finding)
-    return " ".join(finding.text for finding in told)
+        of_method = [other for other in chosen if other.method == finding.method]
+        if len(chosen) < _MOST_SENTENCES and len(of_method) < _MOST_OF_A_METHOD:
+            chosen.append(finding)
+    return " ".join(finding.text for finding in chosen)
 
 
 def strongest_findings(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:

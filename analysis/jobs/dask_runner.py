@@ -1,4 +1,4 @@
-"""Dask's workers at the steps of one job."""
+"""Runs the steps of one job on Dask workers."""
 
 import hashlib
 import pickle

@@ -29,7 +29,7 @@ class Done:
 
 
 class StepRunner(Protocol):
-    """Who does the steps."""
+    """Runs steps."""
 
     at_once: int  # how many small steps may be joined into one
 

@@ -44,11 +44,11 @@ class Request(Settings):
 
     @model_validator(mode="after")
     def _can_be_written(self) -> Self:
-        """Every text can stand in a record; JSON can hold half of a character, UTF-8 cannot."""
+        """Every text can be stored: JSON allows unpaired surrogates, UTF-8 does not."""
         try:
             self.to_record()
         except PydanticSerializationError as error:
-            raise ValueError("a text holds half a character (a lone surrogate)") from error
+            raise ValueError("a text contains an unpaired surrogate") from error
         return self
 
     @property
@@ -82,7 +82,7 @@ class Request(Settings):
             raise type(refusals[0])(words, " ".join(hints))
 
     def brought(self) -> dict[str, list[OwnFile]]:
-        """The files that somebody brought, by the setting in which they stand."""
+        """The uploaded files, by the setting that holds them."""
         files: dict[str, list[OwnFile]] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)

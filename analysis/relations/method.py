@@ -129,7 +129,7 @@ class RelationMethod(Method):
     def rank(self, scores: Scores) -> Any:
         """Any score at all, the default settings, one with controls, more scores, none of one's own, the newer result.
 
-        Relations that somebody brought neither count nor put their result before another with as many scores: the map
+        Uploaded relations neither count nor put their result before another with as many scores: the map
         of the built-in ones stays as it is.
         """
         facts = scores.provenance

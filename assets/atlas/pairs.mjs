@@ -12,7 +12,7 @@ import { state } from "./state.mjs";
  * @property {string} kind
  * @property {string} method
  * @property {string} result the name of a result with settings of its own; empty for the default one
- * @property {string} own the set of a relation that somebody brought; empty for a built-in one
+ * @property {string} own the set of an uploaded relation; empty for a built-in one
  * @property {string} sample one of several, such as a carrier phrase; empty when there are none
  * @property {string[]} samples all of them
  * @property {Words} words

@@ -93,12 +93,12 @@ class Detail(BaseModel):
 _REFUSALS: dict[int | str, JsonObject] = {
     400: {"model": Detail, "description": "a body that cannot be read"},
     403: {"model": Detail, "description": "the analyst role is needed"},
-    404: {"model": Refusal | Detail, "description": "there is no such thing"},
+    404: {"model": Refusal | Detail, "description": "not found"},
     408: {"model": Refusal, "description": "a body that does not arrive"},
     413: {"model": Refusal, "description": "a body that is too large"},
     422: {"model": Refusal | Detail, "description": "invalid values"},
     429: {"model": Detail, "description": "too many at a time"},
-    503: {"model": Refusal, "description": "busy; later it works"},
+    503: {"model": Refusal, "description": "busy; retry later"},
     507: {"model": Refusal, "description": "the store cannot be used"},
 }
 
@@ -117,7 +117,7 @@ class ScoresQuery(BaseModel):
         "", description="the same under its older name"
     )
     own: Annotated[str, Field(max_length=120)] = Field(
-        "", description="a set of people's own relations, by id or name; the built-in ones alone when left out"
+        "", description="a custom relation set, by id or name (default: the built-in relations alone)"
     )
     item: Annotated[list[str], Field(max_length=100)] = Field(
         [], description="relations, or tasks, by name; all when left out"
@@ -254,7 +254,7 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         head: Annotated[str, Query(max_length=40, examples=["L23H4"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-        own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
+        own: Annotated[str, Query(max_length=120, description="a custom relation set")] = "",
         sample: Annotated[str, Query(max_length=200, description="mean, every, some or one sample")] = OVER_SAMPLES[0],
     ) -> JsonObject:
         """All that is known of one head; findings and likeness are by the mean over samples."""
@@ -288,7 +288,7 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
         result: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
         fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="an older name of result")] = "",
-        own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
+        own: Annotated[str, Query(max_length=120, description="the set of an uploaded relation")] = "",
     ) -> JsonObject:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
@@ -404,7 +404,7 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
 
 
 def _invalid(request: Request, error: Exception) -> Response:
-    """FastAPI's answer to a wrong request, without the input: JSON cannot repeat a NaN or half a character."""
+    """FastAPI's answer to a wrong request, without the input: JSON can hold neither NaN nor an unpaired surrogate."""
     if not isinstance(error, RequestValidationError):
         raise error
     problems = []

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 import tracemalloc
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,11 +43,13 @@ def test_pieces_are_the_table(rows):
 
 
 def test_no_cell_is_a_formula():
-    """A text that a spreadsheet would run gets an apostrophe; numbers, also negative ones, stay as they are."""
-    frame = pd.DataFrame({"text": ["=1+1", "+a", "-a", "@a", "\ta", "plain", None], "number": [-1.5] * 7})
-    read = pd.read_csv(io.BytesIO(csv_bytes(frame)))
-    assert read["text"].tolist()[:6] == ["'=1+1", "'+a", "'-a", "'@a", "'\ta", "plain"]
-    assert read["number"].tolist() == [-1.5] * 7
+    """A text that a spreadsheet would run gets an apostrophe, as in the browser; negative numbers stay as they are."""
+    cases = json.loads((Path(__file__).parent.parent / "cases" / "texts.json").read_text())["spreadsheet"]
+    texts, expected = zip(*cases, strict=True)
+    frame = pd.DataFrame({"text": [*texts, None], "number": [-1.5] * (len(cases) + 1)})
+    read = pd.read_csv(io.BytesIO(csv_bytes(frame)), keep_default_na=False)
+    assert read["text"].tolist() == [*expected, ""]
+    assert set(read["number"]) == {-1.5}
 
 
 def sender(*encodings):

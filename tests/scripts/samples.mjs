@@ -8,6 +8,9 @@ import { parseRules } from "../../assets/atlas/rules.mjs";
 /** Ways to write a head's name, with the server's pattern. */
 export const NAMES = JSON.parse(readFileSync(new URL("head_names.json", import.meta.url), "utf-8"));
 
+/** How texts are shown and written into a CSV file: pairs of a text and what becomes of it. */
+export const TEXTS = JSON.parse(readFileSync(new URL("../cases/texts.json", import.meta.url), "utf-8"));
+
 /** How a head's name is written, as the scripts are told. */
 export const HEAD = parseRules(JSON.stringify({ pins: 8, head: NAMES.pattern, upload: 5e6 })).head;
 

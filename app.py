@@ -11,9 +11,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from analysis.errors import HeadAtlasError, SettingError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.cluster import STEP_LIMIT
 from analysis.jobs.engine import Engine, WorkerConfig
-from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store, cache_folder
 from dashboard.access import Access
 from dashboard.web.application import create_app

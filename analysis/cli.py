@@ -22,28 +22,29 @@ from typing import Any
 from analysis import __version__, listings, methods
 from analysis.data.relations import as_csv
 from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
+from analysis.evidence.agreement import agreement_lines, agreements, chosen_thresholds
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import answers, head_evidence, heads_like, results_of, strongest_findings, summary
+from analysis.evidence.relation_tools import TOOLS
+from analysis.evidence.shipped import shipped
 from analysis.jobs.engine import Engine
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
-from analysis.methods.method import Command, Method
+from analysis.method import Method
 from analysis.models import builtin, gguf
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
 from analysis.models.sources import cached_models, fetched_models, open_model
-from analysis.options import add_options, chosen_settings
+from analysis.options import Command, add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
-from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, head_evidence, heads_like, results_of, strongest_findings, summary
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
-from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
 
 
@@ -99,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     for method in methods.METHODS:
         for command in method.commands:
             added = commands.add_parser(command.name, help=command.help, parents=[model, common])
-            add_options(added, method, command)
+            add_options(added, method.settings, command)
             added.add_argument(
                 "--out", type=_out(method), metavar="FILE", help=f"write the result to {_endings(method)}"
             )
@@ -139,7 +140,7 @@ def _add_head(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
             for name in method.head_fields():
                 if name not in fields:
                     fields[name] = None
-                    add_options(command, method, Command("head", "", (name,)))
+                    add_options(command, method.settings, Command("head", "", (name,)))
     _add_over(command)
     command.set_defaults(run=_head)
 
@@ -168,15 +169,17 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
         nargs="+",
         default=[],
         metavar="METHOD=NUMBER",
-        help="from where on the strength of a method is a label, such as NAME=0.3; several may be given",
+        help="minimum strength that counts as a label, one or several (default: the method's own)",
     )
     command.add_argument("--beyond", action="store_true", help="count labels beyond copying alone")
     command.set_defaults(run=_agreement)
 
 
 def _add_tools(commands: Any, model: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    """What the methods offer besides computing; several may share a tool."""
-    tools = {tool.name: tool for method in methods.METHODS for tool in method.tools()}
+    """What is asked about all maps for relations, and what the methods offer besides computing."""
+    tools = {tool.name: tool for tool in TOOLS}
+    for method in methods.METHODS:
+        tools |= {tool.name: tool for tool in method.tools()}  # several may share a tool
     for tool in tools.values():
         parents = [model, common] if tool.of_model else [common]
         command = commands.add_parser(tool.name, help=tool.help, parents=parents)
@@ -244,13 +247,13 @@ def _out(method: Method) -> Any:
 def _run_method(options: argparse.Namespace, progress: ShownProgress) -> str:
     start = time.monotonic()
     method: Method = options.method
-    settings = chosen_settings(options, method, options.command)
+    settings = chosen_settings(options, method.settings, options.command)
     request = make_request({"model": options.model, "methods": [method.name], **settings})
     request.asked()  # impossible settings are refused before the model is opened
     with closing(Store(cache_folder() / "store")) as store:
         checkpoint = open_model(options.model, options.revision, cache_folder(), progress)
         scores, stored = _computed(method, request, checkpoint, options.device, store, progress)
-        judged, remark = method.judgement(options.model, results_of(Catalogue(store), checkpoint.card))
+        judged, remark = method.judgement(options.model, results_of(Catalogue(store), checkpoint.card), methods.METHODS)
         progress.close()
     if options.out:
         _write(options.out, method, scores)
@@ -299,7 +302,7 @@ def _head(options: argparse.Namespace, progress: ShownProgress) -> str:
     chosen = [method for method in methods.METHODS if method.by_default]
     settings: JsonObject = {}
     for method in chosen:
-        settings |= chosen_settings(options, method, Command("head", "", method.head_fields()))
+        settings |= chosen_settings(options, method.settings, Command("head", "", method.head_fields()))
     request = make_request({"model": options.model, "methods": [method.name for method in chosen], **settings})
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)

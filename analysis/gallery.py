@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from analysis import methods
+from analysis import cli, methods
 from analysis.errors import DamagedFile, HeadAtlasError, ModelError, SettingError, StoreError
-from analysis.methods.method import Method
+from analysis.method import Method
 from analysis.progress import Progress, ShownProgress, silent
 from analysis.relations.pairs_file import ENDING as PAIRS_ENDING
 from analysis.results.store import cache_folder
@@ -145,8 +145,6 @@ def _sha256(path: Path) -> str:
 
 def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
     """Compute the maps of a fetched model by the commands of the methods that it comes with, as files there."""
-    from analysis import cli
-
     written = []
     for method in methods.METHODS:
         if method.by_default or entry.size <= method.gallery_size:
@@ -162,7 +160,7 @@ def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
 
 
 def result_file(entry: GalleryEntry, method: Method, folder: Path) -> Path:
-    """Where a result that comes with the project lies; see `analysis.results.shipped`."""
+    """Where a result that comes with the project lies; see `analysis.evidence.shipped`."""
     return folder / f"{entry.id}.{method.name}{method.outputs[0]}"
 
 

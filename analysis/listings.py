@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from analysis.evidence.heads import Answer
 from analysis.models.card import ModelCard
-from analysis.results.evidence import Answer
 from analysis.results.provenance import PlainValues
 
 _SHOWN = 2  # findings per head
@@ -41,7 +41,7 @@ def cache_text(data: PlainValues) -> str:
 
 
 def sets_text(sets: Sequence[PlainValues]) -> str:
-    """One set of people's own relations per line."""
+    """One custom relation set per line."""
     lines = []
     for one in sets:
         hidden = "  hidden" if one["hidden"] else ""

@@ -3,8 +3,9 @@
 import argparse
 import types
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -12,25 +13,34 @@ from analysis.data.files import OwnFile
 from analysis.results.provenance import JsonObject, PlainValues
 from analysis.settings import Settings, hints_of
 
-if TYPE_CHECKING:
-    from analysis.methods.method import Command, Method
+
+@dataclass(frozen=True)
+class Command:
+    """A method on the command line."""
+
+    name: str
+    help: str
+    fields: tuple[str, ...]  # of the settings, offered as options
+    position: str = ""  # a field that stands after the model instead
+    flags: tuple[tuple[str, str, PlainValues], ...] = ()  # option, help, the settings that it stands for
+    ignored: tuple[str, ...] = ()  # options that earlier versions took and did nothing with
 
 
-def add_options(parser: argparse.ArgumentParser, method: "Method", command: "Command") -> None:
+def add_options(parser: argparse.ArgumentParser, settings: type[Settings], command: Command) -> None:
     """The options of a method's command."""
     if command.position:
-        field = method.settings.model_fields[command.position]
+        field = settings.model_fields[command.position]
         metavar = hints_of(field)["metavar"] or command.position.upper()
         parser.add_argument(command.position, type=Path, metavar=metavar, help=_help(field))
     for name in command.fields:
-        _add(parser, name, method.settings.model_fields[name])
+        _add(parser, name, settings.model_fields[name])
     for option, words, _ in command.flags:
         parser.add_argument(f"--{option}", action="store_true", help=words)
     for option in command.ignored:
         parser.add_argument(f"--{option}", action="store_true", help=argparse.SUPPRESS)
 
 
-def chosen_settings(options: argparse.Namespace, method: "Method", command: "Command") -> JsonObject:
+def chosen_settings(options: argparse.Namespace, settings: type[Settings], command: Command) -> JsonObject:
     """The settings that the options ask for, with files read; what was not chosen is left out."""
     values: JsonObject = {}
     for name in command.fields:
@@ -39,12 +49,12 @@ def chosen_settings(options: argparse.Namespace, method: "Method", command: "Com
             values[name] = value
     if command.position:
         values[command.position] = OwnFile.read(getattr(options, command.position))
-    for option, _, settings in command.flags:
+    for option, _, implied in command.flags:
         if getattr(options, option):
-            values |= settings
+            values |= implied
     files = []
     for name in command.fields:
-        if hints_of(method.settings.model_fields[name])["files"] and name in values:
+        if hints_of(settings.model_fields[name])["files"] and name in values:
             values[name], own = names_and_files(values[name])
             files += own
     return {**values, "files": files} if files else values

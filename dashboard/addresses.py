@@ -59,6 +59,6 @@ def compare_address(state: CompareState) -> str:
 
 
 def search_address(card: ModelCard, words: str, own: str = "") -> str:
-    """The heads that some words are about, also in a set of people's own relations if it is named."""
+    """The heads that some words are about, also in a custom relation set if it is named."""
     own_set = {"own": own} if own else {}
     return f"/search{query_of({'model': named(card), **own_set, 'q': words})}"

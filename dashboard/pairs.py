@@ -3,16 +3,16 @@
 import json
 from dataclasses import dataclass
 
+from analysis import methods
 from analysis.data import relations
 from analysis.data.relations import WordPair
 from analysis.errors import RelationError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
 from analysis.models.card import HeadId, ModelCard
-from analysis.relations.comparison import default_method
 from analysis.relations.head_pairs import HeadPairs
-from analysis.relations.pairs import HeadPairsStep, relation_method, settings_of
+from analysis.relations.pairs import HeadPairsStep, settings_of
 from analysis.relations.pairs_file import are_shipped, shipped_pairs
-from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
 
@@ -27,7 +27,7 @@ class PairsQuestion:
     method: str = ""  # that of the map that holds when left out
     sample: str = ""  # its first one when left out
     result: str = ""  # which result to prefer if there are several, as its link names it
-    own: str = ""  # the set that the relation belongs to, if somebody brought it
+    own: str = ""  # the set that the relation belongs to, if it was uploaded
 
     def step(self, card: ModelCard, catalogue: Catalogue, engine: Engine) -> HeadPairsStep:
         """What answers it, with the settings of the model's map, so that the hits are those of the score.
@@ -36,8 +36,8 @@ class PairsQuestion:
         """
         head = card.check(self.head)
         own = catalogue.own_set(self.own).id if self.own else None
-        by_default = default_method(catalogue, card, self.relation, own)
-        method = relation_method(self.method) if self.method else by_default
+        by_default = catalogue.default_method(card, self.relation, own, methods.relation_methods())
+        method = methods.relation_method(self.method or by_default.name)
         scores = catalogue.result(card, method.name, self.result, own)
         settings = self._relation(card, scores, catalogue, engine)
         if scores is not None:
@@ -63,7 +63,7 @@ def _file(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> JsonObject:
 
 
 def own_pairs(catalogue: Catalogue, engine: Engine, item: ScoredItem) -> tuple[WordPair, ...]:
-    """The pairs of a relation that somebody brought: kept with its scores, or else in the job that computed them."""
+    """The pairs of an uploaded relation: kept with its scores, or else in the job that computed them."""
     kept = catalogue.own_pairs(item)
     if kept:
         return kept

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from analysis.errors import HeadAtlasError, HeadError
+from analysis.evidence.catalogue import Catalogue
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.catalogue import Catalogue
 from analysis.results.own_sets import OwnSet
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
@@ -33,7 +33,7 @@ class View:
     notices: tuple[str, ...] = ()
     failure: str = ""  # why the scores that a job could not compute are missing
     is_default: bool = False  # it shows what the default model's name alone stands for
-    sets: tuple[OwnSet, ...] = ()  # people's own relations that the model has scores for
+    sets: tuple[OwnSet, ...] = ()  # custom relation sets that the model has scores for
 
     @property
     def results(self) -> Mapping[str, Scores]:

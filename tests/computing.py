@@ -10,9 +10,9 @@ from analysis.data.relations import Relation
 from analysis.data.tasks import Contrast, Task
 from analysis.jobs.executor import compute
 from analysis.jobs.request import Request, make_request
+from analysis.method import Plan
 from analysis.methods import method
 from analysis.methods.function.plan import FunctionPlan
-from analysis.methods.method import Plan
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel

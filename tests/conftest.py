@@ -11,11 +11,11 @@ from distributed.utils import get_mp_context
 from transformers.utils import logging
 
 from analysis.data.relations import builtin
+from analysis.evidence.shipped import shipped
 from analysis.methods import method
 from analysis.models import builtin as default_model
 from analysis.models.checkpoint import Checkpoint
 from analysis.results.scores import Scores
-from analysis.results.shipped import shipped
 from analysis.results.store import Store, cache_folder
 from tests import tiny_models
 from tests.computing import computed, function_plan, function_scores

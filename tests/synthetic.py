@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from analysis.data.tasks import builtin as builtin_tasks
+from analysis.evidence.shipped import shipped_scores
 from analysis.methods.causal.fits import FittedGates
 from analysis.methods.causal.plan import curves_of
 from analysis.methods.causal.result import TASK, TaskRecord, TaskResult, Untouched, causal_scores, settled_share
@@ -16,7 +17,6 @@ from analysis.models.card import ModelCard
 from analysis.relations.layer import scores_of_hits
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import Scores
-from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store
 
 HOSTILE = "<img src=x onerror=alert(1)>"

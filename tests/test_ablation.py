@@ -17,6 +17,7 @@ from analysis.data.prompts import Batch, Encoded
 from analysis.data.relation_prompts import TEMPLATES, example_texts, template_texts
 from analysis.data.relations import Relation, builtin
 from analysis.errors import SettingError, TaskError
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.request import make_request
 from analysis.methods import method
 from analysis.methods.ablation.compute.steps import answers
@@ -27,7 +28,6 @@ from analysis.methods.ablation.settings import AblationSettings
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
 from analysis.results.scores import Scores
-from analysis.results.shipped import shipped_scores
 from tests import tiny_models
 from tests.computing import asked, computed
 from tests.test_causal import SOLVER, SPOILER, built_model, built_task

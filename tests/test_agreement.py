@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
-from analysis.methods import method
+from analysis.evidence.comparison import compared_text
+from analysis.evidence.shipped import shipped_scores
+from analysis.methods import METHODS, method
 from analysis.relations.agreement import agreement, correlation, label_counts
-from analysis.relations.comparison import compared_text
 from analysis.relations.layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE
-from analysis.results.shipped import shipped_scores
 from tests.hand_made import HandMade
 
 RNG = np.random.default_rng(0)
@@ -86,16 +86,16 @@ def test_a_map_says_of_itself_whether_it_holds():
     models, names = ("gemma-3-270m", "smollm2-135m-instruct"), ("function", "running")
     by_model = {model: {name: shipped_scores(name, model) for name in names} for model in models}
     command = "python -m analysis running 'a folder'"
-    fields, line = method("function").judgement("a folder", by_model["gemma-3-270m"])
+    fields, line = method("function").judgement("a folder", by_model["gemma-3-270m"], METHODS)
     assert (fields["holds"], fields["judged_by"]) == (False, command)
     assert line == f"This map does not hold for this model: r = 0.00; see: {command}"
-    fields, line = method("function").judgement("a folder", by_model["smollm2-135m-instruct"])
+    fields, line = method("function").judgement("a folder", by_model["smollm2-135m-instruct"], METHODS)
     assert (fields["holds"], line) == (True, "")
     assert fields["r"] == pytest.approx(0.76, abs=0.005)
-    fields, line = method("function").judgement("a folder", {})
+    fields, line = method("function").judgement("a folder", {}, METHODS)
     assert (fields["r"], fields["holds"]) == (None, None)
     assert line == f"Whether this holds in the running model: {command}"
-    assert method("running").judgement("a folder", by_model["gemma-3-270m"]) == ({}, "")
+    assert method("running").judgement("a folder", by_model["gemma-3-270m"], METHODS) == ({}, "")
 
 
 def test_correlations_of_every_two_maps_are_told_for_each_relation(tmp_path, monkeypatch, capsys):

@@ -9,6 +9,7 @@ import torch
 
 from analysis.cli import main
 from analysis.compute.weights import Weights
+from analysis.evidence.shipped import shipped_scores
 from analysis.methods import method
 from analysis.methods.behaviour.compute.patterns import on_random, on_text
 from analysis.methods.behaviour.compute.runs import random_ids, run_ids, run_random, text_ids
@@ -20,7 +21,6 @@ from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
 from analysis.progress import silent
 from analysis.results.scores import Scores
-from analysis.results.shipped import shipped_scores
 from tests import tiny_models
 from tests.computing import computed
 

@@ -11,6 +11,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from analysis.cli import main
 from analysis.data.tasks import Contrast, Task, TaskPrompt, builtin
 from analysis.errors import SettingError, TaskError
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.request import make_request
 from analysis.methods.causal.compute.steps import CausalWorker
 from analysis.methods.causal.contrast import ContrastPlan
@@ -21,7 +22,6 @@ from analysis.methods.causal.result import record_of
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.checkpoint import Checkpoint
 from analysis.results.scores import Missing, Scores
-from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store
 from tests import tiny_models
 from tests.computing import asked, causal_map

@@ -6,11 +6,11 @@ import pytest
 
 from analysis import methods
 from analysis.cli import _parser
+from analysis.evidence.shipped import shipped
 from analysis.jobs.request import make_request
 from analysis.methods.ablation.items import PromptItem
 from analysis.options import chosen_settings
 from analysis.results.provenance import Provenance, ScoredItem
-from analysis.results.shipped import shipped
 from tests.synthetic import odd_scores
 from tests.toy_method import ParityMethod
 
@@ -20,7 +20,7 @@ CARD = odd_scores().provenance.model
 def parsed(command):
     """What the command line makes of arguments: the method and the request."""
     options = _parser().parse_args(command)
-    settings = chosen_settings(options, options.method, options.command)
+    settings = chosen_settings(options, options.method.settings, options.command)
     return options, make_request({"model": options.model, "methods": [options.method.name], **settings})
 
 

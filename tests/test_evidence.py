@@ -10,13 +10,9 @@ import pytest
 
 from analysis import cli
 from analysis.errors import SettingError
-from analysis.methods import method
-from analysis.models.card import HeadId
-from analysis.relations.findings import _does
-from analysis.relations.pairs_file import shipped_hits
-from analysis.results.agreement import BOTH, WORDS, agreements, label_comparisons
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import (
+from analysis.evidence.agreement import BOTH, WORDS, agreements, label_comparisons
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import (
     answers,
     findings_of,
     heads_like,
@@ -25,8 +21,12 @@ from analysis.results.evidence import (
     strongest_findings,
     summary,
 )
+from analysis.evidence.quantities import quantities, values
+from analysis.methods import method
+from analysis.models.card import HeadId
+from analysis.relations.findings import _does
+from analysis.relations.pairs_file import shipped_hits
 from analysis.results.findings import SearchQuestion
-from analysis.results.quantities import quantities, values
 
 DEFAULT, GEMMA = "smollm2-135m-instruct", "gemma-3-270m"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from analysis import errors, gallery
+from analysis.evidence.shipped import shipped_scores
 from analysis.gallery import ENTRIES, GalleryEntry, fetch
 from analysis.methods import METHODS, method
 from analysis.methods.salience.tokens import salient_tokens
@@ -13,7 +14,6 @@ from analysis.models.card import HeadId
 from analysis.models.location import find_model
 from analysis.models.sources import gallery_models, open_listed, open_model
 from analysis.relations.method import RelationMethod
-from analysis.results.shipped import shipped_scores
 from analysis.results.store import Store, cache_folder
 from tests.computing import computed, salience
 

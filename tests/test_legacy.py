@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.data.relations import parse
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
 from analysis.jobs.journal import Journal
 from analysis.methods import method
@@ -17,7 +18,6 @@ from analysis.methods.causal.result import record_of
 from analysis.methods.salience.plan import SaliencePlan
 from analysis.methods.salience.tokens import layer_bytes, layer_table, salient_tokens
 from analysis.models.card import HeadId
-from analysis.results.catalogue import Catalogue
 from analysis.results.inventory import forget_stray_jobs
 from analysis.results.scores import OLDER, Scores
 

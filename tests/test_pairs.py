@@ -11,8 +11,9 @@ from analysis.compute.hits import HeadRelation, Query, ranks_of_heads, rows, une
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.errors import HeadError, RelationError, SettingError
+from analysis.evidence.shipped import shipped_scores
 from analysis.gallery import ENTRIES
-from analysis.methods import method
+from analysis.methods import method, relation_method, relation_methods
 from analysis.methods.running.settings import RunningSettings
 from analysis.models import builtin as builtin_model
 from analysis.models.card import HeadId
@@ -26,14 +27,11 @@ from analysis.relations.label_pairs import label_pairs, labels_of
 from analysis.relations.pairs import (
     HeadPairsStep,
     computed_pairs,
-    relation_method,
-    relation_methods,
     settings_of,
 )
 from analysis.relations.pairs_file import from_parquet, shipped_pairs, to_parquet
 from analysis.relations.scores import TAU
 from analysis.results.intervals import wilson
-from analysis.results.shipped import shipped_scores
 from tests.computing import computed, count_hits, function_plan, function_scores
 from tests.hand_made import HandMade
 from tests.test_cli import relation, run  # noqa: F401  # fixtures

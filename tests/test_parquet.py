@@ -10,7 +10,7 @@ _READ = """
 import os
 from analysis.methods.salience.tokens import layer_bytes, layer_table, read_layer
 from analysis.relations import pairs_file
-from analysis.results.shipped import shipped_scores
+from analysis.evidence.shipped import shipped_scores
 
 def threads():
     return len(os.listdir("/proc/self/task"))

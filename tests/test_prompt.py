@@ -180,7 +180,7 @@ def test_the_default_model_says_paris_because_of_one_head(default_checkpoint, st
     [
         (PromptQuestion("  "), "no text"),
         (PromptQuestion("x" * (MAX_CHARACTERS + 1)), "2,001 characters"),
-        (PromptQuestion("half \ud800"), "half a character"),
+        (PromptQuestion("half \ud800"), "unpaired surrogate"),
         (PromptQuestion("w1", tuple(HeadId(0, 0) for _ in range(MAX_HEADS + 1))), "too many"),
         (PromptQuestion("w1", ablate="first"), "cannot be switched off"),
         (PromptQuestion("w1", ablate="all", instead="half"), "a head cannot be replaced by"),

@@ -9,14 +9,14 @@ import pytest
 
 from analysis.cli import _parser, main
 from analysis.data.relations import CATEGORIES, builtin
+from analysis.evidence.agreement import agreements
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import results_of
+from analysis.evidence.shipped import shipped_scores
 from analysis.methods.ablation.report import curve_lines
 from analysis.methods.ablation.result import record_of
 from analysis.methods.causal.report import causal_data
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
-from analysis.results.agreement import agreements
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import results_of
-from analysis.results.shipped import shipped_scores
 
 README = (Path(__file__).parent.parent / "README.md").read_text()
 

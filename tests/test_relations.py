@@ -125,7 +125,7 @@ def test_json_and_csv_mean_the_same():
         (b"[]", "r.json", "holds no pairs"),
         (b"x," + b"y" * 101, "r.csv", "more than 100 characters"),
         (b'"hot,cold', "r.csv", "line 1"),
-        (b'[["\\ud800", "b"]]', "r.json", "pair 1: half a character"),
+        (b'[["\\ud800", "b"]]', "r.json", "pair 1: an unpaired surrogate"),
     ],
 )
 def test_malformed_relations_name_place_and_reason(content, filename, message):

@@ -318,7 +318,7 @@ def test_all_hits_of_the_default_model_equal_a_plain_loop(default_checkpoint):
 
 def test_the_default_models_known_heads():
     """Carriers agree, and the heads of the published examples are there."""
-    from analysis.results.shipped import shipped_scores
+    from analysis.evidence.shipped import shipped_scores
 
     scores = shipped_scores("running")
     assert scores.samples == list(CARRIERS)

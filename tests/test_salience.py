@@ -1,3 +1,6 @@
+import json
+from pathlib import Path
+
 import pytest
 import torch
 
@@ -59,10 +62,10 @@ def test_default_model_capitals_head(default_checkpoint, store):
     assert salience(default_checkpoint, HeadId(23, 4), store) == operations
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [(" a", "␣a"), ("\r\n", "␍⏎"), ("\t\x00\x7f", "⇥␀␡"), ("a\u202eb", "a⟨202e⟩b"), ("\u00a0é", "⍽é"), ("", "∅")],
-)
+TEXTS = json.loads((Path(__file__).parent / "cases" / "texts.json").read_text())  # the scripts' tests have them, too
+
+
+@pytest.mark.parametrize(("text", "shown"), TEXTS["printable"])
 def test_tokens_are_shown_by_signs(text, shown):
-    """No control character, nothing that changes the direction, nothing unseen."""
+    """No control character, nothing that changes the direction, nothing unseen; the same in the browser."""
     assert printable(text) == shown

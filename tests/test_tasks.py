@@ -208,7 +208,7 @@ def test_a_user_s_task_is_read_and_split():
         ({"prompt": " ", "target": "y"}, "the prompt is empty"),
         ({"prompt": "x" * 5_000, "target": "y"}, "the prompt has more than 4,000 characters"),
         ({"prompt": "x", "target": "y" * 201}, "the target has more than 200 characters"),
-        ({"prompt": "\ud800", "target": "y"}, "the prompt holds half a character"),
+        ({"prompt": "\ud800", "target": "y"}, "the prompt contains an unpaired surrogate"),
         ({"prompt": "3 + 1 =", "target": " 5"}, "repeats the prompt of line 4"),
     ],
 )

@@ -9,10 +9,10 @@ import pytest
 
 from analysis import methods
 from analysis.cli import main
-from analysis.errors import SettingError
+from analysis.errors import SettingError, TaskError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
 from analysis.jobs.request import Request, make_request
-from analysis.results.catalogue import Catalogue
 from analysis.settings import Settings, check_groups
 from tests.engine.conftest import engine, models, scheduler  # noqa: F401  # fixtures
 from tests.engine.test_engine import wait
@@ -64,6 +64,26 @@ def test_two_meanings_of_one_setting_are_refused(parity, settings, name):
     with pytest.raises(SettingError, match=f"{settings.__name__}.*{name!r}"):
         methods.register(other)
     assert other not in methods.METHODS
+
+
+class RefusingMethod(ParityMethod):
+    """Takes files of none but its own kind."""
+
+    def check_files(self, settings, folder):
+        """Why a file is of no use, and what helps."""
+        return {"odd.csv": TaskError("odd.csv: its lines are odd", "Even them out.")}
+
+
+def test_a_file_is_refused_with_the_methods_own_hint():
+    """What helps depends on the method: nothing general is said in its place."""
+    method = RefusingMethod()
+    methods.register(method)
+    try:
+        with pytest.raises(TaskError, match="odd.csv: its lines are odd") as refused:
+            make_request({"model": "a/model", "methods": [NAME]}).check_files()
+    finally:
+        methods.METHODS.remove(method)
+    assert refused.value.hint == "Even them out."
 
 
 def test_a_setting_that_two_methods_share_is_welcome(parity):

@@ -11,8 +11,9 @@ import numpy as np
 import xarray as xr
 from pydantic import Field
 
-from analysis.methods.method import Command, Method, RequestSummary, Tool, digest
+from analysis.method import Method, RequestSummary, Tool, digest
 from analysis.models.card import ModelCard
+from analysis.options import Command
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import DIMS, Missing, Scores
 from analysis.settings import Settings

@@ -203,7 +203,7 @@ def _pair(row: Any) -> tuple[WordPair | None, str]:
     if not source or not target:
         return None, "an empty word"
     if any("\ud800" <= character <= "\udfff" for character in source + target):
-        return None, "half a character (a lone surrogate)"
+        return None, "an unpaired surrogate"
     if max(len(source), len(target)) > MAX_WORD:
         return None, f"a word of more than {MAX_WORD} characters"
     return (source, target), ""

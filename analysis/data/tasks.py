@@ -266,4 +266,4 @@ def _problems(row: dict[str, Any]) -> Iterator[str]:
         elif len(value) > longest:
             yield f"the {field} has more than {longest:,} characters"
         elif any("\ud800" <= c <= "\udfff" for c in value):
-            yield f"the {field} holds half a character (a lone surrogate)"
+            yield f"the {field} contains an unpaired surrogate"

@@ -80,7 +80,7 @@ class Cluster:
             self._client.cancel(futures, force=True)
 
     def release(self, futures: list[Any]) -> list[str]:
-        """Let go of futures, and free the workers that were at them; says which could not be freed.
+        """Let go of futures, and free the workers that were running them; returns those that could not be freed.
 
         Dask cannot stop a step that runs. A worker that has not ended it after some seconds is replaced.
         """
@@ -130,7 +130,7 @@ class Cluster:
         return key in running_keys.get(address, ())
 
     def _busy(self, workers: list[str]) -> list[str]:
-        """Those of some workers that do nothing else within the grace: each is asked for a sign."""
+        """Those of some workers that do not become free within the grace period: each is pinged."""
         signs = {}
         for address in workers:
             key = f"sign-{address}-{time.time_ns()}"

@@ -1,4 +1,4 @@
-"""Dask's workers at the steps of one job."""
+"""Runs the steps of one job on Dask workers."""
 
 import hashlib
 import pickle
@@ -9,7 +9,7 @@ from analysis.jobs.executor import Done
 from analysis.jobs.job import Job
 from analysis.jobs.worker import ModelSource, run_step
 from analysis.jobs.written_progress import WrittenProgress
-from analysis.methods.method import Step
+from analysis.method import Step
 
 if TYPE_CHECKING:
     from analysis.jobs.engine import Engine

@@ -6,7 +6,7 @@ from analysis.errors import SettingError, StoreError
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import Request
-from analysis.methods.method import digest
+from analysis.method import digest
 from analysis.models.card import ModelCard
 from analysis.results.inventory import forget_model
 from analysis.results.own_sets import OwnSet, own_items, without_set

@@ -22,7 +22,7 @@ from analysis.jobs.lease import Lease, Leases
 from analysis.jobs.request import Request
 from analysis.jobs.worker import ModelSource, answer, open_card
 from analysis.jobs.written_progress import WrittenProgress
-from analysis.methods.method import Method, Plan, Step
+from analysis.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import check_files as check_regular
 from analysis.models.location import OPENING, find_model
@@ -43,11 +43,11 @@ _log = logging.getLogger(__name__)
 
 
 class Cancelled(Exception):
-    """The job shall stop."""
+    """Raised to stop a job."""
 
 
 class Engine:
-    """Takes requests, runs them in a thread of its own, tells how far they are."""
+    """Takes requests, runs them in a thread of its own, reports progress."""
 
     def __init__(self, store: Store, config: WorkerConfig | None = None) -> None:
         self._store, self._config = store, config or WorkerConfig()
@@ -92,9 +92,9 @@ class Engine:
         return self._submit(Job.of(request), request)
 
     def look_up(self, request: Request) -> None:
-        """Refuse a request for a model that is nowhere, or with files of too few pairs for it; nothing is computed.
+        """Refuse a request whose model cannot be found, or whose files have too few pairs for it; computes nothing.
 
-        Where workers are elsewhere only they know their models: then the job tells.
+        Remote workers alone know their models: then the job reports it.
         """
         request.asked()  # impossible settings are refused before the model is looked for
         request.check_files()
@@ -274,11 +274,11 @@ class Engine:
         """Go on until the server stops, whatever goes wrong: without this thread no job would ever run again."""
         while not self._stopping.is_set():
             try:
-                found = self._work_on_next()
+                was_busy = self._work_on_next()
             except Exception:
                 _log.exception("looking for jobs failed; looking again in %g seconds", _PAUSE)
-                found = False
-            if not found:
+                was_busy = False
+            if not was_busy:
                 self._wake.wait(timeout=_PAUSE)
                 self._wake.clear()
 

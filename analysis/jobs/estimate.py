@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import median_low
 from typing import Protocol, runtime_checkable
 
-from analysis.methods.method import Plan, Step
+from analysis.method import Plan, Step
 from analysis.results.store import Store
 
 _REMEMBERED = 15  # steps of a kind

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from analysis.errors import SettingError, StoreError
-from analysis.methods.method import Method, Plan, Step
+from analysis.method import Method, Plan, Step
 from analysis.models.open_model import OpenModel
 from analysis.progress import Progress, silent
 from analysis.results.inventory import add_model
@@ -29,7 +29,7 @@ class Done:
 
 
 class StepRunner(Protocol):
-    """Who does the steps."""
+    """Runs steps."""
 
     at_once: int  # how many small steps may be joined into one
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import ConfigDict, TypeAdapter
 
 from analysis.jobs.request import Request
-from analysis.methods.method import RequestSummary
+from analysis.method import RequestSummary
 from analysis.results.provenance import JsonObject, PlainValues, now
 
 JobStatus = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -86,8 +86,8 @@ class Job:
 
     @staticmethod
     def from_plain(values: PlainValues) -> "Job":
-        """The inverse of `to_plain`; raises ValueError for what is no job, since anybody may have written it."""
-        return _RECORDS.validate_json(json.dumps(values))  # JSON, because it refuses half a character
+        """The inverse of `to_plain`; raises ValueError if the record is not a job: a store can be edited by hand."""
+        return _RECORDS.validate_json(json.dumps(values))  # JSON, because it refuses unpaired surrogates
 
 
 _RECORDS = TypeAdapter(Job)

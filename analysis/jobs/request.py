@@ -15,9 +15,9 @@ from analysis import methods
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import Relation
-from analysis.errors import HeadAtlasError, RelationError, SettingError
+from analysis.errors import HeadAtlasError, SettingError
 from analysis.jobs.problems import problem_words
-from analysis.methods.method import Method, RequestSummary
+from analysis.method import Method, RequestSummary
 from analysis.models import builtin
 from analysis.settings import Settings, check_groups
 
@@ -44,11 +44,11 @@ class Request(Settings):
 
     @model_validator(mode="after")
     def _can_be_written(self) -> Self:
-        """Every text can stand in a record; JSON can hold half of a character, UTF-8 cannot."""
+        """Every text can be stored: JSON allows unpaired surrogates, UTF-8 does not."""
         try:
             self.to_record()
         except PydanticSerializationError as error:
-            raise ValueError("a text holds half a character (a lone surrogate)") from error
+            raise ValueError("a text contains an unpaired surrogate") from error
         return self
 
     @property
@@ -72,14 +72,17 @@ class Request(Settings):
 
     def check_files(self, folder: Path | None = None) -> None:
         """Refuse files that are of no use for a method that takes them, given the model's own files if at hand."""
-        useless: dict[str, str] = {}
+        useless: dict[str, HeadAtlasError] = {}
         for method in self.chosen:
             useless = {**method.check_files(self, folder), **useless}
-        if useless:
-            raise RelationError("\n".join(useless.values()), "Add more pairs, use more common words, or leave it out.")
+        refusals = list(useless.values())
+        if refusals:
+            hints = dict.fromkeys(error.hint for error in refusals)
+            words = "\n".join(str(error) for error in refusals)
+            raise type(refusals[0])(words, " ".join(hints))
 
     def brought(self) -> dict[str, list[OwnFile]]:
-        """The files that somebody brought, by the setting in which they stand."""
+        """The uploaded files, by the setting that holds them."""
         files: dict[str, list[OwnFile]] = {}
         for name in type(self).model_fields:
             value = getattr(self, name)

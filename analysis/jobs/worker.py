@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.errors import HeadAtlasError, ModelError, ModelNotFound
-from analysis.methods.method import Step
+from analysis.method import Step
 from analysis.models import builtin
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import Checkpoint

@@ -6,7 +6,7 @@ from analysis.jobs.estimate import Estimate, doing, pending
 from analysis.jobs.executor import Done
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
-from analysis.methods.method import Method, Plan, Step
+from analysis.method import Method, Plan, Step
 from analysis.results.store import Store
 
 

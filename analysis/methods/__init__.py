@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 
 from analysis.errors import SettingError
+from analysis.method import Method
 from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.behaviour.method import BehaviourMethod
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.context.method import ContextMethod
 from analysis.methods.function.method import FunctionMethod
-from analysis.methods.method import Method
 from analysis.methods.running.method import RunningMethod
 from analysis.methods.salience.method import SalienceMethod
+from analysis.relations.method import RelationMethod
 from analysis.settings import check_groups
 
 METHODS: list[Method] = [
@@ -35,6 +36,20 @@ def method(name: str) -> Method:
 def names() -> list[str]:
     """The names of all methods, in the order of the list."""
     return [one.name for one in METHODS]
+
+
+def relation_methods() -> list[RelationMethod]:
+    """Those that score heads for relations: their scores have pairs behind them, and they judge each other."""
+    return [method for method in METHODS if isinstance(method, RelationMethod)]
+
+
+def relation_method(name: str) -> RelationMethod:
+    """One of them by its name."""
+    for method in relation_methods():
+        if name == method.name:
+            return method
+    names = ", ".join(method.name for method in relation_methods())
+    raise SettingError(f"there are no pairs behind the scores of {name[:40]!r}", f"Choose from {names}.")
 
 
 def default_names() -> list[str]:

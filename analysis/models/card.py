@@ -57,8 +57,8 @@ class ModelCard:
         texts = (card.id, card.revision, card.fingerprint, card.family, card.dtype, card.note)
         numbers = (*card.layers, card.heads, card.kv_heads, card.head_dim, card.width, card.vocabulary)
         if not all(isinstance(text, str) for text in texts):
-            raise ValueError("a text of the card is none")
-        "".join(texts).encode()  # half a character could be printed nowhere
+            raise ValueError("a text field is not a string")
+        "".join(texts).encode()  # an unpaired surrogate could not be printed
         if not card.layers or not all(type(number) is int and number >= 0 for number in numbers):
             raise ValueError("a number of the card is none")
         if card.kv_heads < 1 or card.heads % card.kv_heads:

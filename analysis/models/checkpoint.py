@@ -213,7 +213,7 @@ def value_shape(family: Family, card: ModelCard) -> tuple[int, int]:
 
 
 def check_files(folder: Path) -> None:
-    """Everything beside config.json is a file or a folder: to open a pipe or a device may wait for ever."""
+    """Everything beside config.json is a file or a folder: opening a pipe or a device may block indefinitely."""
     if not folder.is_dir():
         raise ModelNotFound(f"there is no folder {folder}", "Give a folder with config.json and *.safetensors.")
     try:

@@ -132,7 +132,7 @@ def _target(file: GgufFile, cache: Path) -> Path:
 def _content(file: GgufFile) -> str:
     """A name for the content of all parts.
 
-    SHA-256 over every byte, at about a second a gigabyte: a sample could miss an edit, and what was converted before
+    SHA-256 over every byte, at about a second per gigabyte: a sample could miss an edit, and what was converted before
     would be taken for it. A file that did not change is not read again by the same process.
     """
     digest = hashlib.sha256()

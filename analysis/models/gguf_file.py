@@ -102,7 +102,7 @@ class GgufFile:
 def begins_like_gguf(path: Path) -> bool:
     """Whether it is such a file, whatever its name: Ollama names files by their hash alone."""
     try:
-        if not path.is_file():  # to open a pipe may wait for ever
+        if not path.is_file():  # opening a pipe may block indefinitely
             return False
         with path.open("rb") as stream:
             return stream.read(len(_MAGIC)) == _MAGIC
@@ -135,7 +135,7 @@ def _all_parts(path: Path, count: int) -> tuple[Path, ...]:
 
 
 def _read_header(path: Path) -> tuple[Metadata, list[GgufTensor]]:
-    if path.exists() and not path.is_file():  # to open a pipe may wait for ever
+    if path.exists() and not path.is_file():  # opening a pipe may block indefinitely
         raise DamagedFile(f"{path.name} is not a regular file", "Copy it from the model's source.")
     try:
         with path.open("rb") as stream:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analysis.errors import SettingError
-from analysis.methods.method import digest
+from analysis.method import digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Tokens, Vocabulary
@@ -94,7 +94,7 @@ class PromptQuestion:
             message = f"the text has {len(self.text):,} characters"
             raise SettingError(message, f"At most {MAX_CHARACTERS:,} are allowed.")
         if any("\ud800" <= character <= "\udfff" for character in self.text):
-            raise SettingError("the text holds half a character (a lone surrogate)", "Type it again.")
+            raise SettingError("the text contains an unpaired surrogate", "Type it again.")
         if len(self.heads) > MAX_HEADS:
             raise SettingError(f"{len(self.heads)} heads are too many", f"Choose at most {MAX_HEADS}.")
         if self.ablate not in POSITIONS:

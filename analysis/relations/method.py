@@ -13,11 +13,12 @@ import xarray as xr
 from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import OWN, Relation
-from analysis.methods.method import Method, RequestSummary, Tool, digest
+from analysis.errors import HeadAtlasError, RelationError
+from analysis.method import Method, RequestSummary, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.pair_count import kept_pairs
 from analysis.models.vocabulary import MIN_PAIRS
-from analysis.relations import report
+from analysis.relations import judging, report
 from analysis.relations.findings import no_hits, relation_answers, relation_findings
 from analysis.relations.frame import relation_frame
 from analysis.relations.labels import copy_like, unspecific
@@ -34,6 +35,7 @@ from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Missing, Scores
 from analysis.results.tables import csv_bytes
 
 _KS = ("k_copying", "k_standard")
+_MORE_PAIRS = "Add more pairs, use more common words, or leave it out."
 
 
 class RelationMethod(Method):
@@ -50,12 +52,6 @@ class RelationMethod(Method):
     judges: ClassVar[bool] = True
     not_of_head = ("layers",)
     depends_on: ClassVar[tuple[str, ...]] = ()  # settings that two results on one map must share, besides k
-
-    def tools(self) -> Sequence[Tool]:
-        """The list of relations, the pairs behind a score, models side by side."""
-        from analysis.relations.tools import TOOLS  # here, because they go over the list of methods
-
-        return TOOLS
 
     def settings_of(self, provenance: Provenance) -> JsonObject:
         """k, what else the scores depend on, and layers and relations, unless these are all that there are."""
@@ -94,16 +90,16 @@ class RelationMethod(Method):
         plan = self.plan(card, settings)
         return self.choice(plan.provenance()) if isinstance(plan, RelationPlan) else ""
 
-    def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
+    def check_files(self, settings: Any, folder: Path | None) -> dict[str, HeadAtlasError]:
         """Files with too few pairs that the model's tokenizer can represent."""
-        useless = {}
+        useless: dict[str, HeadAtlasError] = {}
         for file in settings.files:
             if not file.is_task:
                 relation = relation_of(file)
                 several = self.takes_several(settings)
                 reason = _too_few(relation, several, folder)
                 if reason:
-                    useless[file.name] = f"{file.name}: {reason}"
+                    useless[file.name] = RelationError(f"{file.name}: {reason}", _MORE_PAIRS)
         return useless
 
     def takes_several(self, settings: Any) -> bool:
@@ -133,7 +129,7 @@ class RelationMethod(Method):
     def rank(self, scores: Scores) -> Any:
         """Any score at all, the default settings, one with controls, more scores, none of one's own, the newer result.
 
-        Relations that somebody brought neither count nor put their result before another with as many scores: the map
+        Uploaded relations neither count nor put their result before another with as many scores: the map
         of the built-in ones stays as it is.
         """
         facts = scores.provenance
@@ -187,12 +183,6 @@ class RelationMethod(Method):
         together = {"mean": "mean of", "every": "every one of", "some": "at least one of"}
         return f"{together[how]} {len(samples)} {words}" if how in together else f"{self.sampled[0]} {how!r}"
 
-    def judgement(self, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
-        """How far its map agrees with that of a method that judges it."""
-        from analysis.relations.comparison import judgement  # here, because it goes over the list of methods
-
-        return judgement(self, model, results)
-
     def report_settings(self, provenance: Provenance) -> str:
         """Its own settings in a few words."""
         return ""
@@ -238,11 +228,17 @@ class RelationMethod(Method):
             of_kinds.append(score.copy(data=np.where(poor, 0.0, score)))
         return xr.concat(of_kinds, "kind").isel(sample=0, drop=True).max("kind")
 
-    def holding(self, results: Mapping[str, Scores]) -> Method:
+    def holding(self, results: Mapping[str, Scores], listed: Sequence[Method]) -> Method:
         """The first of those that score relations, unless a later one disagrees."""
-        from analysis.relations.comparison import method_that_holds  # here, because it goes over the list of methods
+        return judging.method_that_holds(_family(listed), results)
 
-        return method_that_holds(results)
+    def weighed(self, finding: Finding, results: Mapping[str, Scores], listed: Sequence[Method]) -> Finding:
+        """With a remark where a method that judges has the same score, and it is no label."""
+        return judging.weighed(finding, _family(listed), results)
+
+    def judgement(self, model: str, results: Mapping[str, Scores], listed: Sequence[Method]) -> tuple[JsonObject, str]:
+        """How far its map agrees with that of a method that judges it."""
+        return judging.judgement(self, _family(listed), model, results)
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """The relations that the head implements."""
@@ -265,6 +261,11 @@ class RelationMethod(Method):
         if ending != ".csv":
             return super().exported(scores, ending)
         return csv_bytes(relation_frame(scores))
+
+
+def _family(listed: Sequence[Method]) -> list[RelationMethod]:
+    """Of all methods those that score relations."""
+    return [method for method in listed if isinstance(method, RelationMethod)]
 
 
 def _file_name(relation: str) -> str:

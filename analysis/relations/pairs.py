@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from analysis import methods
 from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
-from analysis.methods.method import Plan, digest
+from analysis.method import Plan, digest
 from analysis.models.card import HeadId
 from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
@@ -26,20 +25,6 @@ if TYPE_CHECKING:
 KeptPairs = Sequence[tuple[tuple[int, ...], int]]  # tokens of the source, token of the target
 
 _VERSION = 1  # raise whenever the answer may come out differently
-
-
-def relation_methods() -> list[RelationMethod]:
-    """The methods whose scores have pairs behind them."""
-    return [method for method in methods.METHODS if isinstance(method, RelationMethod)]
-
-
-def relation_method(name: str) -> RelationMethod:
-    """One of them by its name."""
-    for method in relation_methods():
-        if name == method.name:
-            return method
-    names = ", ".join(method.name for method in relation_methods())
-    raise SettingError(f"there are no pairs behind the scores of {name[:40]!r}", f"Choose from {names}.")
 
 
 def settings_of(method: RelationMethod, provenance: Provenance) -> JsonObject:

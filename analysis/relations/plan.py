@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from analysis.data.relations import OWN, Relation
 from analysis.errors import RelationError
-from analysis.methods.method import Step, digest
+from analysis.method import Step, digest
 from analysis.models.card import ModelCard
 from analysis.models.vocabulary import MIN_PAIRS
 from analysis.relations.layer import RelationLayer, scores_of_layers
@@ -148,7 +148,7 @@ class RelationPlan(ABC):
 
     @property
     def _own(self) -> list[Relation]:
-        """The relations that somebody brought."""
+        """The uploaded relations."""
         return [relation for relation in self.relations if relation.category == OWN]
 
     @property
@@ -161,7 +161,7 @@ class RelationPlan(ABC):
         return too_few(len(relation.pairs), kept, self.several)
 
     def _refuse_useless(self, pairs: bytes) -> None:
-        """A relation that somebody brought and that says nothing about the model ends the job."""
+        """An uploaded relation that says nothing about the model ends the job."""
         problems = []
         for relation, kept in zip(self.relations, json.loads(pairs), strict=True):
             reason = self._reason(relation, len(kept))

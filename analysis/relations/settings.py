@@ -8,10 +8,10 @@ from analysis.data import relations
 from analysis.data.files import OwnFile
 from analysis.data.relations import Relation
 from analysis.errors import RelationError, SettingError
-from analysis.methods.shared_settings import LayerSettings, RelationNames
 from analysis.models.card import ModelCard
 from analysis.results.own_sets import LONGEST_NAME
 from analysis.settings import hints
+from analysis.shared_settings import LayerSettings, RelationNames
 
 LARGE_VOCABULARY = 100_000  # from here on k is larger
 _SMALL, _LARGE = (1, 10), (3, 25)  # k of copying and of all other relations, by the size of the vocabulary

@@ -47,7 +47,7 @@ class OwnSet:
 
 
 def own_items(provenance: Provenance) -> tuple[ScoredItem, ...]:
-    """The relations of a result that somebody brought."""
+    """The uploaded relations of a result."""
     return tuple(item for item in provenance.items if item.category == OWN)
 
 

@@ -25,7 +25,7 @@
  * @typedef {object} Packed the store `heads`, whose arrays are in base64
  * @property {string} model its id and fingerprint
  * @property {string} named the view's query string with the model in it, without pins
- * @property {string} own the id of the set of people's own relations that is shown; empty for none
+ * @property {string} own the id of the custom relation set that is shown; empty for none
  * @property {string} view
  * @property {string[]} title what the browser's tab says, but for what follows the controls
  * @property {Record<string, unknown>} state values of all settings by their keys

@@ -23,8 +23,14 @@ import { state } from "./state.mjs";
 const JOBS = "/api/jobs";
 const AGAIN = 5000; // milliseconds before a closed socket is opened again; meanwhile the page asks
 
-/** @type {{socket: WebSocket | null, last: string, progress: string | null, told: number}} */
-const line = { socket: null, last: "", progress: null, told: 0 };
+/**
+ * @typedef {object} JobNews
+ * @property {string} listed the jobs, as JSON, of which the page's list was last made
+ * @property {number} count how often it was
+ */
+
+/** @type {{socket: WebSocket | null, last: string, progress: string | null, news: JobNews}} */
+const line = { socket: null, last: "", progress: null, news: { listed: "", count: 0 } };
 
 /** Have the jobs pushed, for as long as the page is open. */
 export function listenToJobs() {
@@ -58,6 +64,7 @@ function tellJobs(jobs) {
 
 /** Have the lists of models and relations made again: something of them was changed. */
 export function listAgain() {
+  line.news.listed = "";
   setStore(PARTS.finished, null);
   setStore(PARTS.jobs, JSON.parse(line.last || "[]"));
 }
@@ -73,16 +80,30 @@ export function progressOf(jobs, fingerprint) {
 }
 
 /**
- * Have the map on the screen drawn again when its jobs went on; gives how often there was news of jobs.
+ * Have the map on the screen drawn again when its jobs went on; a page that shows the list of jobs asks for it again.
  * @param {Job[] | null} jobs
+ * @param {boolean} isHidden whether the page shows something else than that list
  */
-export function jobsSent(jobs) {
+export function jobsSent(jobs, isHidden) {
   if (!jobs) return dash().no_update;
   const fingerprint = state.heads ? state.heads.model.split("@").at(-1) : "";
   const before = line.progress;
   line.progress = progressOf(jobs, fingerprint || "");
   if (before !== null && line.progress !== before) setStore(PARTS.fresh, line.progress);
-  return ++line.told;
+  const newer = isHidden ? null : newsOf(line.news, JSON.stringify(jobs));
+  if (!newer) return dash().no_update;
+  line.news = newer;
+  return newer.count;
+}
+
+/**
+ * What the server is asked for the list with, if the jobs are others than those that it was made of.
+ * @param {JobNews} news
+ * @param {string} jobsText
+ * @returns {JobNews | null}
+ */
+export function newsOf(news, jobsText) {
+  return jobsText === news.listed ? null : { listed: jobsText, count: news.count + 1 };
 }
 
 /**

@@ -11,8 +11,8 @@ import { state } from "./state.mjs";
  * @property {string} head
  * @property {string} kind
  * @property {string} method
- * @property {string} fit the name of a result with settings of its own; empty for the default one
- * @property {string} own the set of a relation that somebody brought; empty for a built-in one
+ * @property {string} result the name of a result with settings of its own; empty for the default one
+ * @property {string} own the set of an uploaded relation; empty for a built-in one
  * @property {string} sample one of several, such as a carrier phrase; empty when there are none
  * @property {string[]} samples all of them
  * @property {Words} words
@@ -59,10 +59,10 @@ function numbered(character) {
  * @returns {Question}
  */
 export function questionOf(data) {
-  const { pairs = "", head = "", kind = "", method = "", fit = "", own = "", sample = "", samples = "" } = data;
+  const { pairs = "", head = "", kind = "", method = "", result = "", own = "", sample = "", samples = "" } = data;
   const { verb = "", title = "", place = "", where = "", called = "" } = data;
   const words = { verb, title, place, where, called };
-  return { relation: pairs, head, kind, method, fit, own, sample, samples: samples.split("\n").filter(Boolean), words };
+  return { relation: pairs, head, kind, method, result, own, sample, samples: samples.split("\n").filter(Boolean), words };
 }
 
 /**
@@ -70,8 +70,8 @@ export function questionOf(data) {
  * @param {Question} question
  * @param {string} model its id and fingerprint
  */
-export function addressOf({ relation, head, kind, method, fit, own, sample }, model) {
-  return `/api/pairs${queryString({ ...modelQuery(model), head, relation, kind, method, fit, own, sample })}`;
+export function addressOf({ relation, head, kind, method, result, own, sample }, model) {
+  return `/api/pairs${queryString({ ...modelQuery(model), head, relation, kind, method, result, own, sample })}`;
 }
 
 /**

@@ -140,7 +140,7 @@ export function pageOf(head, model) {
  * Where all answers to a question are.
  * @param {string} text
  * @param {string} model its id and fingerprint
- * @param {string} [own] the id of a set of people's own relations in which is searched, too
+ * @param {string} [own] the id of a custom relation set that is searched, too
  */
 export function answersOf(text, model, own = "") {
   return `/search${queryString({ model, own, q: text })}`;

@@ -6,6 +6,7 @@
  * @property {number} pins how many heads can be pinned
  * @property {RegExp} head a head's whole name, with its layer and head as groups
  * @property {number} upload the largest file in bytes
+ * @property {number} row the height of the table's rows in pixels
  * @property {string} plotly the address of plotly's script
  * @property {string} view the first view, which an address does not name
  * @property {import("./query.mjs").Setting[]} settings in the order of an address

@@ -19,7 +19,6 @@ import { isIn, onZoom, sightOf, zoomed } from "./zoom.mjs";
 /** @typedef {import("./sorting.mjs").Grid} Grid */
 /** @typedef {{columns: Definition[], cells: Record<string, PackedCells>}} Content as dashboard/page/table.py packs it */
 
-const ROW = 30; // pixels (dashboard/page/table.py)
 const BY_HAND = /^(ui|columnFilter|columnMenu)/; // what the grid says of a change that a person made
 
 /** @type {{cells: Record<string, ReturnType<typeof unpackedCells>>, rows: Row[], definitions: string, version: number}} */
@@ -145,7 +144,7 @@ function placePins() {
   shown.pins = wanted;
   grid.setGridOption("pinnedTopRowData", pinned);
   const body = byId(PARTS.table).querySelector(".ag-body-viewport");
-  if (body && version === content.version) body.scrollTop += ROW * (state.pins.length - before.length);
+  if (body && version === content.version) body.scrollTop += rules().row * (state.pins.length - before.length);
 }
 
 /**

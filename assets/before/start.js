@@ -1,3 +1,4 @@
+// @ts-check
 // Before anything is drawn: ask for the page of this address and screen, while the scripts still load. Dash would ask for a
 // page that is the same for all addresses, and fill it in later; it is handed this answer instead.
 (function () {

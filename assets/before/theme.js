@@ -1,3 +1,4 @@
+// @ts-check
 // Before anything is drawn: dark or light as was chosen in this browser, else as the system says. No flash.
 (function () {
   let chosen = null;

@@ -1,1 +1,1 @@
-"""Pure functions from what a panel shows to a plotly figure; one file a figure."""
+"""Pure functions from what a panel shows to a plotly figure; one file per figure."""

@@ -22,9 +22,9 @@ def entries(shown: MapView[Any], dark: bool) -> list[LegendEntry]:
 
 
 def own_set_of(shown: MapView[Any]) -> str:
-    """The id of the set of people's own relations on the page, in which its links search, too; empty for none."""
-    found = found_set(shown.sets, shown.map.own_set(shown.state))
-    return "" if found is None else found.id
+    """The id of the custom relation set on the page, in which its links search, too; empty for none."""
+    own = found_set(shown.sets, shown.map.own_set(shown.state))
+    return "" if own is None else own.id
 
 
 def legend(shown: MapView[Any], dark: bool) -> list[Any]:

@@ -14,7 +14,7 @@ import pandas as pd
 from dash import html
 
 from analysis import methods
-from analysis.methods.method import RequestSummary
+from analysis.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
@@ -68,7 +68,7 @@ class MapView(Generic[MapState]):
     common: ViewState  # without pins, on which nothing here depends
     failure: str = ""  # why the scores that a job could not compute are missing
     by_method: tuple[tuple[str, Scores], ...] = ()  # all results that the map reads, by the name of their method
-    sets: tuple[OwnSet, ...] = ()  # people's own relations that the model has scores for
+    sets: tuple[OwnSet, ...] = ()  # custom relation sets that the model has scores for
 
     @property
     def card(self) -> ModelCard:
@@ -162,14 +162,14 @@ class Map(Generic[MapState]):
     def with_own_set(
         self, state: MapState, sets: Sequence[OwnSet], first: OwnSet | None, card: ModelCard
     ) -> tuple[MapState, list[str]]:
-        """The state with the set of people's own relations that it asks for, if the model has it, and notices.
+        """The state with the custom relation set that it asks for, if the model has it, and notices.
 
         `first` stands for a model that has scores for nothing else.
         """
         return state, []
 
     def own_set(self, state: MapState) -> str:
-        """The id of the set of people's own relations that the state asks for; empty for none."""
+        """The id of the custom relation set that the state asks for; empty for none."""
         return ""
 
     def repaired(

@@ -1,7 +1,7 @@
 """Between the page and the rest: read what changed, open the view, draw it. Nothing is decided here."""
 
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,8 @@ from dash.exceptions import PreventUpdate
 from starlette.concurrency import run_in_threadpool
 
 from analysis.errors import StoreError
+from analysis.evidence.catalogue import Catalogue
 from analysis.models.sources import listed_models
-from analysis.results.catalogue import Catalogue
 from dashboard.jobs import JobState
 from dashboard.maps import MAPS
 from dashboard.page import hover, ids
@@ -37,7 +37,7 @@ _HIDDEN = (
     ids.ATLAS,
 )  # parts that some views do not show
 
-Jobs = Callable[[], list[JobState]]  # as the server knows them now
+Jobs = Callable[[], Sequence[JobState]]  # as the server knows them
 CallbackValues = dict[str, Any]  # of a callback's inputs or outputs, by their names
 
 
@@ -114,7 +114,7 @@ def listing() -> CallbackValues:
             "models": Output(ids.MODEL_LIST, "children"),
             "finished": Output(ids.FINISHED, "data"),
         },
-        "inputs": {"told": Input(ids.TOLD, "data"), "finished": State(ids.FINISHED, "data")},
+        "inputs": {"news": Input(ids.NEWS, "data"), "finished": State(ids.FINISHED, "data")},
     }
 
 
@@ -312,14 +312,14 @@ def inspect(catalogue: Catalogue, pins: Any, query: Any, screen: Any) -> list[An
 
 
 def list_jobs(
-    catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Jobs, told: Any = True, finished: Any = None
+    catalogue: Catalogue, models: Path | None, read_only: bool, jobs: Jobs, news: Any = True, finished: Any = None
 ) -> CallbackValues:
-    """The jobs once the page was told of some; the models are looked up again when another job has finished."""
-    if told is None:
+    """The jobs, of which the page only says that it received others; the models again when another job has finished."""
+    if news is None:
         raise PreventUpdate
     try:
         listed = jobs()
-    except StoreError:  # the page keeps its lists, and asks again when it is told of other jobs
+    except StoreError:  # the page keeps its lists, and asks again when it receives other jobs
         return dict.fromkeys(listing()["output"], no_update)
     now = [f"{job.id} {job.finished}" for job in listed if not job.active]
     again = finished is None or now != finished
@@ -365,6 +365,6 @@ def _register_scripts(app: Dash) -> None:
     script("rows", Output(ids.TABLE, "rowData"), Output(ids.TABLE, "columnDefs"), Input(ids.TABLE_CONTENT, "data"))
     script("select", Output(ids.TABLE, "selectedRows"), Input(ids.PINS, "data"), Input(ids.TABLE, "rowData"))
     script("pick", Input(ids.TABLE, "cellClicked"), prevent_initial_call=True)
-    script("jobs", Output(ids.TOLD, "data"), Input(ids.JOBS, "data"))
+    script("jobs", Output(ids.NEWS, "data"), Input(ids.JOBS, "data"), Input(ids.WORKSHOP, "hidden"))
     script("poll", Input(ids.POLL, "n_intervals"), prevent_initial_call=True)
     script("help", Output(ids.HELP, "opened"), Input(ids.HELP_OPEN, "n_clicks"), prevent_initial_call=True)

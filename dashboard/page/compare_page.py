@@ -8,8 +8,8 @@ from typing import Any
 
 from dash import dcc, html
 
+from analysis.evidence.quantity import Quantity
 from analysis.models.card import ModelCard
-from analysis.results.quantities import Quantity
 from dashboard.addresses import CompareState
 from dashboard.maps import map_of
 from dashboard.page.beside import header, settings_of_form

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from analysis import methods
 from analysis.jobs.request import Request
-from analysis.methods.method import Method
+from analysis.method import Method
 from analysis.settings import hints_of
 from dashboard.page import ids
 

@@ -7,8 +7,8 @@ from typing import Any
 from dash import dcc, html
 
 from analysis import __version__
+from analysis.evidence.heads import SimilarHead, heads_like, strongest_findings, summary
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.evidence import SimilarHead, heads_like, strongest_findings, summary
 from dashboard.addresses import map_address, prompt_address
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead

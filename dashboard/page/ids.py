@@ -80,7 +80,7 @@ TABLE_CLEAR = "table-clear"  # leaves all rows again (scripts)
 # Models and jobs
 WORKSHOP = "workshop"
 JOBS = "jobs"  # the jobs as they were last sent (scripts)
-TOLD = "told"  # how often the page was told of jobs: the server knows them and makes their list again
+NEWS = "news"  # grows when the list of jobs is shown and older than the jobs: the server, which knows them, makes it
 FRESH = "fresh"  # changes when the model on the screen has more layers than before (scripts)
 JOB_LIST = "job-list"
 MODEL_LIST = "model-list"

@@ -40,7 +40,7 @@ _STORES = (
     ids.CARDS,
     ids.TABLE_CONTENT,
     ids.JOBS,
-    ids.TOLD,
+    ids.NEWS,
     ids.FRESH,
     ids.SENT,
     ids.FINISHED,

@@ -7,7 +7,7 @@ from typing import Any
 from dash import no_update
 from dash.development.base_component import Component
 
-from analysis.results.catalogue import Catalogue
+from analysis.evidence.catalogue import Catalogue
 from dashboard.maps.legend import legend
 from dashboard.page import callbacks, ids
 from dashboard.page.controls import all_controls, unfolded

@@ -17,6 +17,8 @@ from dashboard.maps.packing import fewest_bytes
 from dashboard.page import ids
 from dashboard.view import View
 
+ROW = 30  # pixels of height
+
 
 def table() -> list[Any]:
     """How many rows there are, what to do with them, and the place of the grid; the scripts make the rows."""
@@ -51,7 +53,7 @@ def grid() -> dag.AgGrid:
                 "headerCheckbox": False,
                 "enableClickSelection": False,
             },
-            "rowHeight": 30,
+            "rowHeight": ROW,
             "headerHeight": 30,
             "groupHeaderHeight": 24,
             "animateRows": False,

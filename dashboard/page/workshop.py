@@ -1,5 +1,6 @@
 """Models and jobs: what is there, what is being computed, and a form to ask for more."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -8,8 +9,8 @@ import dash_mantine_components as dmc
 from dash import html
 
 from analysis import methods
+from analysis.evidence.catalogue import Catalogue, Listed
 from analysis.models.card import ModelCard
-from analysis.results.catalogue import Catalogue, Listed
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import Provenance
 from dashboard.jobs import JobState
@@ -48,7 +49,7 @@ def _closed() -> html.P:
     )
 
 
-def job_list(jobs: list[JobState], read_only: bool) -> list[Any]:
+def job_list(jobs: Sequence[JobState], read_only: bool) -> list[Any]:
     """The newest first."""
     if not jobs:
         return [html.P("No analyses yet.", className="hint")]

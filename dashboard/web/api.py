@@ -4,7 +4,7 @@ import json
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,6 +32,8 @@ from analysis.errors import (
     TaskError,
     WorkerBusy,
 )
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import head_evidence, results_of
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.problems import field_of, problem_words
@@ -43,8 +45,6 @@ from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
 from analysis.relations.scores import KINDS
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import head_evidence, results_of
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.tables import csv_pieces, json_pieces
@@ -93,12 +93,12 @@ class Detail(BaseModel):
 _REFUSALS: dict[int | str, JsonObject] = {
     400: {"model": Detail, "description": "a body that cannot be read"},
     403: {"model": Detail, "description": "the analyst role is needed"},
-    404: {"model": Refusal | Detail, "description": "there is no such thing"},
+    404: {"model": Refusal | Detail, "description": "not found"},
     408: {"model": Refusal, "description": "a body that does not arrive"},
     413: {"model": Refusal, "description": "a body that is too large"},
     422: {"model": Refusal | Detail, "description": "invalid values"},
     429: {"model": Detail, "description": "too many at a time"},
-    503: {"model": Refusal, "description": "busy; later it works"},
+    503: {"model": Refusal, "description": "busy; retry later"},
     507: {"model": Refusal, "description": "the store cannot be used"},
 }
 
@@ -117,7 +117,7 @@ class ScoresQuery(BaseModel):
         "", description="the same under its older name"
     )
     own: Annotated[str, Field(max_length=120)] = Field(
-        "", description="a set of people's own relations, by id or name; the built-in ones alone when left out"
+        "", description="a custom relation set, by id or name (default: the built-in relations alone)"
     )
     item: Annotated[list[str], Field(max_length=100)] = Field(
         [], description="relations, or tasks, by name; all when left out"
@@ -173,7 +173,13 @@ class ScoresQuery(BaseModel):
         return result_of_method(catalogue, card, name, self.result or self.fit, own)
 
 
-def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Path | None) -> FastAPI:
+def create_api(
+    catalogue: Catalogue,
+    engine: Engine,
+    access: Access,
+    models: Path | None,
+    jobs: Callable[[], Sequence[JobState]],  # as they are now
+) -> FastAPI:
     """The API as an application of its own, to be mounted at /api."""
     api = FastAPI(
         title="Head Atlas", version=__version__, docs_url=None, redoc_url=None,
@@ -214,7 +220,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_prompt(api, catalogue, engine)
-    _add_jobs(api, engine)
+    _add_jobs(api, engine, jobs)
     add_sets(api, catalogue, engine, _must_be_analyst)
     return api
 
@@ -248,7 +254,7 @@ def _add_results(api: FastAPI, catalogue: Catalogue) -> None:
         head: Annotated[str, Query(max_length=40, examples=["L23H4"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-        own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
+        own: Annotated[str, Query(max_length=120, description="a custom relation set")] = "",
         sample: Annotated[str, Query(max_length=200, description="mean, every, some or one sample")] = OVER_SAMPLES[0],
     ) -> JsonObject:
         """All that is known of one head; findings and likeness are by the mean over samples."""
@@ -280,12 +286,13 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         method: Annotated[str, Query(max_length=40, description="whose score; else of the map that holds")] = "",
         kind: Annotated[str, Query(max_length=40)] = KINDS[0],
         sample: Annotated[str, Query(max_length=200, description="the first when left out")] = "",
-        fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
-        own: Annotated[str, Query(max_length=120, description="the set of a relation that somebody brought")] = "",
+        result: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
+        fit: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="an older name of result")] = "",
+        own: Annotated[str, Query(max_length=120, description="the set of an uploaded relation")] = "",
     ) -> JsonObject:
         """Every pair behind a head's score for a relation, with the target's rank; computed when first asked for."""
         card = catalogue.card(model, fingerprint)
-        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, fit, own)
+        question = PairsQuestion(relation, HeadId.parse(head), kind, method, sample, result or fit, own)
         step = question.step(card, catalogue, engine)
         if not is_known(step, engine):
             _must_be_analyst(request)
@@ -316,14 +323,14 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         return {"model": card.to_dict(), **reading_data(read, ablated)}
 
 
-def _add_jobs(api: FastAPI, engine: Engine) -> None:
+def _add_jobs(api: FastAPI, engine: Engine, jobs: Callable[[], Sequence[JobState]]) -> None:
     submission = request_type(NetworkRequest)  # with the settings of every method
     limits: dict[str, deque[float]] = {}
 
     @api.get("/jobs")
-    def list_jobs() -> list[JobState]:
+    def list_jobs() -> Sequence[JobState]:
         """All jobs, the oldest first."""
-        return [job_state(job) for job in engine.jobs()]
+        return jobs()
 
     def submit(request: Request, wanted: submission) -> JobState:  # type: ignore[valid-type]
         """Analyse a model; asking twice for the same gives the same job."""
@@ -397,7 +404,7 @@ def _answer(request: Request, error: Exception) -> JSONResponse:
 
 
 def _invalid(request: Request, error: Exception) -> Response:
-    """FastAPI's answer to a wrong request, without the input: JSON cannot repeat a NaN or half a character."""
+    """FastAPI's answer to a wrong request, without the input: JSON can hold neither NaN nor an unpaired surrogate."""
     if not isinstance(error, RequestValidationError):
         raise error
     problems = []

@@ -8,8 +8,8 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.websockets import WebSocket
 
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
-from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.page import callbacks
 from dashboard.page.layout import page
@@ -47,9 +47,9 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     server.include_router(exports.routes(catalogue, access.public_url))
     server.include_router(pages.routes(catalogue))
     server.include_router(numbers.routes(catalogue))
-    server.mount("/api", create_api(catalogue, engine, access, models))
 
     watch = JobWatch(engine)
+    server.mount("/api", create_api(catalogue, engine, access, models, watch.now))
 
     async def live(socket: WebSocket) -> None:
         await tell(socket, watch)
@@ -57,7 +57,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     server.add_api_websocket_route("/live/jobs", live)
     server.mount(scripts.URL, scripts.Modules())  # before Dash's own assets
     server.include_router(start.routes(catalogue, models, access.read_only, watch.now))  # before Dash's own layout
-    app = dash_app(catalogue, access, models, server, watch.now)
+    app = dash_app(catalogue, access, models, server, watch.last)
     server.state.dash = app
     add_not_found(server)
     server.add_middleware(DashRequests, dash=app)

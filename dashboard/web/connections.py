@@ -155,7 +155,7 @@ def _awaits_body(cycle: Any) -> bool:
 
 
 def most_connections() -> int:
-    """As many as files may be open, but for some."""
+    """The limit of open files, less some for other uses."""
     return min(CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - _SPARE)
 
 

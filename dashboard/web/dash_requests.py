@@ -53,7 +53,7 @@ class DashRequests:
 def _check(call: Any, callbacks: Mapping[str, Any]) -> None:
     """Raise unless it is a call of a callback with the inputs and outputs that this one has."""
     _check_depth(call)
-    json.dumps(call, ensure_ascii=False).encode()  # half a character has no bytes
+    json.dumps(call, ensure_ascii=False).encode()  # an unpaired surrogate has no UTF-8
     declared = callbacks.get(call["output"])
     if declared is None or declared.get("callback") is None:
         raise NoCallback("there is no such callback")

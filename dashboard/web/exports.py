@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse
 from starlette.concurrency import run_in_threadpool
 
 from analysis.errors import ServerBusy
-from analysis.results.catalogue import Catalogue
+from analysis.evidence.catalogue import Catalogue
 from analysis.results.scores import Scores
 from analysis.results.tables import csv_pieces
 from dashboard.cache import cached

@@ -10,21 +10,21 @@ from pydantic import Field
 
 from analysis import methods
 from analysis.errors import ModelNotFound, SettingError
+from analysis.evidence.agreement import agreements, chosen_thresholds
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.comparison import compared_models
+from analysis.evidence.heads import answers, matched_heads, results_of
+from analysis.evidence.quantities import sources, unit_of, values
 from analysis.models import builtin as default_model
 from analysis.models.card import ModelCard
-from analysis.relations.comparison import compared_models
-from analysis.results.agreement import agreements, chosen_thresholds
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, matched_heads, results_of
 from analysis.results.provenance import JsonObject
-from analysis.results.quantities import sources, unit_of, values
 from analysis.results.scores import Scores, used_results
 from dashboard.cache import cached
 from dashboard.quantities import listed_quantities
 
 Name = Annotated[str, Field(max_length=200)]
 Threshold = Annotated[str, Field(max_length=60)]
-_THRESHOLD = "METHOD=NUMBER: from where on its strength is a label; the usual one when left out"
+_THRESHOLD = "METHOD=NUMBER: minimum strength that counts as a label (default: the method's own)"
 
 
 def set_id(catalogue: Catalogue, own: str) -> str | None:
@@ -54,15 +54,15 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         result: Annotated[str, Query(max_length=16, pattern="^[0-9a-f]*$", description="as for scores")] = "",
-        own: Annotated[str, Query(max_length=120, description="a set of people's own relations")] = "",
+        own: Annotated[str, Query(max_length=120, description="a custom relation set")] = "",
     ) -> JsonObject:
         """What a method's command prints of a model, as data and as text, and its records, such as curves."""
         card = catalogue.card(model, fingerprint)
         scores = result_of_method(catalogue, card, method, result, set_id(catalogue, own))
         one = methods.method(method)
-        found = {"report": _finite(one.report(scores)), "records": _finite(scores.records)}
+        answer = {"report": _finite(one.report(scores)), "records": _finite(scores.records)}
         text = one.report_text(scores)
-        return {"model": card.to_dict(), "results": used_results({method: scores}), **found, "text": text}
+        return {"model": card.to_dict(), "results": used_results({method: scores}), **answer, "text": text}
 
     @api.get("/agreement")
     def agreement(

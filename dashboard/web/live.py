@@ -5,6 +5,7 @@ Not a callback of Dash's: in 4.4 one that runs for as long as the page is open k
 
 import asyncio
 import json
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -20,33 +21,52 @@ QUIET = 2.0  # the same while nothing runs
 MAX_FRAME = 4096  # bytes of what a page may send; it has nothing to say
 
 
+@dataclass(frozen=True)
+class SentJobs:
+    """The jobs, and the same as JSON."""
+
+    listed: tuple[JobState, ...]
+    text: str
+
+    @property
+    def busy(self) -> bool:
+        """Whether one is active."""
+        return any(job.active for job in self.listed)
+
+
 class JobWatch:
-    """The jobs as all open pages are told them: looked at and written once for all."""
+    """The jobs as all open pages receive them, read from the store once for all.
+
+    Whatever a page receives, pushed or asked for, comes from here: the last list is at least as new as any page's.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine, self._lock = engine, threading.Lock()
-        self._seen = (-1e9, SentJobs("[]", False))
+        self._read_at = -math.inf
+        self._last: SentJobs | None = None
 
-    def now(self) -> list[JobState]:
-        """As they are, for one page that shows their list: it may have been told of what is newer than `jobs`."""
-        return [job_state(job) for job in self._engine.jobs()]
+    def now(self) -> tuple[JobState, ...]:
+        """As they are, read again: for a page that opens, or that has just asked for something."""
+        with self._lock:
+            return self._read().listed
 
-    def jobs(self) -> "SentJobs":
+    def last(self) -> tuple[JobState, ...]:
+        """As they were last read, for the list on a page that has just received them."""
+        with self._lock:
+            return (self._last or self._read()).listed
+
+    def jobs(self) -> SentJobs:
         """As they were a moment ago at most."""
         with self._lock:
-            if time.monotonic() - self._seen[0] > EVERY / 2:
-                jobs = self.now()
-                busy = any(job.active for job in jobs)
-                self._seen = (time.monotonic(), SentJobs(json.dumps([job.model_dump() for job in jobs]), busy))
-            return self._seen[1]
+            if self._last is not None and time.monotonic() - self._read_at <= EVERY / 2:
+                return self._last
+            return self._read()
 
-
-@dataclass(frozen=True)
-class SentJobs:
-    """The jobs as JSON, and whether one is active."""
-
-    text: str
-    busy: bool
+    def _read(self) -> SentJobs:
+        listed = tuple(job_state(job) for job in self._engine.jobs())
+        self._last = SentJobs(listed, json.dumps([job.model_dump() for job in listed]))
+        self._read_at = time.monotonic()
+        return self._last
 
 
 async def tell(socket: WebSocket, watch: JobWatch) -> None:

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from analysis.results.catalogue import Catalogue
+from analysis.evidence.catalogue import Catalogue
 from dashboard.numbers import mark_of, numbers_of
 from dashboard.view import open_view
 

@@ -8,10 +8,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from analysis.errors import HeadError
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import answers, summary
+from analysis.evidence.quantity import Quantity
 from analysis.models.card import HeadId
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, summary
-from analysis.results.quantities import Quantity
 from dashboard.addresses import CompareState, PromptState
 from dashboard.page.compare_page import Choices, compare_page, samples_of
 from dashboard.page.head_page import head_page, head_title, search_page

@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from analysis.models.card import WRITTEN
 from dashboard import palette
 from dashboard.page.controls import control_props
+from dashboard.page.table import ROW
 from dashboard.query import settings_data
 from dashboard.setting import MAX_PINS
 from dashboard.state import LOOKED_AFTER, all_settings, view_names
@@ -60,12 +61,13 @@ def _plotly_url() -> str:
 
 
 def rules() -> dict[str, str]:
-    """The tag that tells the scripts the rules: most pins, a head's name, the largest upload, settings and colours."""
+    """The tag with the rules for the scripts: limits, a head's name, settings, colours; `rules.mjs` describes them."""
     settings = [each for key, each in all_settings().items() if key not in LOOKED_AFTER]
     rules = {
         "pins": MAX_PINS,
         "head": WRITTEN.pattern,
         "upload": MAX_UPLOAD,
+        "row": ROW,
         "plotly": _plotly_url(),
         "view": view_names()[0],
         "settings": [{**each, **_held(each["key"])} for each in settings_data(settings)],

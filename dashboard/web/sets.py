@@ -1,4 +1,4 @@
-"""The API of people's own relations: list, rename, hide, download and delete their sets."""
+"""The API of custom relation sets: list, rename, hide, download, delete."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.data.relations import as_csv
 from analysis.errors import RelationError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
-from analysis.results.catalogue import Catalogue
 from analysis.results.own_sets import LONGEST_NAME, OwnSet
 from analysis.results.provenance import JsonObject
 from dashboard.pairs import own_pairs
@@ -45,7 +45,7 @@ def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: May
 
     @api.get("/sets")
     def list_sets() -> list[JsonObject]:
-        """Every set of relations that somebody brought, the oldest first."""
+        """All custom relation sets, the oldest first."""
         return [set_data(one) for one in catalogue.sets()]
 
     @api.patch("/sets/{set_id}")

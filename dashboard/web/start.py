@@ -5,7 +5,7 @@ from pathlib import Path
 from dash._utils import to_json
 from fastapi import APIRouter, Request, Response
 
-from analysis.results.catalogue import Catalogue
+from analysis.evidence.catalogue import Catalogue
 from dashboard.cache import cached
 from dashboard.page.callbacks import Jobs
 from dashboard.page.start import started

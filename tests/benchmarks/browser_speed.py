@@ -16,7 +16,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Request
 from plotly.utils import PlotlyJSONEncoder
 
-from analysis.results.catalogue import Catalogue
+from analysis.evidence.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.figures.view_figure import view_figure
 from dashboard.view import open_view

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from analysis.data import relations
 from analysis.jobs.request import make_request
+from analysis.methods import relation_method
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
 from analysis.progress import silent
-from analysis.relations.pairs import HeadPairsStep, relation_method
+from analysis.relations.pairs import HeadPairsStep
 
 RELATIONS = ("country_capital", "verb_past", "copying")
 BASES = ("function", "running")

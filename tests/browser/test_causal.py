@@ -6,8 +6,8 @@ import re
 import numpy as np
 from playwright.sync_api import expect
 
+from analysis.evidence.shipped import shipped_scores
 from analysis.methods.causal.plan import HEAD_ROLES
-from analysis.results.shipped import shipped_scores
 from dashboard.maps.causal.gates import reduced
 from tests.browser.harness import MAPS, cell, drawn, maps
 from tests.browser.test_journeys import PICTURE, outlines, pinned, query, wait_for_query

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from analysis.data.relations import builtin
-from analysis.results.shipped import shipped_scores
+from analysis.evidence.shipped import shipped_scores
 from dashboard.view import view_titles
 from tests.browser.harness import MAPS, cell, drawn, field, maps
 from tests.synthetic import BIG, HOSTILE, ODD

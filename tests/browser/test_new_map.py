@@ -12,8 +12,8 @@ import uvicorn
 from playwright.sync_api import expect
 
 from analysis import methods
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine, WorkerConfig
-from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access
 from dashboard.maps import MAPS, register

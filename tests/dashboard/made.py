@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from analysis.results.catalogue import Catalogue
+from analysis.evidence.catalogue import Catalogue
 from dashboard.figures.view_figure import view_figure
 from dashboard.maps import map_of
 from dashboard.state import ViewState

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from analysis.evidence.shipped import shipped_scores
 from analysis.methods.ablation.items import PromptItem
 from analysis.methods.ablation.report import curve_lines
 from analysis.methods.ablation.result import record_of
 from analysis.results.merging import only
-from analysis.results.shipped import shipped_scores
 from dashboard.maps import map_of
 from dashboard.maps.ablation.curve import curves
 from dashboard.maps.ablation.map import AblationState

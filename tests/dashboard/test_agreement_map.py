@@ -15,10 +15,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis import methods
+from analysis.evidence.agreement import BOTH, IRRELEVANT, WORDS, agreements, expected_counts
+from analysis.evidence.quantities import values
+from analysis.evidence.shipped import shipped
 from analysis.models.card import HeadId
-from analysis.results.agreement import BOTH, IRRELEVANT, WORDS, agreements, expected_counts
-from analysis.results.quantities import values
-from analysis.results.shipped import shipped
 from dashboard.maps import MAPS, map_of, map_of_method
 from dashboard.maps.agreement.state import AgreementState
 from dashboard.maps.agreement.words import class_counts

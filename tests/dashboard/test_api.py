@@ -8,12 +8,11 @@ import pandas as pd
 import pytest
 
 from analysis import methods
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.job import Job
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.settings import GateSettings
-from analysis.relations.pairs import relation_methods
-from analysis.results.shipped import shipped_scores
 from dashboard.jobs import job_state
 from tests import synthetic
 from tests.computing import asked
@@ -143,7 +142,7 @@ def test_a_head_is_told_by_every_map(client):
     found = client.get("/api/head?head=L23H4").json()
     names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal", "ablation", "behaviour"}
     names |= {"summary", "findings", "alike"}
-    assert names | {method.name for method in relation_methods()} == set(found)
+    assert names | {method.name for method in methods.relation_methods()} == set(found)
     assert (found["head"], found["heads"]) == ("L23H4", 270)
     assert found["salient"]
 

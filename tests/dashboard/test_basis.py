@@ -12,14 +12,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis import methods
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.models import builtin as default_model
 from analysis.models.checkpoint import Checkpoint
 from analysis.relations.agreement import agreement, in_words
-from analysis.results.catalogue import Catalogue
 from analysis.results.scores import OVER_SAMPLES, Missing, Scores
-from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
 from dashboard.figures.view_figure import view_picture
 from dashboard.jobs import job_state

@@ -15,7 +15,9 @@ from starlette.testclient import TestClient
 
 from analysis import methods
 from analysis.errors import StoreError
+from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
+from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import builtin as default_model
 from dashboard.jobs import job_state
@@ -29,6 +31,7 @@ from dashboard.web import scripts
 from dashboard.web.bodies import MAX_UPLOAD
 from tests.computing import asked
 from tests.dashboard.made import rows_of
+from tests.dashboard.test_large_answers import calls
 from tests.synthetic import BIG, HOSTILE, ODD
 
 SCREEN = {"width": 1240, "dark": False}
@@ -225,6 +228,20 @@ def test_what_is_drawn_below_follows_the_page(catalogue):
         assert (effects == {"suppress", ""}) == (best == "suppress")
     for nonsense in (7, "x", [query], [None, None, None]):
         assert callbacks.describe(catalogue, query, SCREEN, None, None, nonsense)["table"]
+
+
+def test_the_list_of_jobs_is_what_pages_received_last(server, store, monkeypatch):
+    """It is the server's own, whatever a page says, and the store is not read again for it."""
+    Journal(store).save(Job.of(asked("a/model")))
+    client = TestClient(server, base_url="http://localhost")
+    assert [job["model"] for job in client.get("/api/jobs").json()] == ["a/model"]
+    monkeypatch.setattr(Engine, "jobs", lambda _: pytest.fail("the jobs were read again"))
+    said = {ids.NEWS: [{"id": "1", "model": "planted"}], ids.FINISHED: []}
+    (call,) = (call for call in calls(server, **said) if f"{ids.JOB_LIST}.children".encode() in call)
+    answer = client.post("/_dash-update-component", content=call, headers={"Content-Type": "application/json"})
+    shown = json.dumps(answer.json()["response"][ids.JOB_LIST])
+    assert "a/model" in shown
+    assert "planted" not in shown
 
 
 def test_jobs_are_drawn_as_the_server_knows_them(catalogue, monkeypatch):

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 
 from analysis.errors import ModelNotFound
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
+from analysis.methods import relation_methods
 from analysis.methods.salience.method import SalienceMethod
 from analysis.methods.salience.tokens import salient_tokens
-from analysis.methods.shared_settings import WeightsSettings
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.relations.comparison import default_method
-from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing
-from analysis.results.shipped import shipped_scores
+from analysis.shared_settings import WeightsSettings
 from dashboard.page import callbacks
 from dashboard.page.hover import packed
 from dashboard.pairs import own_pairs
@@ -195,6 +195,6 @@ def test_the_same_weights_under_another_name_have_the_same_results(store):
     assert found.score.equals(running.score)
     assert found.provenance.model.id == "copy.gguf"
     assert found.provenance.settings["computed_as"] == "gemma-3-270m"
-    assert default_method(catalogue, copy).name == "running"
+    assert catalogue.default_method(copy, among=relation_methods()).name == "running"
     assert "computed_as" not in catalogue.result(catalogue.card("gemma-3-270m"), "running").provenance.settings
     assert catalogue.result(catalogue.card("copy.gguf"), "running") is found

@@ -9,16 +9,16 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
+from analysis.evidence import catalogue as catalogue_module
+from analysis.evidence.shipped import shipped
 from analysis.methods.causal.commands import fit_command
 from analysis.methods.causal.method import CausalMethod
 from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, Untouched
 from analysis.methods.causal.settings import GateSettings
 from analysis.models import builtin as default_model
-from analysis.results import catalogue as catalogue_module
 from analysis.results.merging import only
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Missing
-from analysis.results.shipped import shipped
 from dashboard.maps import MAPS
 from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import reduced

@@ -11,10 +11,10 @@ import pytest
 from dash import html
 from starlette.testclient import TestClient
 
+from analysis.evidence.shipped import shipped_scores
 from analysis.models.card import HeadId
 from analysis.results.intervals import wilson
 from analysis.results.scores import part_array
-from analysis.results.shipped import shipped_scores
 from dashboard.figures.head_map import INSIDE
 from dashboard.figures.view_figure import view_picture
 from dashboard.maps import map_of

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 import tracemalloc
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,10 +17,10 @@ from dash._utils import split_callback_id
 from starlette.testclient import TestClient
 
 from analysis.errors import ServerBusy
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.heads import matched_heads, results_of
 from analysis.jobs.engine import Engine
 from analysis.results import tables
-from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import matched_heads, results_of
 from analysis.results.tables import csv_bytes, json_pieces
 from dashboard.access import Access
 from dashboard.page import ids
@@ -42,11 +43,13 @@ def test_pieces_are_the_table(rows):
 
 
 def test_no_cell_is_a_formula():
-    """A text that a spreadsheet would run gets an apostrophe; numbers, also negative ones, stay as they are."""
-    frame = pd.DataFrame({"text": ["=1+1", "+a", "-a", "@a", "\ta", "plain", None], "number": [-1.5] * 7})
-    read = pd.read_csv(io.BytesIO(csv_bytes(frame)))
-    assert read["text"].tolist()[:6] == ["'=1+1", "'+a", "'-a", "'@a", "'\ta", "plain"]
-    assert read["number"].tolist() == [-1.5] * 7
+    """A text that a spreadsheet would run gets an apostrophe, as in the browser; negative numbers stay as they are."""
+    cases = json.loads((Path(__file__).parent.parent / "cases" / "texts.json").read_text())["spreadsheet"]
+    texts, expected = zip(*cases, strict=True)
+    frame = pd.DataFrame({"text": [*texts, None], "number": [-1.5] * (len(cases) + 1)})
+    read = pd.read_csv(io.BytesIO(csv_bytes(frame)), keep_default_na=False)
+    assert read["text"].tolist() == [*expected, ""]
+    assert set(read["number"]) == {-1.5}
 
 
 def sender(*encodings):
@@ -236,7 +239,7 @@ def test_no_call_of_the_page_keeps_the_event_loop_busy(server, monkeypatch, view
     loop = Watched()
     monkeypatch.setattr(asyncio.events.Handle, "_run", loop.watch())
     address = f"?model={synthetic.BIG}&view={view}"
-    values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": 1240}, ids.PINS: ["L1H1"], ids.TOLD: 1}
+    values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": 1240}, ids.PINS: ["L1H1"], ids.NEWS: 1}
 
     async def visit():
         await status(server, "/api/health")

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from analysis import methods
 from analysis.jobs.engine import Engine
-from analysis.methods.method import Command
+from analysis.options import Command
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
 from dashboard.access import Access

@@ -9,13 +9,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.data.relations import OWN
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.engine import Engine, WorkerConfig
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.models import builtin as default_model
 from analysis.results.own_sets import PAIRS, found_set, set_id
 from analysis.results.scores import Scores
-from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import legend

@@ -15,7 +15,7 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.results.shipped import shipped, shipped_scores
+from analysis.evidence.shipped import shipped, shipped_scores
 from dashboard.maps.steps import STEPS, score_steps
 from dashboard.palette import as_data as palettes
 from dashboard.palette import colours

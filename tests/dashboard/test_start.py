@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from analysis.results.shipped import shipped_scores
+from analysis.evidence.shipped import shipped_scores
 from dashboard.page import ids
 from tests.dashboard.made import rows_of
 from tests.dashboard.test_own_sets import put, with_own

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
+from analysis.evidence.shipped import shipped_scores
 from analysis.results.scores import ONLY_SAMPLE
-from analysis.results.shipped import shipped_scores
 from dashboard.maps.columns import leaves
 from dashboard.page.table import content
 from dashboard.view import open_view

@@ -3,12 +3,12 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from analysis.evidence.shipped import shipped_scores
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.relations.layer import scores_of_hits
 from analysis.relations.scores import categories
 from analysis.results.scores import Missing, Scores
-from analysis.results.shipped import shipped_scores
 from dashboard.figures.view_figure import view_figure, view_picture
 from dashboard.maps.function.state import FunctionState
 from dashboard.page import callbacks

@@ -6,13 +6,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.data.relations import builtin
+from analysis.evidence.shipped import shipped_scores
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.methods import method
 from analysis.models import builtin as default_model
 from analysis.models.checkpoint import Checkpoint
-from analysis.results.shipped import shipped_scores
 from dashboard.access import Access
 from dashboard.jobs import job_state
 from dashboard.maps import map_of

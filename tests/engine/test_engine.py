@@ -12,6 +12,7 @@ import pytest
 from analysis.compute.hits.elimination import Elimination
 from analysis.data.relations import builtin
 from analysis.errors import QueueFull, SettingError, StoreError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs import cluster
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.job import Job
@@ -20,7 +21,6 @@ from analysis.methods.function.method import FunctionMethod
 from analysis.methods.salience.tokens import salient_tokens
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
-from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Missing
 from analysis.results.store import Store
 from tests.computing import asked, function_plan, function_scores

@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis.errors import ModelNotFound, WorkerBusy
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs import engine as engine_module
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
@@ -15,7 +16,6 @@ from analysis.prompt.question import PATIENCE, PromptQuestion
 from analysis.prompt.reading import PromptAblation
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.pairs import HeadPairsStep
-from analysis.results.catalogue import Catalogue
 from dashboard.access import Access
 from dashboard.web.application import create_app
 from tests.computing import asked, function_plan
@@ -162,7 +162,8 @@ def test_pairs_of_a_result_with_settings_of_its_own(store, engine, client):
     catalogue = Catalogue(store)
     (own,) = [name for name in catalogue.choices(catalogue.card("small"), "running") if name]
     address = f"/api/pairs?model=small&method=running&head=L1H2&relation={RELATION.name}"
-    default, chosen = client.get(address).json(), client.get(f"{address}&fit={own}&sample=w1 w2").json()
+    default, chosen = client.get(address).json(), client.get(f"{address}&result={own}&sample=w1 w2").json()
+    assert client.get(f"{address}&fit={own}&sample=w1 w2").json() == chosen  # under its older name
     assert (default["k"], default["sample"]) == (10, "No")
     assert (chosen["k"], chosen["sample"]) == (7, "w1 w2")
     scores = catalogue.result(catalogue.card("small"), "running", own)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from analysis.methods.method import Command
+from analysis.options import Command
 from analysis.settings import Settings
 from tests.toy_method import ParityMethod, ParityPlan, ParityStep
 

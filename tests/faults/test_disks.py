@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from analysis.errors import StoreError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine, WorkerConfig
-from analysis.results.catalogue import Catalogue
 from analysis.results.scores import Scores
 from analysis.results.store import Store
 from tests.browser.harness import ROOT

@@ -28,12 +28,12 @@ from starlette.websockets import WebSocketDisconnect
 from analysis.data.relations import parse
 from analysis.data.tasks import read_task
 from analysis.errors import ModelError, SettingError
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import pair_count
 from analysis.models.sources import listed_folder, listed_models, open_listed
-from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access, main, read_auth_file
 from dashboard.page import ids
@@ -1016,12 +1016,17 @@ def test_there_is_no_other_socket(client, path):
 
 
 def test_many_pages_look_at_the_jobs_once(store, monkeypatch):
-    """However many pages listen, the jobs are read from the store once and not once per page."""
+    """However many pages listen and show their list, the jobs are read from the store once and not once per page."""
     engine, looks = Engine(store), []
     monkeypatch.setattr(engine, "jobs", lambda: looks.append(1) or [])
     watch = JobWatch(engine)
     assert {watch.jobs().text for _ in range(50)} == {"[]"}
     assert len(looks) <= 2
+    before = len(looks)
+    assert {watch.last() for _ in range(50)} == {()}
+    assert len(looks) == before
+    watch.now()
+    assert len(looks) == before + 1
 
 
 def test_passwords_and_tokens_are_in_no_answer_and_no_log(store, auth_file, caplog, monkeypatch):

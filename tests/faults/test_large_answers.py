@@ -13,8 +13,8 @@ import psutil
 import pytest
 import uvicorn
 
+from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
-from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
 from dashboard.access import Access
 from dashboard.web.application import create_app

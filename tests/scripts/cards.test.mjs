@@ -27,9 +27,11 @@ test("a role is told over the seeds, from θ on", () => {
 });
 
 test("a head is called once where all panels agree, else by each panel", () => {
+  /** @type {(title: string, label: object | null) => any} */
+  const panel = (title, label) => ({ title, label });
   const label = { words: ["Unclassified", "Knowledge"], codes: Uint16Array.of(1, 0) };
-  assert.equal(titleOf([{ title: "All", label }, { title: "Knowledge", label }], 0), "Knowledge");
+  assert.equal(titleOf([panel("All", label), panel("Knowledge", label)], 0), "Knowledge");
   const other = { words: ["needs it"], codes: Uint16Array.of(0, 0) };
-  assert.equal(titleOf([{ title: "Math", label }, { title: "Syntax", label: other }], 1), "Math: Unclassified · Syntax: needs it");
-  assert.equal(titleOf([{ title: "Map", label: null }], 0), "");
+  assert.equal(titleOf([panel("Math", label), panel("Syntax", other)], 1), "Math: Unclassified · Syntax: needs it");
+  assert.equal(titleOf([panel("Map", null)], 0), "");
 });

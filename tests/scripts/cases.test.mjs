@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { rulesOver } from "../../assets/atlas/maps/index.mjs";
 import { bufferOf, rendered } from "./rendered.mjs";
 
+/** @type {(name: string) => any} */
 const read = (name) => JSON.parse(readFileSync(new URL(`../cases/${name}.json`, import.meta.url), "utf8"));
 const palettes = read("palettes");
 
@@ -15,6 +16,7 @@ for (const name of ["function", "causal", "behaviour", "ablation"]) {
     test(`${name}: ${title}`, () => {
       const state = { ...defaults, ...changes };
       const follow = rulesOver(bufferOf(results[result].numbers[state.seed || ""]));
+      /** @type {Record<string, any>} */
       const found = rendered(follow.view(state, palettes[state.palette][dark ? "dark" : "light"]), results[result].heads);
       const { panels, ...rest } = expected;
       assert.equal(found.panels.length, panels.length);

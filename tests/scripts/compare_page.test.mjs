@@ -1,3 +1,4 @@
+// @ts-check
 // What a comparison says of its two sides.
 import assert from "node:assert/strict";
 import test from "node:test";

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { problemsOf, progressOf, refusalText } from "../../assets/atlas/jobs.mjs";
+import { newsOf, problemsOf, progressOf, refusalText } from "../../assets/atlas/jobs.mjs";
 
 /**
  * @param {Partial<import("../../assets/atlas/jobs.mjs").Job>} [facts]
@@ -19,6 +19,13 @@ test("the map on the screen is drawn again when a job of its model went on, and 
   assert.equal(progressOf([job({ stage: "Map: layer 4" }), job({ id: "2", fingerprint: "ffff" })], "01234567"), before);
   assert.notEqual(progressOf([job({ phase: "Tokens" })], "01234567"), before);
   assert.equal(progressOf([job()], ""), "");
+});
+
+test("the list is asked for when the jobs are others than those that it was made of", () => {
+  const first = newsOf({ listed: "", count: 0 }, "[]");
+  assert.deepEqual(first, { listed: "[]", count: 1 });
+  assert.equal(newsOf(first ?? assert.fail(), "[]"), null);
+  assert.deepEqual(newsOf({ listed: "[]", count: 1 }, '[{"id":"1"}]'), { listed: '[{"id":"1"}]', count: 2 });
 });
 
 test("a refusal is told in the server's words, each with its field", () => {

@@ -22,6 +22,7 @@ test("bars are stacked from the bottom, each layer by its own heads", () => {
 });
 
 test("where no head is coloured, the nearest is named", () => {
+  /** @type {(values: number[]) => any} */
   const heads = (values) => ({
     layers: [0, 4], heads: 2, panels: [{ measures: [{ values: () => Float64Array.from(values) }] }],
   });
@@ -36,10 +37,12 @@ test("where no head is coloured, the nearest is named", () => {
 });
 
 test("the nearest head beyond copying is so by labels neither copy-like nor unspecific, of a kind that counts", () => {
+  /** @type {any} */
   const labels = {
     size: 2, kinds: ["promote", "suppress"], items: [{}],
     score: Float64Array.of(0.9, 0.1, 0.5, 0.12), copies: Uint8Array.of(1, 0, 0, 0), control: Float64Array.of(0, 0, 0.4, 0),
   };
+  /** @type {any} */
   const state = { kind: "both", tau: 0.15, how: "any" };
   assert.deepEqual(nearestBeyond(labels, [[0]], state), { head: 1, score: 0.12 });
   assert.deepEqual(nearestBeyond(labels, [[0]], { ...state, kind: "promote" }), { head: 1, score: 0.1 });
@@ -47,6 +50,7 @@ test("the nearest head beyond copying is so by labels neither copy-like nor unsp
 });
 
 test("lines and points of another palette are found, and no others", () => {
+  /** @type {any} */
   const palette = { accent: "#aa0000", tones: { facilitation: "#00aa00", interference: "#0000aa", other: "#c0c0c0" } };
   const data = [
     { mode: "lines", meta: { tone: "facilitation" }, line: { color: "#ffffff" } },

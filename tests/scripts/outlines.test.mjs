@@ -7,8 +7,8 @@ import { titleRoom } from "../../assets/atlas/sheet.mjs";
 const SQUARE = { left: 100, top: 50, width: 10, height: 10 };
 
 test("a badge stands above its square, to the right or, where there is no room, to the left", () => {
-  assert.deepEqual(badgeOf({ box: SQUARE, badge: "1", flips: false }), { left: 110, top: 35, width: 16.5, height: 15 });
-  assert.deepEqual(badgeOf({ box: SQUARE, badge: "1", flips: true }), { left: 83.5, top: 35, width: 16.5, height: 15 });
+  assert.deepEqual(badgeOf({ box: SQUARE, badge: "1", flips: false, drops: false }), { left: 110, top: 35, width: 16.5, height: 15 });
+  assert.deepEqual(badgeOf({ box: SQUARE, badge: "1", flips: true, drops: false }), { left: 83.5, top: 35, width: 16.5, height: 15 });
 });
 
 test("boxes cover each other unless they are apart in one direction", () => {

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { addressOf, sampleButton, hitWords, printable, questionOf, rowsOf } from "../../assets/atlas/pairs.mjs";
+import { TEXTS } from "./samples.mjs";
 
 test("a button's question becomes an address, in which everything is escaped", () => {
-  const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
+  const data = { pairs: "my rel & co", head: "L1H2", kind: "promote", method: "m", result: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of" };
   const question = questionOf(data);
   assert.deepEqual(question.samples, ["No", "The story of"]);
   const address = new URL(addressOf(question, "org/my@name@0123abcd"), "http://localhost");
@@ -16,7 +17,7 @@ test("a button's question becomes an address, in which everything is escaped", (
     relation: "my rel & co",
     kind: "promote",
     method: "m",
-    fit: "0a1b",
+    result: "0a1b",
     own: "mine@12",
     sample: "No",
   });
@@ -24,7 +25,7 @@ test("a button's question becomes an address, in which everything is escaped", (
 });
 
 test("a sample's button asks the same question of that sample", () => {
-  const data = { pairs: "opposites", head: "L1H2", kind: "suppress", method: "m", fit: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of", verb: "suppresses", title: "word → opposite", place: "lowest", where: "after", called: "carriers" };
+  const data = { pairs: "opposites", head: "L1H2", kind: "suppress", method: "m", result: "0a1b", own: "mine@12", sample: "No", samples: "No\nThe story of", verb: "suppresses", title: "word → opposite", place: "lowest", where: "after", called: "carriers" };
   const { props } = sampleButton(questionOf(data), "The story of");
   const carried = Object.entries(props).filter(([name]) => name.startsWith("data-"));
   const dataset = Object.fromEntries(carried.map(([name, value]) => [name.slice("data-".length), String(value)]));
@@ -47,11 +48,7 @@ test("of several samples the dialog says whose pairs it lists, in the words of t
 });
 
 test("nothing in a token is invisible or turns the text around", () => {
-  assert.equal(printable(" a\nb\tc"), "␣a⏎b⇥c");
-  assert.equal(printable("\r\u0000"), "␍␀");
-  assert.equal(printable("x\u202ey\u200b"), "x⟨202e⟩y⟨200b⟩");
-  assert.equal(printable(""), "∅");
-  assert.equal(printable("<b>é</b>"), "<b>é</b>");
+  for (const [text, shown] of TEXTS.printable) assert.equal(printable(text), shown);
 });
 
 test("pairs become rows of plain text", () => {

@@ -71,7 +71,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Keeping:
-    """Keeps what is seen of some prompts, and tells how far they are."""
+    """Keeps what is seen of some prompts, and reports progress."""
 
     activations: Activations
     prompts: PackedSources

@@ -7,6 +7,7 @@ import xarray as xr
 from analysis.data import relations, tasks
 from analysis.data.files import OwnFile
 from analysis.data.tasks import DEFAULT_TASKS
+from analysis.method import Method, RequestSummary
 from analysis.methods.ablation import report
 from analysis.methods.ablation.findings import ablation_answers, ablation_findings
 from analysis.methods.ablation.items import PROMPT, TASK, old_prompt
@@ -22,8 +23,8 @@ from analysis.methods.ablation.result import (
     sure_changes,
 )
 from analysis.methods.ablation.settings import DEFAULT_RELATIONS, AblationSettings
-from analysis.methods.method import Command, Method, RequestSummary
 from analysis.models.card import HeadId, ModelCard
+from analysis.options import Command
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import JsonObject, Provenance, ScoredItem

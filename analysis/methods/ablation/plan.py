@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from analysis import methods
+from analysis.method import Step, digest
 from analysis.methods.ablation.items import AblationItem, PromptItem, RelationItem, TaskItem
 from analysis.methods.ablation.result import (
     KINDS,
@@ -17,7 +19,6 @@ from analysis.methods.ablation.result import (
     VariantAnswers,
     ablation_scores,
 )
-from analysis.methods.method import Step, digest
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel
 from analysis.progress import Progress
@@ -232,12 +233,10 @@ class AblationPlan:
 
     def _ordering(self, item: AblationItem) -> list[tuple[str, RelationPlan]]:
         """The relation alone by every method whose map is read first, with the words for it."""
-        from analysis.relations.pairs import relation_methods
-
         if item.relation is None:
             return []
         plans = []
-        for method in relation_methods():
+        for method in methods.relation_methods():
             if not method.judges:
                 continue
             plan = method.plan(self.card, method.settings())

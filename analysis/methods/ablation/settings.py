@@ -8,8 +8,8 @@ from analysis.data import relations, tasks
 from analysis.data.tasks import DEFAULT_TASKS
 from analysis.errors import TaskError
 from analysis.methods.ablation.items import AblationItem, PromptItem, RelationItem, TaskItem
-from analysis.methods.shared_settings import RelationNames, TaskNames
 from analysis.settings import hints
+from analysis.shared_settings import RelationNames, TaskNames
 
 DEFAULT_RELATIONS = ("country_capital",)
 LAST, ALL = "last", "all"

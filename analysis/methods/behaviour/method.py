@@ -2,12 +2,13 @@
 
 import xarray as xr
 
+from analysis.method import Method
 from analysis.methods.behaviour.findings import behaviour_answers, behaviour_findings, behaviour_strengths
 from analysis.methods.behaviour.measures import MEASURED, MEASURES, NAME, SCORE, SHARE, VERSION
 from analysis.methods.behaviour.plan import BehaviourPlan
 from analysis.methods.behaviour.settings import BehaviourSettings
-from analysis.methods.method import Command, Method
 from analysis.models.card import HeadId, ModelCard
+from analysis.options import Command
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.scores import Scores

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from analysis.method import digest
 from analysis.methods.behaviour.measures import (
     MEASURED,
     MEASURES,
@@ -20,7 +21,6 @@ from analysis.methods.behaviour.measures import (
 )
 from analysis.methods.behaviour.paragraphs import PARAGRAPHS
 from analysis.methods.behaviour.settings import BehaviourSettings
-from analysis.methods.method import digest
 from analysis.models.card import ModelCard
 from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary

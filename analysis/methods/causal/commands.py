@@ -4,9 +4,9 @@ import json
 from dataclasses import asdict
 
 from analysis.data.tasks import builtin
+from analysis.method import model_words
 from analysis.methods.causal.result import variant_of
 from analysis.methods.causal.settings import SEEDS, GateSettings
-from analysis.methods.method import model_words
 from analysis.models.card import ModelCard
 from analysis.results.provenance import JsonObject, PlainValues, ScoredItem
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from analysis.data.files import OwnFile
 from analysis.data.tasks import SENTENCES
+from analysis.method import Method, RequestSummary, Tool, digest
 from analysis.methods.causal import report
 from analysis.methods.causal.commands import file_name, fit_command, is_own
 from analysis.methods.causal.contrast import ContrastPlan, without_pushes
@@ -26,8 +27,8 @@ from analysis.methods.causal.result import (
 )
 from analysis.methods.causal.settings import CausalSettings, GateSettings
 from analysis.methods.causal.tools import TOOLS
-from analysis.methods.method import Command, Method, RequestSummary, Tool, digest
 from analysis.models.card import HeadId, ModelCard
+from analysis.options import Command
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
 from analysis.results.merging import merge, only

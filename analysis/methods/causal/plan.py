@@ -14,6 +14,7 @@ import numpy as np
 
 from analysis.data.tasks import Contrast, Task
 from analysis.errors import StoreError
+from analysis.method import digest
 from analysis.methods.causal.fits import Fit, FittedGates, GateArray
 from analysis.methods.causal.result import (
     HEAD_ROLES,
@@ -30,7 +31,6 @@ from analysis.methods.causal.result import (
     settled_share,
 )
 from analysis.methods.causal.settings import SEEDS, GateSettings
-from analysis.methods.method import digest
 from analysis.models.card import ModelCard
 from analysis.models.open_model import OpenModel
 from analysis.progress import Progress

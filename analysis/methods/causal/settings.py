@@ -9,9 +9,9 @@ from analysis.data import tasks
 from analysis.data.files import OwnFile
 from analysis.data.tasks import DEFAULT_TASKS, Contrast, Task
 from analysis.errors import TaskError
-from analysis.methods.shared_settings import TaskNames
 from analysis.results.provenance import JsonObject
 from analysis.settings import hints
+from analysis.shared_settings import TaskNames
 
 SEEDS, MAX_SEEDS = 5, 100
 CONTRAST_SEEDS, CONTRAST_UPDATES = 1, 500

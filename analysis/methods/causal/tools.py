@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 
 from analysis.data import tasks
-from analysis.methods.method import Tool
+from analysis.method import Tool
 from analysis.progress import ShownProgress
 from analysis.results.provenance import PlainValues
 

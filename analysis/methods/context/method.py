@@ -2,8 +2,8 @@
 
 from analysis.methods.context.plan import NAME, VERSION, ContextPlan
 from analysis.methods.context.settings import ContextSettings
-from analysis.methods.method import Command
 from analysis.models.card import ModelCard
+from analysis.options import Command
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 

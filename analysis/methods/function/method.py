@@ -2,8 +2,8 @@
 
 from analysis.methods.function.plan import NAME, VERSION, FunctionPlan
 from analysis.methods.function.settings import FunctionSettings
-from analysis.methods.method import Command
 from analysis.models.card import ModelCard
+from analysis.options import Command
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 

@@ -1,7 +1,7 @@
 """What a person may choose about the function map."""
 
-from analysis.methods.shared_settings import WeightsSettings
 from analysis.relations.settings import RelationSettings
+from analysis.shared_settings import WeightsSettings
 
 
 class FunctionSettings(RelationSettings, WeightsSettings):

@@ -1,9 +1,9 @@
 """The function map in the running model as a method."""
 
-from analysis.methods.method import Command
 from analysis.methods.running.plan import NAME, VERSION, RunningPlan
 from analysis.methods.running.settings import ANY, RunningSettings
 from analysis.models.card import ModelCard
+from analysis.options import Command
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis.data.printable import printable
-from analysis.methods.method import Command, Method
+from analysis.method import Method
 from analysis.methods.salience.findings import salience_answers, salience_findings
 from analysis.methods.salience.plan import SaliencePlan
 from analysis.methods.salience.tokens import (
@@ -21,12 +21,13 @@ from analysis.methods.salience.tokens import (
     salient_tokens,
     upgraded,
 )
-from analysis.methods.shared_settings import WeightsSettings
 from analysis.models.card import HeadId, ModelCard
+from analysis.options import Command
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
 from analysis.results.store import Store
+from analysis.shared_settings import WeightsSettings
 
 JSON = ".json.gz"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from analysis.methods.method import digest
+from analysis.method import digest
 from analysis.methods.salience.tokens import NAME, VERSION, layer_bytes, layer_table, read_layer, salience_scores
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel

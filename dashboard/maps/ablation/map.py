@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from dash import html
 
+from analysis.method import RequestSummary
 from analysis.methods.ablation.method import AblationMethod
 from analysis.methods.ablation.result import (
     ACCURACY,
@@ -22,7 +23,6 @@ from analysis.methods.ablation.result import (
     record_of,
     run_words,
 )
-from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks

@@ -3,9 +3,9 @@
 import numpy as np
 from dash import html
 
-from analysis.methods.method import Method
+from analysis.evidence.agreement import WORDS, LabelComparison, rule_of, whether_methods
+from analysis.method import Method
 from analysis.models.card import HeadId
-from analysis.results.agreement import WORDS, LabelComparison, rule_of, whether_methods
 from analysis.results.scores import Missing
 from dashboard.maps.agreement.panels import reasons_of
 from dashboard.maps.agreement.sides import AgreementView, against, sides

@@ -10,8 +10,8 @@ import pandas as pd
 from dash import html
 
 from analysis import methods
+from analysis.evidence.agreement import NAME, WORDS, LabelComparison, what_methods, whether_methods
 from analysis.models.card import ModelCard
-from analysis.results.agreement import NAME, WORDS, LabelComparison, what_methods, whether_methods
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import scatter, words

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import numpy as np
 import numpy.typing as npt
 
-from analysis.results.agreement import WORDS
+from analysis.evidence.agreement import WORDS
 from analysis.results.scores import Missing
 from dashboard.maps.agreement.panels import NO_PANEL, ORDER, TONES, reasons_of
 from dashboard.maps.agreement.sides import AgreementView, comparisons_of

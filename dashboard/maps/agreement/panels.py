@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from analysis.results.agreement import BOTH, IRRELEVANT, NEITHER, UNLABELLED, WORDS, LabelComparison, expected_counts
+from analysis.evidence.agreement import BOTH, IRRELEVANT, NEITHER, UNLABELLED, WORDS, LabelComparison, expected_counts
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement.sides import AgreementView, shown_comparisons, sides
 from dashboard.maps.look import Look

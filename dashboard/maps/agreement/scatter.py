@@ -4,8 +4,8 @@ from math import ceil
 
 import numpy as np
 
-from analysis.results.agreement import NAME, LabelComparison
-from analysis.results.quantities import ANY, strength_key
+from analysis.evidence.agreement import NAME, LabelComparison
+from analysis.evidence.quantity import ANY, strength_key
 from dashboard.addresses import CompareState, compare_address
 from dashboard.figures.numbers import FONT, Figure, Properties, heading, packed, plain
 from dashboard.maps.agreement.sides import AgreementView, comparisons_of, sides

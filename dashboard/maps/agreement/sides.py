@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis import methods
-from analysis.methods.method import Method
-from analysis.results.agreement import LabelComparison, label_comparisons, rule_of, what_methods, whether_methods
+from analysis.evidence.agreement import LabelComparison, label_comparisons, rule_of, what_methods, whether_methods
+from analysis.method import Method
 from analysis.results.labels import LabelRule
 from analysis.results.scores import Scores
 from dashboard.cache import cached

@@ -25,7 +25,7 @@ def _cause_threshold(unit: Unit) -> float:
 
 @dataclass(frozen=True)
 class AgreementState(Part):
-    """Whose labels are held against whose causes, and from where on a head has either."""
+    """Whose labels are compared with whose causes, and the minimum strengths of both."""
 
     what: str = setting("", NAME, resets=True)  # the name of a method; empty: the model's own default
     whether: str = setting("", NAME, resets=True)

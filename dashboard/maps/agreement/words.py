@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from analysis.results.agreement import BOTH, WORDS, expected_counts
+from analysis.evidence.agreement import BOTH, WORDS, expected_counts
 from analysis.results.labels import LabelRule
 from dashboard.maps.agreement.panels import ORDER, colour, counts, tenths
 from dashboard.maps.agreement.sides import AgreementView, has_samples, sides, tells_copying

@@ -8,8 +8,8 @@ import pandas as pd
 from dash import html
 
 from analysis.data.tasks import DEFAULT_TASKS
+from analysis.method import RequestSummary
 from analysis.methods.causal.method import CausalMethod
-from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Scores

@@ -5,7 +5,7 @@ from typing import Any
 
 from analysis import methods
 from analysis.relations.agreement import RelationAgreement, agreement
-from analysis.relations.comparison import can_judge, method_that_holds
+from analysis.relations.judging import can_judge, method_that_holds
 from analysis.relations.method import RelationMethod
 from analysis.results.provenance import Provenance
 from analysis.results.scores import ONLY_SAMPLE, OVER_SAMPLES, Scores
@@ -18,7 +18,7 @@ FunctionView = MapView[FunctionState]
 
 def bases() -> list[RelationMethod]:
     """The methods, the quickest first."""
-    return [method for method in methods.METHODS if isinstance(method, RelationMethod)]
+    return methods.relation_methods()
 
 
 def basis_of(provenance: Provenance) -> RelationMethod:
@@ -28,7 +28,7 @@ def basis_of(provenance: Provenance) -> RelationMethod:
 
 def default_basis(results: Mapping[str, Scores]) -> str:
     """The method whose map holds."""
-    return method_that_holds(results, agreed).name
+    return method_that_holds(bases(), results, agreed).name
 
 
 @cached(32)
@@ -71,7 +71,7 @@ def compared(shown: FunctionView) -> tuple[Scores, Scores] | None:
 def better(shown: FunctionView) -> tuple[RelationMethod, RelationAgreement] | None:
     """The method whose map holds where the one that is shown does not."""
     pair = compared(shown)
-    if pair is None or shown.whole is not pair[0] or not can_judge(pair[1], pair[0]):
+    if pair is None or shown.whole is not pair[0] or not can_judge(basis_of(pair[1].provenance), pair[1], pair[0]):
         return None
     agreement = agreed(*pair)
     return (basis_of(pair[1].provenance), agreement) if agreement.fails else None

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from analysis import methods
-from analysis.methods.method import Method
+from analysis.method import Method
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Scores
 from dashboard.cache import cached

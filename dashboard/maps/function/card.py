@@ -166,7 +166,7 @@ def _pairs_button(text: str, row: RelationRow, kind: str, head: HeadId, shown: F
         "data-kind": kind,
         "data-method": shown.whole.provenance.method,
         "data-own": shown.state.own if row.item.category == OWN else "",
-        "data-fit": shown.state.result,
+        "data-result": shown.state.result,
         "data-sample": "".join(first),
         "data-samples": "\n".join(samples),
         "data-verb": VERBS[kind],

@@ -30,7 +30,7 @@ def uncertain(low: Floats, high: Floats, tau: float) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Numbers behind scores: [item, kind, layer, head] of all relations, or [layer, head] of one label a head."""
+    """Numbers behind scores: [item, kind, layer, head] of all relations, or [layer, head] of one label per head."""
 
     score: Floats
     low: Floats  # of the 95 % interval

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 from dash import html
 
+from analysis.method import RequestSummary
 from analysis.methods.function.method import FunctionMethod
-from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
 from analysis.relations.agreement import in_words
 from analysis.results.own_sets import OwnSet, own_items, set_id

@@ -1,4 +1,4 @@
-"""The set of people's own relations that a view of the function map adds to the built-in ones."""
+"""The custom relation set that a view of the function map adds to the built-in ones."""
 
 from collections.abc import Sequence
 from dataclasses import replace

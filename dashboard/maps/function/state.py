@@ -19,7 +19,7 @@ class FunctionState(Part):
 
     basis: str = setting("", NAME, resets=True)  # the name of a method; empty: the one that the model is shown by
     carriers: str = setting(OVER_SAMPLES[0], NAME, of_model=True)  # how a score is made of those after each carrier
-    own: str = setting("", NAME, of_model=True)  # a set of people's own relations, as name@id; none when empty
+    own: str = setting("", NAME, of_model=True)  # a custom relation set, as name@id; none when empty
     result: str = setting("", NAME, of_model=True)  # the name of a result that is not computed by default
     how: How = setting("any", How, local=True)
     kind: ShownKind = setting("both", ShownKind, local=True)

@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 from analysis import methods
 from analysis.data.relations import WordPair
 from analysis.errors import ModelNotFound, SettingError, StoreError
+from analysis.evidence.shipped import shipped
 from analysis.jobs.deletion import delete_model, delete_set
 from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
-from analysis.methods.method import Method
+from analysis.method import Method
 from analysis.models.card import ModelCard
 from analysis.results.inventory import stored_models
 from analysis.results.own_sets import OwnSet, change_set, own_items, pairs_of, sets_of, the_set, with_set
 from analysis.results.provenance import COMPUTED_AS, Provenance, ScoredItem
 from analysis.results.scores import Missing, Scores
-from analysis.results.shipped import shipped
 from analysis.results.store import Store
 
-_MERGED = 64  # maps that stay put together
-_CUT = 256  # results without the relations of other sets that stay so
+_MERGED = 64  # cached merges
+_CUT = 256  # cached results without the relations of other sets
 _MOMENT = 0.3  # seconds for which the list of results is taken as it was
 _REASONS: dict[str, Missing] = {"running": Missing.RUNNING, "failed": Missing.FAILED}  # by a job's state
 _log = logging.getLogger(__name__)
@@ -103,16 +103,24 @@ class Catalogue:
                 chosen = scores
         return self._together(one, results, chosen)
 
-    def default_method(self, card: ModelCard, item: str = "", own: str | None = None) -> Method:
-        """The method whose map holds, of those that have an item where only some have it; the first without any."""
+    def default_method(
+        self, card: ModelCard, item: str = "", own: str | None = None, among: Sequence[Method] = ()
+    ) -> Method:
+        """The method whose map holds, of those that have an item where only some have it; the first without any.
+
+        Of all methods, unless some are named.
+        """
+        candidates = among or methods.METHODS
         results = {}
-        for method in methods.METHODS:
+        for method in candidates:
             scores = self.result(card, method.name, own=own)
             if scores is not None:
                 results[method.name] = scores
         having = {name: scores for name, scores in results.items() if item in scores.items()}
         there = having or results
-        return methods.method(next(iter(there))).holding(there) if there else methods.METHODS[0]
+        if not there:
+            return candidates[0]
+        return methods.method(next(iter(there))).holding(there, methods.METHODS)
 
     def choices(self, card: ModelCard, method: str) -> dict[str, str]:
         """The results of a method that one can choose from: short name and words."""
@@ -171,7 +179,7 @@ class Catalogue:
         return gone
 
     def own_pairs(self, item: ScoredItem) -> tuple[WordPair, ...]:
-        """The pairs of a relation that somebody brought, as a result keeps them; none when only older ones have it."""
+        """The pairs of an uploaded relation as a result keeps them; none when only older results have it."""
         for scores in self._all():
             if any((one.name, one.hash) == (item.name, item.hash) for one in scores.provenance.items):
                 pairs = pairs_of(scores, item)
@@ -336,7 +344,7 @@ class Catalogue:
         jobs = [job for job in self._engine.jobs() if job.state in _REASONS]
         before, self._partial = self._partial, {}
         failures: dict[str, str] = {}
-        found: list[Scores] = []
+        newest_first: list[Scores] = []
         failed: set[tuple[str, str]] = set()  # model and method of what is among them
         for job in reversed(jobs):
             if job.state == "failed":
@@ -345,11 +353,11 @@ class Catalogue:
                 of_what = job.fingerprint, method
                 if of_what not in failed:
                     results = self._partial_results(self._engine, job, method, before)
-                    found += results
+                    newest_first += results
                     if results and job.state == "failed":
                         failed.add(of_what)
         self._failures = failures
-        yield from reversed(found)
+        yield from reversed(newest_first)
 
     def _partial_results(
         self, engine: Engine, job: Job, method: str, before: dict[PartialStage, list[Scores]]

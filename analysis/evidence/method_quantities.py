@@ -1,91 +1,53 @@
-"""Every number that the results have one value per head of, by a name that an address can hold.
-
-method/item/kind is the mean over the samples. After it, @always is the smallest of them, @any the largest, and @ with
-the name of a sample that one alone. The item may be any:category, for the largest of its items, and the kind
-`strength`, for what decides whether a head has a label. agreement/what/whether/item are the classes that the labels of
-two methods make.
-"""
+"""What each method has one value per head of: scores, what else was measured, what decides about labels."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import xarray as xr
 
 from analysis import methods
-from analysis.errors import SettingError
-from analysis.methods.method import Method
-from analysis.results import agreement
+from analysis.evidence.quantity import ANY, STRENGTH, Quantity, QuantityKey, unknown_quantity
+from analysis.method import Method
 from analysis.results.provenance import Provenance
 from analysis.results.scores import Floats, Scores, over_present
 
-ANY = "any"  # in place of an item: the largest of all
-STRENGTH = "strength"  # in place of a kind: what makes a label
 OVER = {"always": "every", "any": "some"}  # as results take samples together
-_BETWEEN = "/"  # the parts of a key; items and kinds have no slash
 _OF_CATEGORY = ":"
-_SAMPLE = "@"
-_CLASS = "class"
 
 
-@dataclass(frozen=True)
-class Quantity:
-    """A number of every head."""
+class MethodQuantities:
+    """The numbers of single methods, method by method."""
 
-    key: str
-    title: str
-    group: str  # the title of its method
-    is_class: bool = False  # its values are codes of classes
-    unit: str = ""  # numbers of one unit stand on one scale and may be subtracted
-    samples: tuple[str, ...] = ()  # what may follow its key, after an @, instead of the mean
+    def quantities(self, results: Mapping[str, Scores]) -> list[Quantity]:
+        """Scores, what else was measured, the largest of several."""
+        listed: list[Quantity] = []
+        for name, scores in results.items():
+            method = methods.method(name)
+            listed += _measured(method, scores)
+            listed += _largest(method, scores)
+            listed += _strengths(method, scores)
+        return listed
 
-    @property
-    def map(self) -> str:
-        """The map that it is of, or the method: what its key starts with."""
-        return self.key.partition(_BETWEEN)[0]
+    def has(self, first: str) -> bool:
+        """Keys start with the name of a method."""
+        return first in methods.names()
 
+    def unit(self, results: Mapping[str, Scores], key: str) -> str:
+        """As the method says."""
+        asked = QuantityKey.parse(key)
+        return _unit(methods.method(asked.method), results[asked.method], asked)
 
-@dataclass(frozen=True)
-class QuantityKey:
-    """The parts of a key."""
+    def sources(self, results: Mapping[str, Scores], key: str) -> list[Provenance]:
+        """The result of the method."""
+        return [results[QuantityKey.parse(key).method].provenance]
 
-    method: str
-    item: str
-    kind: str
-    over: str = ""  # how samples are taken together; empty for their mean
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """The inverse of `str`; what makes no sense names nothing that a result has."""
-        whole, _, over = text.partition(_SAMPLE)
-        method, item, kind = [*whole.split(_BETWEEN, 2), "", ""][:3]
-        return cls(method, item, kind, over)
-
-    def __str__(self) -> str:
-        """As an address has it."""
-        whole = _BETWEEN.join((self.method, self.item, self.kind))
-        return f"{whole}{_SAMPLE}{self.over}" if self.over else whole
-
-
-def strength_key(method: str, item: str, over: str = "") -> str:
-    """The key of what decides about a label, of an item or of any."""
-    return str(QuantityKey(method, item, STRENGTH, over))
-
-
-def quantities(results: Mapping[str, Scores]) -> list[Quantity]:
-    """All that a model has, method by method: scores, what else was measured, the largest of several; then classes."""
-    listed: list[Quantity] = []
-    for name, scores in results.items():
-        method = methods.method(name)
-        listed += _measured(method, scores)
-        listed += _largest(method, scores)
-        listed += _strengths(method, scores)
-    for each in agreement.agreements(results):
-        key = _BETWEEN.join(each.key_parts)
-        words = f"{methods.method(each.what).title} and {methods.method(each.whether).title}: {each.title}"
-        listed.append(Quantity(key, words, agreement.NAME.capitalize(), is_class=True, unit=_CLASS))
-    return listed
+    def values(self, results: Mapping[str, Scores], key: str) -> Floats:  # [layer, head]
+        """Of one item, or the largest of several."""
+        asked = QuantityKey.parse(key)
+        scores = results.get(asked.method)
+        if scores is None or not _is_there(scores, asked):
+            raise unknown_quantity(key)
+        return _strength(scores, asked) if asked.kind == STRENGTH else _numbers(scores, asked)
 
 
 def _measured(method: Method, scores: Scores) -> Iterator[Quantity]:
@@ -141,37 +103,6 @@ def _samples(scores: Scores, kind: str) -> tuple[str, ...]:
     return tuple(OVER) if kind == STRENGTH else (*OVER, *scores.samples)
 
 
-def unit_of(results: Mapping[str, Scores], key: str) -> str:
-    """What the numbers behind a key are measured in."""
-    asked = QuantityKey.parse(key)
-    return (
-        _CLASS if asked.method == agreement.NAME else _unit(methods.method(asked.method), results[asked.method], asked)
-    )
-
-
-def sources(results: Mapping[str, Scores], key: str) -> list[Provenance]:
-    """Where the numbers behind a key come from; those of two methods, for classes."""
-    names = key.split(_BETWEEN)
-    return [results[name].provenance for name in (names[1:3] if names[0] == agreement.NAME else names[:1])]
-
-
-def values(results: Mapping[str, Scores], key: str) -> Floats:  # [layer, head]
-    """The numbers behind a key; NaN where a head has none."""
-    if key.startswith(agreement.NAME + _BETWEEN):
-        for each in agreement.agreements(results):
-            if key == _BETWEEN.join(each.key_parts):
-                return each.codes.astype(np.float64)
-    asked = QuantityKey.parse(key)
-    scores = results.get(asked.method)
-    if scores is None or not _is_there(scores, asked):
-        raise _unknown(key)
-    return _strength(scores, asked) if asked.kind == STRENGTH else _numbers(scores, asked)
-
-
-def _unknown(key: str) -> SettingError:
-    return SettingError(f"there is no quantity {key[:80]!r} here", "/api/quantities lists them.")
-
-
 def _is_there(scores: Scores, key: QuantityKey) -> bool:
     if key.over and key.over not in _samples(scores, key.kind):
         return False
@@ -194,7 +125,7 @@ def _strength(scores: Scores, key: QuantityKey) -> Floats:  # [layer, head]
     """What decides about a label."""
     strengths = methods.method(key.method).strengths(scores, OVER.get(key.over, "mean"))
     if strengths is None:
-        raise _unknown(str(key))
+        raise unknown_quantity(str(key))
     chosen = strengths.max("item") if key.item == ANY else strengths.sel(item=key.item)
     return np.asarray(chosen.values, dtype=np.float64)
 

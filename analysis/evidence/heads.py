@@ -7,9 +7,8 @@ import numpy as np
 
 from analysis import methods
 from analysis.errors import HeadError
+from analysis.evidence.catalogue import Catalogue
 from analysis.models.card import HeadId, ModelCard
-from analysis.relations.comparison import weighed
-from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Floats, Scores
@@ -48,7 +47,7 @@ class Answer:
 
 
 def results_of(catalogue: Catalogue, card: ModelCard, own: str | None = None) -> dict[str, Scores]:
-    """The results of a model by the names of their methods, with a set of people's own relations or the default one."""
+    """The results of a model by the names of their methods, with a custom relation set or the default one."""
     results = {}
     for method in methods.METHODS:
         scores = catalogue.result(card, method.name, own=own)
@@ -63,7 +62,7 @@ def findings_of(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
     for method in methods.METHODS:
         if method.name in results:
             for finding in method.findings(results[method.name], head):
-                findings.append(weighed(finding, results))
+                findings.append(method.weighed(finding, results, methods.METHODS))
     return findings
 
 
@@ -72,12 +71,12 @@ def summary(results: Mapping[str, Scores], head: HeadId) -> str:
     findings = strongest_findings(results, head)
     if not findings:
         return f"Nothing stands out about {head}: none of its scores is above a threshold."
-    told: list[Finding] = []
+    chosen: list[Finding] = []
     for finding in findings:
-        of_method = [other for other in told if other.method == finding.method]
-        if len(told) < _MOST_SENTENCES and len(of_method) < _MOST_OF_A_METHOD:
-            told.append(finding)
-    return " ".join(finding.text for finding in told)
+        of_method = [other for other in chosen if other.method == finding.method]
+        if len(chosen) < _MOST_SENTENCES and len(of_method) < _MOST_OF_A_METHOD:
+            chosen.append(finding)
+    return " ".join(finding.text for finding in chosen)
 
 
 def strongest_findings(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
@@ -125,8 +124,9 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
     question = SearchQuestion.of(text)
     by_head: dict[HeadId, list[Finding]] = {}
     for name, scores in results.items():
-        for finding in methods.method(name).answers(scores, question):
-            by_head.setdefault(finding.head, []).append(weighed(finding, results))
+        method = methods.method(name)
+        for finding in method.answers(scores, question):
+            by_head.setdefault(finding.head, []).append(method.weighed(finding, results, methods.METHODS))
     listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]
     listed.sort(key=lambda answer: (answer.order, answer.head))
     return listed[:MOST_ANSWERS]

@@ -8,13 +8,15 @@ import numpy as np
 
 from analysis import methods
 from analysis.errors import SettingError
-from analysis.methods.method import Method
+from analysis.evidence.quantity import BETWEEN, Quantity, unknown_quantity
+from analysis.method import Method
 from analysis.results.labels import LabelRule
-from analysis.results.provenance import JsonObject
+from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.scores import Codes, Floats, Scores
 
 NAME = "agreement"  # what keys of agreements start with, and the name of the map that shows them
 NEITHER, UNLABELLED, IRRELEVANT, BOTH = range(4)
+_CLASS = "class"  # in place of a unit
 WORDS = ("neither", "causal but unlabelled", "labelled but irrelevant", "labelled and causal")
 
 
@@ -50,9 +52,9 @@ class Agreement:
     thresholds: tuple[float, float]  # of the two methods, by which the codes were decided
 
     @property
-    def key_parts(self) -> tuple[str, str, str, str]:
-        """What its key among a model's quantities is made of."""
-        return NAME, self.what, self.whether, self.item
+    def key(self) -> str:
+        """Its key among a model's quantities."""
+        return BETWEEN.join((NAME, self.what, self.whether, self.item))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -160,6 +162,38 @@ def label_comparisons(
         cause = causes.sel(item=item.name)
         made.append(LabelComparison(what, whether, item.name, item.title, is_own, label.values, cause.values))
     return made
+
+
+class LabelClasses:
+    """The classes as quantities, for maps, tables and comparisons of models."""
+
+    def quantities(self, results: Mapping[str, Scores]) -> list[Quantity]:
+        """One for every two methods and item."""
+        listed: list[Quantity] = []
+        for each in agreements(results):
+            title = f"{methods.method(each.what).title} and {methods.method(each.whether).title}: {each.title}"
+            listed.append(Quantity(each.key, title, NAME.capitalize(), is_class=True, unit=_CLASS))
+        return listed
+
+    def has(self, first: str) -> bool:
+        """Keys start with one word."""
+        return first == NAME
+
+    def unit(self, results: Mapping[str, Scores], key: str) -> str:
+        """None: they are classes."""
+        return _CLASS
+
+    def sources(self, results: Mapping[str, Scores], key: str) -> list[Provenance]:
+        """The results of both methods."""
+        _, what, whether = key.split(BETWEEN)[:3]
+        return [results[what].provenance, results[whether].provenance]
+
+    def values(self, results: Mapping[str, Scores], key: str) -> Floats:  # [layer, head]
+        """The codes, at the methods' own thresholds."""
+        for each in agreements(results):
+            if each.key == key:
+                return each.codes.astype(np.float64)
+        raise unknown_quantity(key)
 
 
 def agreement_lines(listed: list[Agreement]) -> list[str]:

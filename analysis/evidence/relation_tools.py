@@ -8,8 +8,12 @@ from pathlib import Path
 
 from analysis.data import relations
 from analysis.errors import RelationError, SettingError
+from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.comparison import compared_models, compared_text
+from analysis.evidence.shipped import shipped_card
 from analysis.jobs.request import Request, make_request
-from analysis.methods.method import Tool
+from analysis.method import Tool
+from analysis.methods import relation_method, relation_methods
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
@@ -18,15 +22,12 @@ from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 from analysis.options import names_and_files
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
-from analysis.relations.comparison import compared_models, compared_text, default_method
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.label_pairs import label_pairs
 from analysis.relations.method import RelationMethod
-from analysis.relations.pairs import HeadPairsStep, computed_pairs, relation_method, relation_methods
+from analysis.relations.pairs import HeadPairsStep, computed_pairs
 from analysis.relations.pairs_file import ENDING, shipped_pairs, to_parquet
-from analysis.results.catalogue import Catalogue
 from analysis.results.provenance import JsonObject, PlainValues
-from analysis.results.shipped import shipped_card
 from analysis.results.store import Store, cache_folder
 from analysis.results.tables import csv_bytes
 
@@ -106,8 +107,8 @@ def _head_pairs(options: argparse.Namespace, wanted: HeadId, progress: ShownProg
         catalogue = Catalogue(store)
 
         def step(card: ModelCard) -> HeadPairsStep:
-            by_default = default_method(catalogue, card, options.relation)
-            method = relation_method(options.method) if options.method else by_default
+            by_default = catalogue.default_method(card, options.relation, among=relation_methods())
+            method = relation_method(options.method or by_default.name)
             request = _request(options, method, wanted)
             return HeadPairsStep.of(method.plan(card, request), card.check(wanted), kind, options.sample)
 

@@ -1,20 +1,16 @@
 """Models of which several methods have scored the same relations: how far their maps agree, model by model."""
 
 import math
-import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 from analysis import methods
-from analysis.data.relations import OWN
 from analysis.errors import ModelNotFound
+from analysis.evidence.catalogue import Catalogue
 from analysis.models.card import ModelCard
-from analysis.relations.agreement import HOLDS, RelationAgreement, agreement, in_words, is_whole, label_counts
+from analysis.relations.agreement import agreement, in_words, label_counts
 from analysis.relations.method import RelationMethod
 from analysis.relations.scores import TAU
-from analysis.results.catalogue import Catalogue
-from analysis.results.findings import Finding
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores, used_results
 
@@ -36,93 +32,14 @@ def compared_models(catalogue: Catalogue, names: Sequence[str]) -> list[JsonObje
     return [_row(results) for results in everything if len(_judging(results)) > 1]
 
 
-def _results(catalogue: Catalogue, card: ModelCard, own: str | None = None) -> Results:
+def _results(catalogue: Catalogue, card: ModelCard) -> Results:
     """A model's results of the methods that score relations, the quickest first."""
     results = {}
-    for method in methods.METHODS:
-        if isinstance(method, RelationMethod):
-            scores = catalogue.result(card, method.name, own=own)
-            if scores is not None:
-                results[method] = scores
+    for method in methods.relation_methods():
+        scores = catalogue.result(card, method.name)
+        if scores is not None:
+            results[method] = scores
     return results
-
-
-def default_method(catalogue: Catalogue, card: ModelCard, relation: str = "", own: str | None = None) -> RelationMethod:
-    """The method whose map of a model holds; where only some maps have a relation, one of these."""
-    results = {method.name: scores for method, scores in _results(catalogue, card, own).items()}
-    having = {name: scores for name, scores in results.items() if relation in scores.items()}
-    return method_that_holds(having or results)
-
-
-def method_that_holds(
-    results: Mapping[str, Scores], agreed: Callable[[Scores, Scores], RelationAgreement] = agreement
-) -> RelationMethod:
-    """Of results by method: the first that there is, unless a later one, computed in full, disagrees."""
-    relation_methods = [method for method in methods.METHODS if isinstance(method, RelationMethod)]
-    there = [method for method in relation_methods if method.name in results]
-    if not there:
-        return relation_methods[0]
-    first = results[there[0].name]
-    for later in there[1:]:
-        scores = results[later.name]
-        if can_judge(scores, first) and agreed(first, scores).fails:
-            return later
-    return there[0]
-
-
-def can_judge(later: Scores, first: Scores) -> bool:
-    """Whether a result says if another holds: computed in full, of all its relations but one's own."""
-    method = methods.method(later.provenance.method)
-    if not isinstance(method, RelationMethod) or not method.judges:
-        return False
-    there = set(later.items())
-    return is_whole(later) and all(name in there for name in first.items() if first.item(name).category != OWN)
-
-
-def weighed(finding: Finding, results: Mapping[str, Scores]) -> Finding:
-    """A finding that says so where it is a label that a later map, which judges, does not have."""
-    relation_methods = [method for method in methods.METHODS if isinstance(method, RelationMethod)]
-    names = [method.name for method in relation_methods]
-    if finding.method not in names:
-        return finding
-    for later in relation_methods[names.index(finding.method) + 1 :]:
-        scores = results.get(later.name)
-        if later.judges and scores is not None and _is_refuted(finding, scores):
-            return replace(finding.with_remark(f"not seen {later.where}"), is_unconfirmed=True)
-    return finding
-
-
-def _is_refuted(finding: Finding, scores: Scores) -> bool:
-    """Whether a result has the same score, and it is no label."""
-    if finding.item not in scores.items():
-        return False
-    mean = scores.over_samples("mean").score
-    score = mean.sel(item=finding.item, kind=finding.kind, layer=finding.head.layer, head=finding.head.head)
-    return bool((score <= TAU).all())  # NaN, not computed, is not
-
-
-def judgement(method: RelationMethod, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
-    """Whether a method's map of a model holds: fields of its summary, and a line for a terminal unless it does.
-
-    `r` and `holds` are None while nothing is there to judge it by; `judged_by` computes or prints what does.
-    """
-    relation_methods = [each for each in methods.METHODS if isinstance(each, RelationMethod)]
-    judges = [each for each in relation_methods[relation_methods.index(method) + 1 :] if each.judges]
-    if not judges:
-        return {}, ""
-    judge = judges[0]
-    first, second = results.get(method.name), results.get(judge.name)
-    command, r = judge.command_line(shlex.quote(model)), math.nan
-    if first is not None and second is not None and can_judge(second, first):
-        r = agreement(first, second).overall
-    if math.isnan(r):
-        return _judged(None, command), f"Whether this holds in the {judge.basis.lower()}: {command}"
-    words = f"This map does not hold for this model: r = {in_words(r)}; see: {command}"
-    return _judged(r, command), "" if r >= HOLDS else words
-
-
-def _judged(r: float | None, command: str) -> JsonObject:
-    return {"r": r, "holds": None if r is None else r >= HOLDS, "judged_by": command}
 
 
 def _judging(results: Results) -> list[Scores]:
@@ -132,8 +49,7 @@ def _judging(results: Results) -> list[Scores]:
 
 def _must_be_comparable(card: ModelCard, results: Results) -> None:
     if len(_judging(results)) < 2:
-        relation_methods = [method for method in methods.METHODS if isinstance(method, RelationMethod)]
-        lacking = [method for method in relation_methods if method.judges and method not in results]
+        lacking = [method for method in methods.relation_methods() if method.judges and method not in results]
         raise ModelNotFound(f"{card.id} has one map only", f"Compute: {lacking[0].command_line(card.id)}")
 
 

@@ -5,8 +5,8 @@ from functools import cache
 from importlib.resources import files
 
 from analysis.errors import ModelNotFound
+from analysis.method import Method
 from analysis.methods import METHODS
-from analysis.methods.method import Method
 from analysis.models import builtin
 from analysis.models.card import ModelCard
 from analysis.results.scores import Scores

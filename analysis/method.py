@@ -16,9 +16,10 @@ from typing import Any, ClassVar, Protocol
 import xarray as xr
 
 from analysis.data.files import OwnFile
+from analysis.errors import HeadAtlasError
 from analysis.models.card import HeadId, ModelCard
 from analysis.models.open_model import OpenModel
-from analysis.options import written_options
+from analysis.options import Command, written_options
 from analysis.progress import Progress, ShownProgress
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.labels import LabelRule
@@ -84,18 +85,6 @@ class Plan(Protocol):
         """What the person who asked should know, such as a relation that is of no use for this model."""
 
 
-@dataclass(frozen=True)
-class Command:
-    """A method on the command line."""
-
-    name: str
-    help: str
-    fields: tuple[str, ...]  # of the settings, offered as options
-    position: str = ""  # a field that stands after the model instead
-    flags: tuple[tuple[str, str, PlainValues], ...] = ()  # option, help, the settings that it stands for
-    ignored: tuple[str, ...] = ()  # options that earlier versions took and did nothing with
-
-
 def _no_options(parser: argparse.ArgumentParser) -> None:
     """Adds none."""
 
@@ -119,7 +108,7 @@ class RequestSummary:
     choice: str = ""  # the short name of its result
     variant: str = ""  # a declared variant of the method, if it is not the plain one
     words: str = ""  # all of it for people; empty when it is the default
-    own: str = ""  # the id of the set of people's own relations
+    own: str = ""  # the id of the custom relation set
 
 
 class Method(ABC):
@@ -181,8 +170,8 @@ class Method(ABC):
         """Whether a file of one's own that stands in a field of the request is of use for it."""
         return False
 
-    def check_files(self, settings: Any, folder: Path | None) -> dict[str, str]:
-        """By the name of a file that somebody brought, why it is of no use; as far as is known without the model.
+    def check_files(self, settings: Any, folder: Path | None) -> dict[str, HeadAtlasError]:
+        """By the name of an uploaded file, why it is of no use and what helps; as far as is known without the model.
 
         `folder` is the model's checkpoint, where that is at hand.
         """
@@ -262,10 +251,6 @@ class Method(ABC):
         titles = ", ".join(item.title for item in scores.provenance.items)
         return f"{self.title} of {card.id}, {len(card.layers)} layers × {card.heads} heads: {titles}"
 
-    def judgement(self, model: str, results: Mapping[str, Scores]) -> tuple[JsonObject, str]:
-        """Whether the result holds by the model's others, by method: fields of the summary, a line for a terminal."""
-        return {}, ""
-
     samples_alike: ClassVar[bool] = False  # a report takes its samples together, as `over` says
 
     def over(self, scores: Scores, how: str) -> Scores:
@@ -316,12 +301,24 @@ class Method(ABC):
         """What a kind of score or a part is measured in: numbers of one unit have one scale and may be subtracted."""
         return kind
 
-    def holding(self, results: Mapping[str, Scores]) -> "Method":
+    # A method of a family is judged by others of it: `listed` are all methods, in the order of the list.
+
+    def holding(self, results: Mapping[str, Scores], listed: Sequence["Method"]) -> "Method":
         """The method whose map is shown when nobody chose one: this, or another one that answers the same question.
 
         `results` are those that there are, by method; there is one of this method.
         """
         return self
+
+    def weighed(self, finding: Finding, results: Mapping[str, Scores], listed: Sequence["Method"]) -> Finding:
+        """One of its findings, with a remark where another method contradicts it."""
+        return finding
+
+    def judgement(
+        self, model: str, results: Mapping[str, Scores], listed: Sequence["Method"]
+    ) -> tuple[JsonObject, str]:
+        """Whether the result holds by the model's others, by method: fields of the summary, a line for a terminal."""
+        return {}, ""
 
     # ---- In plain words --------------------------------------------------------------------------------------------
 

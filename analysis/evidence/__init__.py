@@ -1,0 +1,1 @@
+"""All results of all methods together: the catalogue, quantities, agreement, and what they support about a head."""

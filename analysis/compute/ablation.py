@@ -3,27 +3,36 @@
 A head is switched off by putting zero, or another fixed vector, in the place of its output before the output
 projection. What that cannot change is taken from one untouched run:
 
-- a *variant* (a set of heads that are off) starts at its first such layer, from the residual stream that enters it;
+- a *variant* (a set of heads that are off) starts in its first such layer: the residual stream that enters it and the
+  outputs of its heads are recorded, so that of its attention only the output projection runs;
 - where heads are off only at the positions that predict the target, all earlier positions keep their keys and values,
   so a variant costs these positions alone: the variants stand side by side in one sequence, each seeing the prompt and
   itself (`SideBySide`); where they are off everywhere, each variant is a row of one batch (`Rows`), in which prompts
   that begin alike or differ in length form a tree, so that a common beginning is computed once (`Tree`);
-- variants join the batch when their first layer comes, so that a layer runs once for many of them;
+- variants join the batch behind their first layer, so that a layer runs once for many of them;
 - of the last layer only keys and values are computed everywhere, all else and the logits where a target is predicted.
 
 The layers are transformers' own: their calls are recorded in the untouched run and repeated with other inputs.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from analysis.compute.loaded_model import attention_layers, attention_outputs, load_model, module_prefix
+from analysis.compute.loaded_model import (
+    attention_layers,
+    attention_outputs,
+    attentions,
+    load_model,
+    module_prefix,
+)
 from analysis.compute.packed_linear import can_pack, pack
+from analysis.compute.positions import Replacement
 from analysis.compute.readout import Predicted, Readout
+from analysis.compute.rms_norm import simplify_norms
 from analysis.compute.untouched_run import Arguments, Halt, KeysAndValues, Recorder, UntouchedRun, cache_name
 from analysis.compute.variants import Layout, Positions, SideBySide, first_layers, layout_of
 from analysis.data.prompts import Batch
@@ -47,6 +56,7 @@ class AblatedModel:
         self._numbers = sum(weight.numel() for layer in self._layers for weight in layer.parameters())
         if can_pack(self._dtype, self.device):
             pack(self.module.base_model)
+            simplify_norms(self.module.base_model)
         softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
         self._readout = Readout(self.module.get_output_embeddings(), softcap)
         self._window: int | None = getattr(self.module.config, "window_size", None)  # counted along the sequence
@@ -54,11 +64,14 @@ class AblatedModel:
         prefix = module_prefix(self.module, checkpoint)
         self._final_norm = self.module.get_submodule(f"{prefix}{checkpoint.family.final_norm}")
         self._recorder: Recorder | None = None  # of the untouched run that is under way
-        self._replace: Callable[[Tensor], None] | None = None  # or what acts on the heads' outputs of variants
+        self._replace: Replacement | None = None  # or what acts on the heads' outputs of variants
+        self._outputs: Tensor | None = None  # or these outputs, with which attention need not be computed
         for layer, signature in zip(self._layers, self._signatures, strict=True):
             layer.register_forward_pre_hook(self._layer_hook(signature), with_kwargs=True)
-        for output in attention_outputs(self.module, checkpoint):
-            output.register_forward_pre_hook(self._output_hook)
+        projections = attention_outputs(self.module, checkpoint)
+        for attention, projection in zip(attentions(self.module, checkpoint), projections, strict=True):
+            projection.register_forward_pre_hook(self._output_hook)
+            attention.forward = self._attention(attention.forward, projection)
 
     @property
     def device_name(self) -> str:
@@ -119,14 +132,12 @@ class AblatedModel:
         """Predictions of V variants; their heads are off everywhere, or only where the target is predicted."""
         layout = layout_of(run, positions, self._window)
         order = torch.argsort(first_layers(off), stable=True)
-        log_probs, right = [], []
-        for chosen in order.split(layout.at_once):
-            hidden = self._final_norm(self._run(run, off[chosen], instead, layout))
-            predicted = self._readout(hidden, self._tokens(run.batch))
-            log_probs.append(predicted.log_probs)
-            right.append(predicted.right)
+        hidden = (self._run(run, off[chosen], instead, layout) for chosen in order.split(layout.at_once))
+        tokens = self._tokens(run.batch)
+        read = [self._readout(self._final_norm(part), tokens) for part in _together(hidden, self._readout.at_once)]
         back = torch.argsort(order)
-        return Predicted(torch.cat(log_probs)[back], torch.cat(right)[back])
+        log_probs = torch.cat([part.log_probs for part in read])
+        return Predicted(log_probs[back], torch.cat([part.right for part in read])[back])
 
     def each_head(self, run: UntouchedRun, instead: Tensor, positions: Positions) -> Predicted:
         """One variant per head, layer by layer: that head alone is off."""
@@ -136,23 +147,42 @@ class AblatedModel:
     def _run(self, run: UntouchedRun, off: Tensor, instead: Tensor, layout: Layout) -> Tensor:  # [V, n, d]
         """The residual stream behind the last layer, where targets are predicted."""
         first = first_layers(off).tolist()  # ascending
-        hidden = layout.joined(None, run.calls[first[0]]["hidden_states"], first.count(first[0]))
         count = first.count(first[0])
-        for layer in range(first[0], len(self._layers)):
-            call = run.calls[layer]
+        hidden = self._entered(run, first[0], off[:count, first[0]], instead, layout)
+        for layer in range(first[0] + 1, len(self._layers)):
+            hidden = self._through(run, layer, hidden, off[:count, layer], instead, layout)
             entering = first.count(layer)
-            if layer > first[0] and entering:
-                hidden = layout.joined(hidden, call["hidden_states"], entering)
+            if entering:
+                new = off[count : count + entering, layer]
+                hidden = layout.joined(hidden, self._entered(run, layer, new, instead, layout))
                 count += entering
-            arguments = layout.arguments(call, layer, count) | {"hidden_states": hidden}
-            if layer == len(self._layers) - 1 and not isinstance(layout, SideBySide) and layout.narrows:
-                arguments = layout.narrowed(arguments, self._keys_and_values(layer, arguments), count)
-            self._replace = layout.replacement(off[:count, layer], instead[layer])
-            try:
-                hidden = self._called(layer, arguments)
-            finally:
-                self._replace = None
         return layout.at_targets(hidden, count)
+
+    def _entered(self, run: UntouchedRun, layer: int, off: Tensor, instead: Tensor, layout: Layout) -> Tensor:
+        """Variants behind their first layer, whose heads' outputs are the untouched run's but for those replaced."""
+        call = run.calls[layer]
+        hidden, outputs = (layout.copies(states, len(off)) for states in (call["hidden_states"], run.outputs[layer]))
+        layout.replacement(off, instead[layer])(outputs)
+        if layer == len(self._layers) - 1:
+            hidden, outputs = layout.narrow(hidden), layout.narrow(outputs)
+        self._outputs = outputs
+        try:
+            return self._called(layer, {**call, "hidden_states": hidden})
+        finally:
+            self._outputs = None
+
+    def _through(
+        self, run: UntouchedRun, layer: int, hidden: Tensor, off: Tensor, instead: Tensor, layout: Layout
+    ) -> Tensor:
+        """Variants behind a layer that they compute in full."""
+        arguments = layout.arguments(run.calls[layer], layer, len(off)) | {"hidden_states": hidden}
+        if layer == len(self._layers) - 1 and not isinstance(layout, SideBySide) and layout.narrows:
+            arguments = layout.narrowed(arguments, self._keys_and_values(layer, arguments), len(off))
+        self._replace = layout.replacement(off, instead[layer])
+        try:
+            return self._called(layer, arguments)
+        finally:
+            self._replace = None
 
     def _keys_and_values(self, layer: int, arguments: Arguments) -> KeysAndValues:
         """Keys and values of a layer whose call ends here."""
@@ -189,9 +219,29 @@ class AblatedModel:
 
         return hook
 
+    def _attention(self, forward: Callable[..., Any], projection: nn.Module) -> Callable[..., Any]:
+        """A layer's attention, which is only its output projection where the heads' outputs are given."""
+
+        def attention(*args: Any, **kwargs: Any) -> Any:
+            return forward(*args, **kwargs) if self._outputs is None else (projection(self._outputs), None)
+
+        return attention
+
     def _output_hook(self, _: nn.Module, args: tuple[Any, ...]) -> None:
         """Before an output projection: record the heads' outputs, or replace those of heads that are off."""
         if self._recorder is not None:
             self._recorder.outputs.append(args[0])
         elif self._replace is not None:
             self._replace(args[0])
+
+
+def _together(parts: Iterable[Tensor], rows: int) -> Iterator[Tensor]:  # [V, n, d] each
+    """Parts joined to at least so many rows V · n: the unembedding is larger than they are, and read each time."""
+    waiting: list[Tensor] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(len(one) for one in waiting) * part.shape[1] >= rows:
+            yield torch.cat(waiting)
+            waiting = []
+    if waiting:
+        yield torch.cat(waiting)

@@ -33,6 +33,12 @@ def attention_outputs(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Modul
     return [block.get_submodule(checkpoint.family.output) for block in attention_layers(model, checkpoint)]
 
 
+def attentions(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
+    """What computes attention in each layer, the output projection included."""
+    name = checkpoint.family.output.rpartition(".")[0]
+    return [block.get_submodule(name) for block in attention_layers(model, checkpoint)]
+
+
 def attention_layers(model: nn.Module, checkpoint: Checkpoint) -> list[nn.Module]:
     """The layers, which all have attention."""
     prefix = module_prefix(model, checkpoint)

@@ -62,10 +62,13 @@ class Tree:
         self._targets, self._of_target = targets.unique(return_inverse=True)
         self._last: tuple[Tensor | None, Tensor] | None = None  # most layers need the mask that the last one had
 
-    def joined(self, hidden: Tensor | None, untouched: Tensor, entering: int) -> Tensor:  # [V, N, d]
-        """More variants, which until here are like the untouched run."""
-        new = untouched[self._rows, self._depths].expand(entering, -1, -1)
-        return new.contiguous() if hidden is None else torch.cat([hidden, new])
+    def copies(self, untouched: Tensor, count: int) -> Tensor:  # [V, N, d]
+        """For each variant what the untouched run recorded."""
+        return untouched[self._rows, self._depths].repeat(count, 1, 1)
+
+    def joined(self, hidden: Tensor, entered: Tensor) -> Tensor:  # [V, N, d]
+        """Variants and more of them."""
+        return torch.cat([hidden, entered])
 
     def arguments(self, call: Arguments, layer: int, count: int) -> Arguments:
         """The layer's call in the untouched run with other positions and mask."""
@@ -78,7 +81,11 @@ class Tree:
         narrow = at_positions(call, self._depths[self._targets].expand(count, -1))
         narrow["attention_mask"] = arguments["attention_mask"][:, :, self._targets]
         narrow[cache_name(arguments)] = GivenCache(cached.keys, cached.values)
-        return {**narrow, "hidden_states": arguments["hidden_states"][:, self._targets]}
+        return {**narrow, "hidden_states": self.narrow(arguments["hidden_states"])}
+
+    def narrow(self, states: Tensor) -> Tensor:  # [V, N, d] → [V, n, d]
+        """Where targets are predicted."""
+        return states[:, self._targets]
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
         """Puts something in the place of the heads that are off."""

@@ -30,7 +30,7 @@ class Readout:
         self._softcap = softcap
         on_cpu = weight.device.type == "cpu"
         width = PIECE if on_cpu else len(weight)
-        self._rows = max(1, (IN_CACHE if on_cpu else LOGITS_AT_ONCE) // width)
+        self.at_once = max(1, (IN_CACHE if on_cpu else LOGITS_AT_ONCE) // width)  # rows
         self._pieces: list[tuple[int, Callable[[Tensor], Tensor]]] = []
         for start in range(0, len(weight), width):
             part = slice(start, start + width)
@@ -40,7 +40,7 @@ class Readout:
         """Each target token's log-probability, and whether it is the likeliest."""
         wanted = tokens.expand(len(hidden), -1).flatten()  # [V · n]
         log_probs, right = [], []
-        for rows, own in zip(hidden.flatten(0, 1).split(self._rows), wanted.split(self._rows), strict=True):
+        for rows, own in zip(hidden.flatten(0, 1).split(self.at_once), wanted.split(self.at_once), strict=True):
             logit, most, total = self._read(rows, own)
             log_probs.append(logit - most - total.log())
             right.append(logit >= most)

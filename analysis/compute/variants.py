@@ -87,10 +87,13 @@ class Rows:
         self._off = torch.arange(run.length) >= begin[:, None]  # [B, T]
         self.at_once = max(1, ROWS // (self._prompts * run.length))
 
-    def joined(self, hidden: Tensor | None, untouched: Tensor, entering: int) -> Tensor:  # [V · B, T, d]
-        """More variants, which until here are like the untouched run."""
-        new = untouched.repeat(entering, 1, 1)
-        return new if hidden is None else torch.cat([hidden, new])
+    def copies(self, untouched: Tensor, count: int) -> Tensor:  # [V · B, T, d]
+        """For each variant what the untouched run recorded."""
+        return untouched.repeat(count, 1, 1)
+
+    def joined(self, hidden: Tensor, entered: Tensor) -> Tensor:  # [V · B, T, d]
+        """Variants and more of them."""
+        return torch.cat([hidden, entered])
 
     def arguments(self, call: Arguments, layer: int, count: int) -> Arguments:
         """As in the untouched run; a mask made for B rows, all alike, serves V · B."""
@@ -101,12 +104,19 @@ class Rows:
         """The call of a layer with only the positions where targets are predicted."""
         hidden = arguments["hidden_states"]
         positions = final_positions(self._run).to(hidden.device).repeat(count, 1)  # [V · B, N]
-        rows = torch.arange(len(positions), device=hidden.device)[:, None]
         narrow = at_positions(arguments, positions)
         seen = seen_from(arguments.get("attention_mask"), positions, self._run.length)  # [V · B, N, T]
         narrow["attention_mask"] = as_mask(seen, hidden.dtype)[:, None]
         narrow[cache_name(arguments)] = GivenCache(cached.keys, cached.values)
-        return {**narrow, "hidden_states": hidden[rows, positions]}
+        return {**narrow, "hidden_states": self.narrow(hidden)}
+
+    def narrow(self, states: Tensor) -> Tensor:  # [V · B, T, d] → [V · B, N, d] or as it is
+        """Where targets are predicted, if the last layer is computed only there."""
+        if not self.narrows:
+            return states
+        positions = final_positions(self._run).to(states.device)  # [B, N]
+        prompts = torch.arange(self._prompts, device=states.device)[:, None]
+        return states.unflatten(0, (-1, self._prompts))[:, prompts, positions].flatten(0, 1)
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
         """Puts something in the place of the heads that are off."""
@@ -150,11 +160,18 @@ class SideBySide:
         self.at_once = max(1, min(SIDE_BY_SIDE // len(self._begin), longest) // self._length)
         self._last: _Mask | None = None
 
-    def joined(self, hidden: Tensor | None, untouched: Tensor, entering: int) -> Tensor:  # [B, V · N, d]
-        """More variants, which until here are like the untouched run."""
+    def copies(self, untouched: Tensor, count: int) -> Tensor:  # [B, V · N, d]
+        """For each variant what the untouched run recorded."""
         prompts = torch.arange(len(untouched), device=untouched.device)[:, None]
-        new = untouched[prompts, self._positions].repeat(1, entering, 1)
-        return new if hidden is None else torch.cat([hidden, new], 1)
+        return untouched[prompts, self._positions].repeat(1, count, 1)
+
+    def joined(self, hidden: Tensor, entered: Tensor) -> Tensor:  # [B, V · N, d]
+        """Variants and more of them."""
+        return torch.cat([hidden, entered], 1)
+
+    def narrow(self, states: Tensor) -> Tensor:  # [B, V · N, d]
+        """Where targets are predicted, which is everywhere."""
+        return states
 
     def arguments(self, call: Arguments, layer: int, count: int) -> Arguments:
         """The layer's call in the untouched run with other positions and mask, and with the keys and values of it."""

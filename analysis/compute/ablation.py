@@ -56,7 +56,8 @@ class AblatedModel:
         self._numbers = sum(weight.numel() for layer in self._layers for weight in layer.parameters())
         if can_pack(self._dtype, self.device):
             pack(self.module.base_model)
-            simplify_norms(self.module.base_model)
+            for layer in self._layers:
+                simplify_norms(layer)
         softcap: float | None = getattr(self.module.config, "final_logit_softcapping", None)
         self._readout = Readout(self.module.get_output_embeddings(), softcap)
         self._window: int | None = getattr(self.module.config, "window_size", None)  # counted along the sequence

@@ -15,7 +15,7 @@ class RmsNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Apply it to the last dimension."""
-        scale = torch.linalg.vecdot(x, x).div_(x.shape[-1]).add_(self._epsilon).rsqrt_()
+        scale: Tensor = torch.linalg.vecdot(x, x).div_(x.shape[-1]).add_(self._epsilon).rsqrt_()
         return (x * scale[..., None]).mul_(self._gain)
 
 

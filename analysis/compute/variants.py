@@ -116,7 +116,8 @@ class Rows:
             return states
         positions = final_positions(self._run).to(states.device)  # [B, N]
         prompts = torch.arange(self._prompts, device=states.device)[:, None]
-        return states.unflatten(0, (-1, self._prompts))[:, prompts, positions].flatten(0, 1)
+        by_variant: Tensor = states.unflatten(0, (-1, self._prompts))  # [V, B, T, d]
+        return by_variant[:, prompts, positions].flatten(0, 1)
 
     def replacement(self, off: Tensor, instead: Tensor) -> Replacement:  # [V, H] bool, [H, d_head]
         """Puts something in the place of the heads that are off."""

@@ -149,6 +149,7 @@ def _row(results: Results) -> JsonObject:
         "methods": [quick.provenance.method, reference.provenance.method],
         "labels": [counts.quick, counts.reference],
         "solid": counts.solid,
+        "copying": counts.copying,
         "shared": counts.shared,
         "found": _or_none(counts.recall),
         "right": _or_none(counts.precision),
@@ -194,7 +195,7 @@ def compared_text(rows: Sequence[JsonObject], by_relation: bool = False) -> str:
 
 def _label_table(rows: Sequence[JsonObject]) -> list[str]:
     lines = [
-        "| model | heads | labels in the running model | beyond copying and specific | r "
+        "| model | heads | labels in the running model | beyond copying and specific + of copying relations | r "
         "| the weights find | labels from the weights | of them right |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -204,7 +205,7 @@ def _label_table(rows: Sequence[JsonObject]) -> list[str]:
         r = "–" if row["r"] is None else in_words(row["r"])
         share = f" ({row['found']:.0%})" if reference else ""
         lines.append(
-            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} | {r} "
+            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} + {row['copying']} | {r} "
             f"| {row['shared']}{share} | {quick} | {right} |"
         )
     return lines

@@ -38,7 +38,15 @@ from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuest
 from analysis.prompt.reading import reading_data, reading_text
 from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds
 from analysis.results.catalogue import Catalogue
-from analysis.results.evidence import answers, head_evidence, heads_like, results_of, strongest_findings, summary
+from analysis.results.evidence import (
+    answers,
+    head_evidence,
+    heads_like,
+    remark,
+    results_of,
+    strongest_findings,
+    summary,
+)
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
 from analysis.results.provenance import JsonObject
@@ -330,6 +338,8 @@ def _head_text(card: ModelCard, head: HeadId, results: dict[str, Scores], shown:
     lines = [f"{head} of {card.id} {card.revision[:12]}", "", summary(results, head)]
     for method, scores in shown.items():
         lines += ["", *method.head_text(scores, head)]
+        said = remark(method, results)
+        lines += [f"  {said}"] if said else []
     lines += ["", "similar heads, by the cosine of all their scores"]
     for other in heads_like(results, card, head):
         findings = strongest_findings(results, other.head)

@@ -4,6 +4,7 @@ import math
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 
 from analysis import methods
@@ -68,6 +69,19 @@ def method_that_holds(
         if can_judge(scores, first) and agreed(first, scores).fails:
             return later
     return there[0]
+
+
+_agreed = lru_cache(32)(agreement)  # a head's page asks for every head that is like it
+
+
+def failing(results: Mapping[str, Scores]) -> str:
+    """That the quickest map of a model, which reads the weights alone, does not hold; empty where it does."""
+    holding = method_that_holds(results, _agreed)
+    there = [method for method in methods.METHODS if isinstance(method, RelationMethod) and method.name in results]
+    if not there or holding is there[0]:
+        return ""
+    r = _agreed(results[there[0].name], results[holding.name]).overall
+    return f"this model's {there[0].basis.lower()}-only map does not hold (r = {in_words(r)})"
 
 
 def can_judge(later: Scores, first: Scores) -> bool:

@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 
 from analysis.models.card import HeadId
 from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
-from analysis.results.parquet import parquet_file, read_group
+from analysis.results.parquet import parquet_file
 from analysis.results.provenance import JsonObject
 
 ENDING = ".pairs.parquet"
-_GROUPS = 16  # that stay in memory, each a relation's answers of one map
+_GROUPS = 64  # of a file that stay in memory, each a relation's answers of one map: some hundred kilobytes
 _WORDS = b"head-atlas-words"
 _reading = threading.Lock()  # so that many who ask at once do not unpack the same answers many times
 _ONCE = {  # what an answer says once
@@ -120,20 +120,19 @@ class _PairsFile:
     """A file whose answers are read one relation at a time."""
 
     def __init__(self, content: bytes) -> None:
-        self._content = content
-        file = parquet_file(content)
-        packed = (file.metadata.metadata or {}).get(_WORDS)
+        self._file = parquet_file(content)
+        packed = (self._file.metadata.metadata or {}).get(_WORDS)
         self._words: list[str] | None = None if packed is None else json.loads(lzma.decompress(packed))
-        self.groups = file.num_row_groups
+        self.groups = self._file.num_row_groups
         self.table = lru_cache(_GROUPS)(self._table)
 
     def once(self, group: int) -> list[JsonObject]:
         """What the answers of a row group say once."""
-        rows: list[JsonObject] = read_group(self._content, group, list(_ONCE)).to_pylist()
+        rows: list[JsonObject] = self._file.read_row_group(group, list(_ONCE), use_threads=False).to_pylist()
         return rows
 
     def _table(self, group: int) -> pa.Table:
-        return read_group(self._content, group)
+        return self._file.read_row_group(group, use_threads=False)
 
     def answer(self, group: int, number: int) -> HeadPairs:
         """One answer, the best rank first."""
@@ -237,14 +236,17 @@ def _shipped_file(name: str) -> _PairsFile:
 @cache
 def _shipped_rows() -> list[tuple[_Place, JsonObject]]:
     """All answers that come with the project: where each stands and what it says once."""
-    rows = []
+    with _reading:
+        return list(_rows_of_files())
+
+
+def _rows_of_files() -> Iterator[tuple[_Place, JsonObject]]:
     for path in sorted((files("analysis") / "data" / "results").iterdir(), key=lambda path: path.name):
         if path.name.endswith(ENDING):
             file = _shipped_file(path.name)
             for group in range(file.groups):
                 for number, once in enumerate(file.once(group)):
-                    rows.append((_Place(path.name, group, number), once))
-    return rows
+                    yield _Place(path.name, group, number), once
 
 
 @cache

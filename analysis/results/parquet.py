@@ -18,9 +18,3 @@ def parquet_file(content: bytes) -> pq.ParquetFile:
 def read_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     """The table that a file holds, or some columns of it."""
     return parquet_file(content).read(list(columns) if columns is not None else None, use_threads=False)
-
-
-def read_group(content: bytes, group: int, columns: Sequence[str] | None = None) -> pa.Table:
-    """The same of one of its row groups."""
-    chosen = list(columns) if columns is not None else None
-    return parquet_file(content).read_row_group(group, chosen, use_threads=False)

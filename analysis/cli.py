@@ -24,7 +24,7 @@ from analysis.data.relations import as_csv
 from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
 from analysis.evidence.agreement import agreement_lines, agreements, chosen_thresholds
 from analysis.evidence.catalogue import Catalogue
-from analysis.evidence.heads import answers, head_evidence, heads_like, results_of, strongest_findings, summary
+from analysis.evidence.heads import answers, head_evidence, heads_like, remark, results_of, strongest_findings, summary
 from analysis.evidence.relation_tools import TOOLS
 from analysis.evidence.shipped import shipped
 from analysis.jobs.engine import Engine
@@ -333,6 +333,8 @@ def _head_text(card: ModelCard, head: HeadId, results: dict[str, Scores], shown:
     lines = [f"{head} of {card.id} {card.revision[:12]}", "", summary(results, head)]
     for method, scores in shown.items():
         lines += ["", *method.head_text(scores, head)]
+        said = remark(method, results)
+        lines += [f"  {said}"] if said else []
     lines += ["", "similar heads, by the cosine of all their scores"]
     for other in heads_like(results, card, head):
         findings = strongest_findings(results, other.head)

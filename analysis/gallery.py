@@ -5,13 +5,14 @@ from then on (`python -m analysis map gemma-3-270m`).
 """
 
 import hashlib
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from analysis.errors import DamagedFile, HeadAtlasError, ModelError, SettingErro
 from analysis.method import Method
 from analysis.progress import Progress, ShownProgress, silent
 from analysis.relations.pairs_file import ENDING as PAIRS_ENDING
+from analysis.relations.scores import FLOOR, TAU
 from analysis.results.store import cache_folder
 
 _DATA = Path(__file__).parent / "data"
@@ -38,7 +40,7 @@ class GalleryEntry:
     terms: str  # where the licence can be read
     size: int
     sha256: str
-    pair_samples: int | None = None  # samples of each map whose pairs ship; all unless they would be too large
+    pairs_from: float = FLOOR  # the least score of which pairs ship; higher where they would be too many
 
     @property
     def requirements(self) -> str:
@@ -51,6 +53,13 @@ class GalleryEntry:
         lines = self.requirements.splitlines()
         return tuple(line.split("==")[0] for line in lines if line and not line.startswith("#"))
 
+    @property
+    def besides(self) -> Mapping[str, Sequence[str]]:
+        """Methods whose results ship although the model is large for them, each with its options."""
+        path = _DATA / "gallery" / f"{self.id}.json"
+        options: Mapping[str, Sequence[str]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        return options
+
 
 ENTRIES = (
     GalleryEntry(
@@ -60,6 +69,7 @@ ENTRIES = (
         terms="https://ai.google.dev/gemma/terms",
         size=253_113_024,
         sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+        pairs_from=TAU,
     ),
     GalleryEntry(
         id="qwen2.5-coder-1.5b-instruct",
@@ -68,7 +78,7 @@ ENTRIES = (
         terms="https://www.apache.org/licenses/LICENSE-2.0",
         size=1_117_320_768,
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-        pair_samples=1,
+        pairs_from=TAU,
     ),
 )
 
@@ -147,14 +157,14 @@ def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
     """Compute the maps of a fetched model by the commands of the methods that it comes with, as files there."""
     written = []
     for method in methods.METHODS:
-        if method.by_default or entry.size <= method.gallery_size:
+        if method.by_default or entry.size <= method.gallery_size or method.name in entry.besides:
             path = result_file(entry, method, folder)
-            if cli.main([method.commands[0].name, entry.id, "--out", str(path)]):
+            options = entry.besides.get(method.name, ())
+            if cli.main([method.commands[0].name, entry.id, *options, "--out", str(path)]):
                 raise ModelError(f"{method.commands[0].name} of {entry.title} failed", "The reason is above.")
             written.append(path)
     path = folder / f"{entry.id}{PAIRS_ENDING}"  # of the maps above
-    some = [] if entry.pair_samples is None else ["--first-samples", str(entry.pair_samples)]
-    if cli.main(["pairs", entry.id, *some, "--out", str(path)]):
+    if cli.main(["pairs", entry.id, "--least", str(entry.pairs_from), "--out", str(path)]):
         raise ModelError(f"pairs of {entry.title} failed", "The reason is above.")
     return [*written, path]
 

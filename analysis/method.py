@@ -281,6 +281,7 @@ class Method(ABC):
     # ---- Beside other methods --------------------------------------------------------------------------------------
 
     answers_what: ClassVar[bool] = False  # its labels say what a head does
+    of_weights: ClassVar[bool] = False  # it says no more than the weights alone do, which may not be true of the model
     tells_heads_apart: ClassVar[bool] = True  # two heads, of two models too, are alike when its scores are
     answers_whether: ClassVar[bool] = False  # its labels say whether a head matters
     judges: ClassVar[bool] = False  # where its map disagrees with a quicker one's, that one does not hold

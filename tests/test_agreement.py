@@ -8,12 +8,13 @@ import pytest
 
 from analysis.cli import main
 from analysis.evidence.comparison import compared_text
+from analysis.evidence.method_quantities import values
 from analysis.evidence.shipped import shipped_scores
 from analysis.methods import METHODS, method
 from analysis.relations.agreement import agreement, correlation, label_counts
 from analysis.relations.layer import RelationLayer, scores_of_layers
 from analysis.results.provenance import Provenance, ScoredItem
-from analysis.results.scores import ONLY_SAMPLE
+from analysis.results.scores import ONLY_SAMPLE, part_array
 from tests.hand_made import HandMade
 
 RNG = np.random.default_rng(0)
@@ -44,6 +45,29 @@ def test_r_is_pearsons_over_kinds_and_heads():
     assert found.overall == pytest.approx(np.mean(expected))
 
 
+def test_beyond_copying_over_carriers_is_a_share_of_all_their_hits():
+    """Pooled for the mean, 0.9 of 30 hits and 0.1 of 2, else of the carrier that decides, as copied and control are."""
+    hits = np.zeros((2, 2, 2, 2, 3))
+    hits[0, 0, 0, 0, 0], hits[1, 0, 0, 0, 0] = 30, 2
+    scores = scores_of(hits, ("x", "y"), control=0.0)
+    beyond = np.full((2, 2, 2, 3), np.nan)  # [item, sample, layer, head]
+    beyond[0, :, 0, 0] = 0.9, 0.1
+    control = np.full((2, 2, 2, 3), np.nan)
+    control[0, 0, 0, 0] = 0.2  # after y the head scores too little for it to be measured
+    for name, numbers in (("beyond promote", beyond), ("control promote", control)):
+        scores.parts[name] = part_array(scores.provenance, ("x", "y"), numbers)
+    key = "function/a/beyond promote"
+    told = {"mean": (0.9 * 30 + 0.1 * 2) / 32, "every": 0.1, "some": 0.9, "y": 0.1}
+    keys = {"mean": key, "every": f"{key}@always", "some": f"{key}@any", "y": f"{key}@y"}
+    for how, share in told.items():
+        parts = scores.over_samples(how).parts
+        assert parts["beyond promote"][0, 0, 0, 0] == pytest.approx(share)
+        assert np.isnan(parts["beyond promote"][1]).all()
+        assert values({"function": scores}, keys[how])[0, 0] == pytest.approx(share)
+    controls = [scores.over_samples(how).parts["control promote"][0, 0, 0, 0].item() for how in told]
+    assert controls == pytest.approx([0.2, np.nan, 0.2, np.nan], nan_ok=True)
+
+
 def test_a_map_without_any_score_does_not_agree():
     """Where only one of the two varies r counts as 0, where neither does there is nothing to say."""
     none, some = np.zeros((1, 2, 2, 2, 3)), RNG.integers(1, 40, (1, 2, 2, 2, 3))
@@ -66,6 +90,20 @@ def test_labels_that_both_have():
     assert label_counts(scores_of(quick), scores_of(reference, control=0.2)).solid == 0
 
 
+def test_labels_of_copying_relations_are_counted_apart():
+    """β says nothing of them, so they are not beyond copying; shuffled targets speak against them as against others."""
+    items = (replace(ITEMS[0], name="name_copying"), ITEMS[1])
+    hits = np.zeros((1, 2, 2, 2, 3))
+    hits[0, 0, 0, 0, :2] = 20
+    hits[0, 1, 1, 1, 0] = 20
+    found = scores_of(hits, beyond=0.9, control=0.0, items=items)
+    for kind in ("promote", "suppress"):
+        found.parts[f"beyond {kind}"].loc[{"item": "name_copying"}] = np.nan
+    found.parts["control promote"].loc[{"item": "name_copying", "head": 1}] = 0.3
+    counts = label_counts(found, found)
+    assert (counts.reference, counts.solid, counts.copying) == (3, 1, 1)
+
+
 def test_the_models_that_come_with_the_project_are_compared(tmp_path, monkeypatch, capsys):
     """The weights-only map holds on the default model and fails on the two others, as is published."""
     monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
@@ -75,7 +113,7 @@ def test_the_models_that_come_with_the_project_are_compared(tmp_path, monkeypatc
     assert rows["gemma-3-270m"]["r"] < 0.2
     assert rows["qwen2.5-coder-1.5b-instruct"]["r"] < 0.5
     for row in rows.values():
-        assert row["labels"][1] >= row["solid"] > 0
+        assert row["labels"][1] >= row["solid"] + row["copying"] > row["solid"] > 0
     assert main(["compare"]) == 0
     labels, correlations = capsys.readouterr().out.strip().split("\n\n")
     assert len(labels.splitlines()) == len(correlations.splitlines()) == 2 + len(rows)
@@ -130,6 +168,6 @@ def test_a_model_with_one_map_says_what_is_missing(tmp_path, monkeypatch, capsys
 
 def test_a_model_without_labels_has_no_shares():
     """What cannot be divided is left out of the table."""
-    row = {"model": "m", "heads": 2, "labels": [0, 0], "solid": 0, "shared": 0, "found": None, "right": None, "r": None}
-    row["correlations"] = []
-    assert compared_text([row]).splitlines()[2] == "| m | 2 | 0 | 0 | – | 0 | 0 | – |"
+    row = {"model": "m", "heads": 2, "labels": [0, 0], "solid": 0, "copying": 0, "shared": 0}
+    row |= {"found": None, "right": None, "r": None, "correlations": []}
+    assert compared_text([row]).splitlines()[2] == "| m | 2 | 0 | 0 + 0 | – | 0 | 0 | – |"

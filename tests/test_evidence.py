@@ -15,6 +15,7 @@ from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.heads import (
     answers,
     findings_of,
+    head_evidence,
     heads_like,
     matched_heads,
     results_of,
@@ -23,6 +24,7 @@ from analysis.evidence.heads import (
 )
 from analysis.evidence.quantities import quantities, values
 from analysis.methods import method
+from analysis.methods.salience.tokens import salient_tokens
 from analysis.models.card import HeadId
 from analysis.relations.findings import _does
 from analysis.relations.pairs_file import shipped_hits
@@ -286,6 +288,24 @@ def test_a_search_for_what_promotes_or_suppresses_a_token_finds_salient_tokens_t
     assert {finding.text for finding in asked} < {finding.text for finding in both}
     assert all(finding.text.lower().startswith(verb) for finding in asked)
     assert answers(only, card, verb) == []
+
+
+def test_salient_tokens_are_told_only_of_a_model_whose_weights_say_something(shipped, capsys, tmp_path, monkeypatch):
+    """They are read from the weights alone: of Gemma no paragraph and no search has them, and their table says why."""
+    results, card = shipped(GEMMA)
+    head = HeadId(12, 2)
+    assert all(finding.method != "salience" for finding in findings_of(results, head))
+    word = salient_tokens(results["salience"], head)[0].promoted[0].text
+    assert answers({"salience": results["salience"]}, card, word)
+    assert answers(results, card, word) == []
+    words = "this model's weights-only map does not hold (r = 0.00)"
+    assert head_evidence(results, card, head)["remarks"] == {"salience": words}
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert cli.main(["head", GEMMA, str(head)]) == 0
+    assert words in capsys.readouterr().out
+    results, card = shipped(DEFAULT)
+    assert any(finding.method == "salience" for finding in findings_of(results, HeadId(23, 4)))
+    assert head_evidence(results, card, head)["remarks"] == {}
 
 
 def test_words_of_a_question_may_be_the_first_letters_of_words():

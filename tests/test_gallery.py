@@ -93,14 +93,19 @@ def test_every_entry_pins_its_packages(entry):
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-def test_the_pairs_that_ship_are_those_that_the_command_writes(tmp_path, monkeypatch):
-    """Where only the first samples ship, the command is asked for these alone."""
+def test_what_ships_is_what_the_commands_of_an_entry_write(tmp_path, monkeypatch):
+    """Every method that is quick enough for the model, what else the entry names with its options, then the pairs."""
     commands = []
     monkeypatch.setattr("analysis.cli.main", lambda arguments: commands.append(arguments) or 0)
     for one in gallery.ENTRIES:
         gallery.compute(one, tmp_path)
-    pairs = {arguments[1]: arguments[2:-2] for arguments in commands if arguments[0] == "pairs"}
-    assert pairs == {"gemma-3-270m": [], "qwen2.5-coder-1.5b-instruct": ["--first-samples", "1"]}
+    options = {(arguments[1], arguments[0]): arguments[2:-2] for arguments in commands}
+    qwen = "qwen2.5-coder-1.5b-instruct"
+    assert options["gemma-3-270m", "pairs"] == options[qwen, "pairs"] == ["--least", "0.15"]
+    assert options["gemma-3-270m", "ablation"] == options["gemma-3-270m", "context"] == []
+    assert options[qwen, "ablation"] == ["--relations", "country_capital"]
+    assert options[qwen, "context"] == options[qwen, "running"] == []
+    assert len(options) == len(commands)
 
 
 def test_an_unknown_model_is_refused(capsys):

@@ -2,7 +2,10 @@
 
 import json
 from dataclasses import replace
+from itertools import product
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -23,15 +26,16 @@ from analysis.models.vocabulary import Vocabulary
 from analysis.progress import silent
 from analysis.relations import pairs_file
 from analysis.relations.head_pairs import HeadPairs
-from analysis.relations.label_pairs import label_pairs, labels_of
 from analysis.relations.pairs import (
     HeadPairsStep,
     computed_pairs,
     settings_of,
 )
-from analysis.relations.pairs_file import from_parquet, shipped_pairs, to_parquet
-from analysis.relations.scores import TAU
+from analysis.relations.pairs_file import are_shipped, from_parquet, shipped_pairs, to_parquet
+from analysis.relations.scores import FLOOR, TAU
+from analysis.relations.told_pairs import told_pairs
 from analysis.results.intervals import wilson
+from analysis.results.parquet import read_table
 from tests.computing import computed, count_hits, function_plan, function_scores
 from tests.hand_made import HandMade
 from tests.test_cli import relation, run  # noqa: F401  # fixtures
@@ -185,85 +189,110 @@ def test_only_parts_of_the_vocabulary_with_a_near_tie_are_read_again():
     assert read == [0, unembedding.TILE, 2 * unembedding.TILE, unembedding.TILE]
 
 
-# Labels --------------------------------------------------------------------------------------------------------------
+# What ships -----------------------------------------------------------------------------------------------------------
 
 
-def test_pairs_of_all_labels_are_those_of_each(tiny_folder, store, monkeypatch):
-    """Computed in one go, written and read again, the pairs of a label are those that its own question gives."""
+def test_pairs_of_all_scores_are_those_of_each(tiny_folder, store, monkeypatch):
+    """Computed in one go, written and read again, they are those that each score's own question gives."""
     checkpoint = Checkpoint.open(tiny_folder)
     relations = {}
     for name, step in (("near", 3), ("far", 50)):
         text = "\n".join(f"w{i},w{i + step}" for i in range(40))
         relations[name] = replace(parse(text.encode(), f"{name}.csv"), category="linguistic")
     monkeypatch.setattr("analysis.data.relations.builtin", lambda: relations)
+    monkeypatch.setattr("analysis.relations.told_pairs._AT_ONCE", 7)
     plan = function_plan(checkpoint, relations.values(), ks=(60, 60))
     scores = function_scores(checkpoint, plan, store)
-    labels = labels_of(scores)
-    assert {label.relation for label in labels} == set(relations)
-    assert {label.kind for label in labels} == {"promote", "suppress"}
-    above = (scores.score > TAU).sum().item()
     model = OpenModel(checkpoint, "cpu")
-    content = to_parquet(label_pairs(method("function"), scores, model, silent))
-    for label in labels:
-        one = replace(plan, relations=(relations[label.relation],))
-        step = HeadPairsStep.of(one, label.head, label.kind)
-        assert from_parquet(content, step.key) == computed_pairs(step, model, store)
-    assert len(labels) == above
-    assert from_parquet(content, "unit/of/something/else") is None
+    answers = dict(told_pairs(method("function"), scores, model, silent, TAU))
+    content = to_parquet(answers.items())
+    for name, kind in product(relations, ("promote", "suppress")):
+        for layer, head in product(checkpoint.card.layers, range(checkpoint.card.heads)):
+            one = replace(plan, relations=(relations[name],))
+            step = HeadPairsStep.of(one, HeadId(layer, head), kind)
+            is_told = scores.score.sel(item=name, kind=kind, layer=layer, head=head).item() >= TAU
+            assert from_parquet(content, step.key) == (computed_pairs(step, model, store) if is_told else None)
+    assert 0 < len(answers) < scores.score.size
+    everything = told_pairs(method("function"), scores, model, silent)
+    assert len(list(everything)) == (scores.score >= FLOOR).sum().item()
 
 
-def test_pairs_of_the_first_samples_only(tiny_folder, store, monkeypatch):
-    """Of a map with two carriers, the lists after the first one, as they are among those of both."""
+def test_pairs_are_told_of_every_sample_if_one_reaches_the_least_score(tiny_folder, store, monkeypatch):
+    """A page shows labels by the mean, every, some or one carrier: with too few hits after one, its pairs are there."""
     checkpoint = Checkpoint.open(tiny_folder)
     near = "\n".join(f"w{i},w{i + 3}" for i in range(40))
     relations = {"near": replace(parse(near.encode(), "near.csv"), category="linguistic")}
     monkeypatch.setattr("analysis.data.relations.builtin", lambda: relations)
     running = method("running")
     plan = running.plan(checkpoint.card, RunningSettings(relations=["near"], carriers=["w1", "w2"], k=100))
-    model = OpenModel(checkpoint, "cpu")
     scores = computed("running", plan, checkpoint, store)
-    both = dict(label_pairs(running, scores, model, silent))
-    first = dict(label_pairs(running, scores, model, silent, 1))
-    assert {pairs.sample for pairs in both.values()} == {"w1", "w2"}
-    assert first == {key: pairs for key, pairs in both.items() if pairs.sample == "w1"}
+    least = float(scores.score.max("sample").median())
+    told = dict(told_pairs(running, scores, OpenModel(checkpoint, "cpu"), silent, least))
+    places = {(pairs.sample, pairs.head, pairs.kind) for pairs in told.values()}
+    for sample, kind in product(("w1", "w2"), scores.kinds):
+        for layer, head in product(checkpoint.card.layers, range(checkpoint.card.heads)):
+            reaches = (scores.score.sel(item="near", kind=kind, layer=layer, head=head) >= least).any()
+            assert ((sample, f"L{layer}H{head}", kind) in places) == bool(reaches)
+    assert any(pairs.hits / len(pairs.pairs) < least for pairs in told.values())
 
 
 @pytest.mark.parametrize("name", ["function", "running"])
 @pytest.mark.parametrize("model", [builtin_model.ID, *(entry.id for entry in ENTRIES)])
-def test_the_pairs_of_every_label_come_with_the_project(name, model):
-    """All kept pairs of every label of a shipped map, with its score's hits, in each sample that ships and no other."""
-    samples = {entry.id: entry.pair_samples for entry in ENTRIES}.get(model)
+def test_the_pairs_of_every_score_worth_a_look_come_with_the_project(name, model):
+    """Of whatever score of the shipped map is large enough with some carrier, after each: all pairs, the map's hits."""
+    least = {entry.id: entry.pairs_from for entry in ENTRIES}.get(model, FLOOR)
     scores = shipped_scores(name, model)
     settings = method(name).settings(**settings_of(method(name), scores.provenance))
     plan = method(name).plan(scores.provenance.model, settings)
-    labels = labels_of(scores)
-    assert labels
-    for label in labels[:: max(1, len(labels) // 15)]:
-        one = replace(plan, relations=(builtin()[label.relation],))
-        where = {"item": label.relation, "kind": label.kind, "layer": label.head.layer, "head": label.head.head}
-        for number, sample in enumerate(plan.samples):
-            found = shipped_pairs(HeadPairsStep.of(one, label.head, label.kind, sample).key)
-            if samples is not None and number >= samples:
-                assert found is None
-                continue
-            assert found.hits == scores.hits.sel(**where, sample=sample).item()
-            assert (len(found.pairs), len(found.pairs[0].top)) == (scores.item(label.relation).kept, 5)
+    reached = np.argwhere((scores.score.max("sample") >= least).values)
+    samples = plan.samples
+    if model.startswith("qwen"):  # its file was written when labels by the mean shipped, after the first carrier
+        reached, samples = np.argwhere((scores.score.mean("sample") > TAU).values), samples[:1]
+    assert len(reached)
+    for count, (item, kind, layer, head) in enumerate(reached):
+        about = scores.provenance.items[item]
+        one = replace(plan, relations=(builtin()[about.name],))
+        where = HeadId(scores.provenance.model.layers[layer], int(head))
+        for number, sample in enumerate(samples):
+            step = HeadPairsStep.of(one, where, scores.kinds[kind], sample)
+            assert are_shipped(step.key), (about.name, where, sample)
+            if count % (1 + len(reached) // 12) == 0:
+                found = shipped_pairs(step.key)
+                assert found.hits == scores.hits.values[item, kind, number, layer, head]
+                assert (len(found.pairs), len(found.pairs[0].top)) == (about.kept, 5)
 
 
-def test_shipped_pairs_are_unpacked_once(monkeypatch):
-    """A file is read whole when its first answer is asked for, and not again for each one."""
-    whole, read = [], pairs_file.read_table
+def test_one_answer_is_read_without_the_rest_of_its_file(monkeypatch):
+    """The answers of its relation are unpacked when the first is asked for, and not again for each."""
+    read = []
+    plain = pairs_file._PairsFile._table
 
-    def counted(content, columns=None):
-        whole.append(columns is None)
-        return read(content, columns)
+    def counted(file, group):
+        read.append(group)
+        return plain(file, group)
 
-    keys = [key for key, (name, _) in pairs_file._shipped_keys().items() if name.startswith(builtin_model.ID)][:20]
-    pairs_file._shipped_table.cache_clear()
-    monkeypatch.setattr(pairs_file, "read_table", counted)
-    assert all(shipped_pairs(key) is not None for key in keys * 2)
-    assert len(keys) == 20
-    assert sum(whole) == 1
+    places = {}
+    for key, place in pairs_file._shipped_keys().items():
+        if place.file.startswith(builtin_model.ID):
+            places.setdefault(place.group, []).append(key)
+    pairs_file._shipped_file.cache_clear()
+    monkeypatch.setattr(pairs_file._PairsFile, "_table", counted)
+    group, keys = max(places.items(), key=lambda item: len(item[1]))
+    assert all(shipped_pairs(key) is not None for key in keys[:20] * 2)
+    assert len(keys) > 20
+    assert read == [group]
+    assert len(places) > 20
+
+
+def test_files_of_an_older_version_are_read():
+    """Words and numbers as lists of Parquet's own, in one row group, without a list of words."""
+    content = (Path(__file__).parent / "legacy" / "pairs.parquet").read_bytes()
+    [row] = read_table(content).to_pylist()
+    found = from_parquet(content, row["key"])
+    assert (found.relation, found.head, found.hits, len(found.pairs)) == ("country_capital", "L23H4", 26, 40)
+    spain = next(pair for pair in found.pairs if pair.source == "Spain")
+    assert (spain.target, spain.rank, spain.source_rank, spain.top[0]) == ("Madrid", 1, 5, " Madrid")
+    assert from_parquet(to_parquet([(row["key"], found)]), row["key"]) == found
 
 
 def test_a_relation_without_a_usable_pair_is_told_as_empty(tiny_folder, store):

@@ -19,7 +19,6 @@ before = threads()
 assert shipped_scores("running").samples
 key = next(iter(pairs_file._shipped_keys()))
 assert pairs_file.shipped_pairs(key).pairs
-assert pairs_file._shipped_hits("gemma-3-270m", key.split("/")[1]) is not None
 assert read_layer(layer_bytes(layer_table([[], []]))).num_rows
 print(before, threads())
 """

@@ -17,14 +17,12 @@ from safetensors.torch import load_file, save_file
 from analysis.cli import main
 from analysis.compute.hits import HitCounter, Query
 from analysis.compute.layered import model as layered
-from analysis.compute.layered.logits import NormedUnembedding
 from analysis.compute.layered.packing import LENGTH, packed
 from analysis.compute.weights import Weights
 from analysis.data.relations import builtin, parse
 from analysis.errors import RelationError, SettingError
 from analysis.jobs.request import make_request
 from analysis.methods.running.compute import running_inputs
-from analysis.methods.running.compute.reading import RunningHeads
 from analysis.methods.running.method import RunningMethod
 from analysis.methods.running.settings import CARRIERS, RunningSettings
 from analysis.models.checkpoint import Checkpoint
@@ -211,9 +209,8 @@ class Plain:
 
     @cached_property
     def u(self):
-        """The final norm's gain and the unembedding, of the whole vocabulary."""
-        weights = Weights(self.checkpoint)
-        return NormedUnembedding(weights, weights.final_gain()).unembed_span(0, weights.vocabulary).double()
+        """The final norm's gain and the unembedding, of the whole vocabulary; an RMS norm centres nothing."""
+        return (self.model.lm_head.weight.detach() * self.model.model.norm.weight.detach()).double()
 
     @cached_property
     def exact(self):
@@ -232,9 +229,12 @@ class Plain:
 
     def rows(self, streams, layer, head):  # streams: [P, L + 1, d]
         """What a head writes for some sources, as scores of all tokens."""
-        heads, card = RunningHeads(Weights(self.checkpoint)), self.checkpoint.card
-        w_v = heads.values(layer)[head // (card.heads // card.kv_heads)].double()
-        w_o = heads.outputs(layer)[head].double()
+        card, attention = self.checkpoint.card, self.model.model.layers[layer].self_attn
+        shared = head // (card.heads // card.kv_heads)
+        width = attention.head_dim
+        of_head, of_values = (slice(number * width, (number + 1) * width) for number in (head, shared))
+        w_v = attention.v_proj.weight.detach()[of_values].T.double()  # no bias in this model
+        w_o = attention.o_proj.weight.detach()[:, of_head].T.double()
         tokens = w_o @ self.u.T
         for some in streams.split(100):  # all at once would take gigabytes
             with torch.no_grad():
@@ -259,7 +259,7 @@ class Plain:
 
 
 def check_twin(checkpoint, relations, heads):
-    """Our hits of some heads are those of the plain loop; how many hits there are.
+    """Our hits of some heads are those of the plain loop; how many hits there are, and how many differ.
 
     Where the two differ, a forward pass in float64 decides. We may be wrong only where a pair is a tie but for what
     float32 rounds away on its way through the layers.
@@ -286,8 +286,8 @@ def check_twin(checkpoint, relations, heads):
                     assert plain.exact.nearness(pairs[pair], stream[0], layer, head, (1, -1)[direction]) < 1e-4
                     wrong += 1
             hits += int(ours.sum())
-    assert wrong <= hits / 500
-    return hits
+    print(f"{wrong} of {2 * len(pairs) * len(heads)} answers differ; {hits} are hits")
+    return hits, wrong
 
 
 def some_pairs(checkpoint, names, most=None):
@@ -304,7 +304,9 @@ def some_pairs(checkpoint, names, most=None):
 def test_hits_of_the_default_model_equal_a_plain_loop(default_checkpoint):
     """Transformers' forward passes, full rows in float64: the same hits, but for ties within float32's rounding."""
     relations = some_pairs(default_checkpoint, ("country_capital", "name_copying", "noun_pronoun"), most=10)
-    assert check_twin(default_checkpoint, relations, [(0, 1), (23, 2), (23, 3), (23, 4), (26, 2)]) > 20
+    hits, wrong = check_twin(default_checkpoint, relations, [(0, 1), (23, 2), (23, 3), (23, 4), (26, 2)])
+    assert hits > 20
+    assert wrong == 0
 
 
 @pytest.mark.slow
@@ -313,7 +315,9 @@ def test_all_hits_of_the_default_model_equal_a_plain_loop(default_checkpoint):
     card = default_checkpoint.card
     heads = [(layer, head) for layer in card.layers for head in range(card.heads)]
     relations = some_pairs(default_checkpoint, builtin())
-    assert check_twin(default_checkpoint, relations, heads) > 10_000
+    hits, wrong = check_twin(default_checkpoint, relations, heads)
+    assert hits > 10_000
+    assert wrong <= hits / 500
 
 
 def test_the_default_models_known_heads():

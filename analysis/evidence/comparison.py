@@ -8,6 +8,7 @@ from analysis import methods
 from analysis.errors import ModelNotFound
 from analysis.evidence.catalogue import Catalogue
 from analysis.models.card import ModelCard
+from analysis.relations import judging
 from analysis.relations.agreement import agreement, in_words, label_counts
 from analysis.relations.method import RelationMethod
 from analysis.relations.scores import TAU
@@ -42,6 +43,11 @@ def _results(catalogue: Catalogue, card: ModelCard) -> Results:
     return results
 
 
+def failing(results: Mapping[str, Scores]) -> str:
+    """That a model's weights-only map does not hold, in words; empty where it does."""
+    return judging.failing(methods.relation_methods(), results)
+
+
 def _judging(results: Results) -> list[Scores]:
     """Those of which a later one says whether the first holds."""
     return [scores for method, scores in results.items() if method.judges]
@@ -65,6 +71,7 @@ def _row(results: Results) -> JsonObject:
         "methods": [quick.provenance.method, reference.provenance.method],
         "labels": [counts.quick, counts.reference],
         "solid": counts.solid,
+        "copying": counts.copying,
         "shared": counts.shared,
         "found": _or_none(counts.recall),
         "right": _or_none(counts.precision),
@@ -110,7 +117,7 @@ def compared_text(rows: Sequence[JsonObject], by_relation: bool = False) -> str:
 
 def _label_table(rows: Sequence[JsonObject]) -> list[str]:
     lines = [
-        "| model | heads | labels in the running model | beyond copying and specific | r "
+        "| model | heads | labels in the running model | beyond copying and specific + of copying relations | r "
         "| the weights find | labels from the weights | of them right |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -120,7 +127,7 @@ def _label_table(rows: Sequence[JsonObject]) -> list[str]:
         r = "–" if row["r"] is None else in_words(row["r"])
         share = f" ({row['found']:.0%})" if reference else ""
         lines.append(
-            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} | {r} "
+            f"| {row['model']} | {row['heads']} | {reference} | {row['solid']} + {row['copying']} | {r} "
             f"| {row['shared']}{share} | {quick} | {right} |"
         )
     return lines

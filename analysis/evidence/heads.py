@@ -8,6 +8,8 @@ import numpy as np
 from analysis import methods
 from analysis.errors import HeadError
 from analysis.evidence.catalogue import Catalogue
+from analysis.evidence.comparison import failing
+from analysis.method import Method
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject
@@ -60,10 +62,20 @@ def findings_of(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
     """What all results support about a head: method by method, the strongest first in each."""
     findings: list[Finding] = []
     for method in methods.METHODS:
-        if method.name in results:
+        if method.name in results and _can_be_told(method, results):
             for finding in method.findings(results[method.name], head):
                 findings.append(method.weighed(finding, results, methods.METHODS))
     return findings
+
+
+def _can_be_told(method: Method, results: Mapping[str, Scores]) -> bool:
+    """Not where it reads the weights alone of a model of which these say nothing."""
+    return not remark(method, results)
+
+
+def remark(method: Method, results: Mapping[str, Scores]) -> str:
+    """What is to be said of all that a method tells of a model; mostly nothing."""
+    return failing(results) if method.of_weights else ""
 
 
 def summary(results: Mapping[str, Scores], head: HeadId) -> str:
@@ -106,7 +118,9 @@ def _trust(finding: Finding) -> tuple[bool, bool]:
 def head_evidence(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> JsonObject:
     """What all results together say of a head, as returned by the API and `--json`."""
     alike = heads_like(results, card, head)
+    remarks = {name: remark(methods.method(name), results) for name in results}
     return {
+        "remarks": {name: words for name, words in remarks.items() if words},
         "summary": summary(results, head),
         "findings": [finding.to_plain() for finding in findings_of(results, head)],
         "alike": [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike],
@@ -125,6 +139,8 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
     by_head: dict[HeadId, list[Finding]] = {}
     for name, scores in results.items():
         method = methods.method(name)
+        if not _can_be_told(method, results):
+            continue
         for finding in method.answers(scores, question):
             by_head.setdefault(finding.head, []).append(method.weighed(finding, results, methods.METHODS))
     listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]

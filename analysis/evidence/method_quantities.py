@@ -132,8 +132,14 @@ def _strength(scores: Scores, key: QuantityKey) -> Floats:  # [layer, head]
 
 def _numbers(scores: Scores, key: QuantityKey) -> Floats:  # [layer, head]
     """A kind of score or a part, of one item or the largest of several."""
-    array = scores.score.sel(kind=key.kind) if key.kind in scores.kinds else scores.parts[key.kind]
-    of_items = [_over_samples(array.sel(item=item), key.over) for item in _items(scores, key.item)]
+    over = key.over
+    if key.kind in scores.kinds:
+        array = scores.score.sel(kind=key.kind)
+    else:
+        array = scores.parts[key.kind]
+        if array["sample"].values.tolist() == scores.samples:  # taken together as its score is
+            array, over = scores.over_samples(OVER.get(over, over or "mean")).parts[key.kind], ""
+    of_items = [_over_samples(array.sel(item=item), over) for item in _items(scores, key.item)]
     return of_items[0] if len(of_items) == 1 else np.fmax.reduce(of_items)
 
 

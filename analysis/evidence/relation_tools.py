@@ -23,10 +23,11 @@ from analysis.options import names_and_files
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.relations.head_pairs import HeadPairs
-from analysis.relations.label_pairs import label_pairs
 from analysis.relations.method import RelationMethod
 from analysis.relations.pairs import HeadPairsStep, computed_pairs
 from analysis.relations.pairs_file import ENDING, shipped_pairs, to_parquet
+from analysis.relations.scores import FLOOR
+from analysis.relations.told_pairs import told_pairs
 from analysis.results.provenance import JsonObject, PlainValues
 from analysis.results.store import Store, cache_folder
 from analysis.results.tables import csv_bytes
@@ -46,26 +47,19 @@ def _pairs_options(command: argparse.ArgumentParser) -> None:
         "--sample", default="", metavar="TEXT", help="which sample, if there are several (default: first)"
     )
     command.add_argument(
-        "--first-samples",
-        type=_number_of_samples,
-        metavar="N",
-        help="without HEAD: only the first N samples of each map (default: all)",
+        "--least",
+        type=float,
+        default=FLOOR,
+        metavar="SCORE",
+        help=f"without HEAD: of scores that reach this with some carrier (default: {FLOOR})",
     )
     command.add_argument("--k", type=int, metavar="N", help="targets among the first k are hits")
     command.add_argument(
         "--out",
         type=_table_path,
         metavar="FILE",
-        help="write it to FILE.csv; without HEAD, the pairs of all labels to FILE.pairs.parquet",
+        help="write it to FILE.csv; without HEAD, the pairs of all such scores to FILE.pairs.parquet",
     )
-
-
-def _number_of_samples(text: str) -> int:
-    """Reads how many samples: at least one."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1 is needed")
-    return number
 
 
 def _table_path(text: str) -> Path:
@@ -123,11 +117,11 @@ def _head_pairs(options: argparse.Namespace, wanted: HeadId, progress: ShownProg
 
 
 def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
-    """The pairs behind every label of the default methods' maps, as they come with the project."""
+    """The pairs behind every score of the default methods' maps from the floor on, as they come with the project."""
     if options.head is not None or not str(options.out or "").endswith(ENDING):
         raise SettingError(
             "a head and a relation must both be given",
-            f"For the pairs of all labels give neither, and --out FILE{ENDING}.",
+            f"For the pairs of all scores give neither, and --out FILE{ENDING}.",
         )
     answers: list[tuple[str, HeadPairs]] = []
     with closing(Store(cache_folder() / "store")) as store:
@@ -136,7 +130,7 @@ def _all_pairs(options: argparse.Namespace, progress: ShownProgress) -> str:
         for method in relation_methods():
             scores = catalogue.result(checkpoint.card, method.name, own="") if method.by_default else None
             if scores is not None:
-                answers += label_pairs(method, scores, model, progress, options.first_samples)
+                answers += told_pairs(method, scores, model, progress, options.least)
         progress.close()
     write_files({options.out: to_parquet(answers)})
     return f"{len(answers)} lists of pairs in {options.out}"

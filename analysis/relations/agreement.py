@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analysis.data.relations import builtin
 from analysis.relations.labels import copy_like, unspecific
 from analysis.relations.layer import part_name
 from analysis.relations.scores import KINDS, TAU
@@ -81,6 +82,7 @@ class LabelCounts:
     quick: int  # those of the first result
     reference: int  # those of the other
     solid: int  # of the other's, those that are beyond copying and specific
+    copying: int  # and those that are specific but of a copying relation, of which β cannot be said
     shared: int  # those of both
 
     @property
@@ -99,10 +101,17 @@ def label_counts(quick: Scores, reference: Scores, tau: float = TAU) -> LabelCou
     names = shared_relations(quick, reference)
     first = _labels(quick, names, tau)
     second = _labels(reference, names, tau)
-    solid = (
-        second & ~copy_like(_part(reference, "beyond", names)) & ~unspecific(_part(reference, "control", names), tau)
-    )
-    return LabelCounts(int(first.sum()), int(second.sum()), int(solid.sum()), int((first & second).sum()))
+    specific = second & ~unspecific(_part(reference, "control", names), tau)
+    copies = np.array([_copies(name) for name in names], dtype=bool)
+    solid = specific[~copies] & ~copy_like(_part(reference, "beyond", names)[~copies])
+    counted = (first, second, solid, specific[copies], first & second)
+    return LabelCounts(*(int(labels.sum()) for labels in counted))
+
+
+def _copies(name: str) -> bool:
+    """Whether a relation is one of copying: source and target are the same word."""
+    relation = builtin().get(name)
+    return relation is not None and relation.k == "copying"
 
 
 def _labels(scores: Scores, names: list[str], tau: float) -> Bools:  # [item, kind, layer, head]

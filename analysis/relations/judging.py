@@ -7,6 +7,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from analysis.data.relations import OWN
@@ -35,6 +36,19 @@ def method_that_holds(
         if can_judge(later, scores, first) and agreed(first, scores).fails:
             return later
     return there[0]
+
+
+_agreed = lru_cache(32)(agreement)  # a head's page asks for every head that is like it
+
+
+def failing(family: "Sequence[RelationMethod]", results: Mapping[str, Scores]) -> str:
+    """That the quickest map of a model, which reads the weights alone, does not hold; empty where it does."""
+    holding = method_that_holds(family, results, _agreed)
+    there = [method for method in family if method.name in results]
+    if not there or holding is there[0]:
+        return ""
+    r = _agreed(results[there[0].name], results[holding.name]).overall
+    return f"this model's {there[0].basis.lower()}-only map does not hold (r = {in_words(r)})"
 
 
 def can_judge(method: "RelationMethod", later: Scores, first: Scores) -> bool:

@@ -19,7 +19,7 @@ class RelationLayer:
     """Numbers [applicable relation, kind, head] of a layer; NaN where something was not measured.
 
     β needs a hit; β and the copied share say nothing about relations of copying; the copied share and the control are
-    measured only where the score reaches the floor of `analysis.compute.hits.controls`.
+    measured only where the score reaches the floor of `analysis.relations.scores`.
     """
 
     hits: Floats  # how many pairs have their target among the k

@@ -1,52 +1,87 @@
-"""The pairs behind a model's labels as a file, and those that come with the project: told without the weights."""
+"""The pairs behind a model's scores as a file, and those that come with the project: told without the weights.
+
+A row is an answer. The answers of one relation are a row group, which is all that is read for one of them. Words are
+numbers in one list of the whole file, the commonest first; what an answer says of its pairs are arrays of numbers as
+bytes, which compress to half of what lists of Parquet's own do.
+"""
 
 import io
+import json
+import lzma
 import threading
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import groupby
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.models.card import HeadId
 from analysis.relations.head_pairs import TOP, HeadPairs, RankedPair
-from analysis.results.parquet import read_table
+from analysis.results.parquet import parquet_file
 from analysis.results.provenance import JsonObject
 
 ENDING = ".pairs.parquet"
-_TABLES = 4  # that stay in memory, some megabytes each
-_reading = threading.Lock()  # so that many who ask at once do not unpack the same file many times
-_LISTS = {  # what it says of every pair; of `top` TOP tokens
-    "source": pa.string(),
-    "target": pa.string(),
-    "rank": pa.int32(),
-    "source_rank": pa.int32(),
-    "top": pa.string(),
+_GROUPS = 64  # of a file that stay in memory, each a relation's answers of one map: some hundred kilobytes
+_WORDS = b"head-atlas-words"
+_reading = threading.Lock()  # so that many who ask at once do not unpack the same answers many times
+_ONCE = {  # what an answer says once
+    "key": pa.string(),
+    "method": pa.string(),
+    "relation": pa.string(),
+    "title": pa.string(),
+    "kind": pa.string(),
+    "sample": pa.string(),
+    "head": pa.string(),
+    "k": pa.int32(),
+    "vocabulary": pa.int32(),
 }
+_RANKS = ("rank", "source_rank")  # numbers below 2 ** 32, as four planes of bytes: the upper ones hardly vary
+_TEXTS = ("source", "target", "top")  # numbers of words; of `top` TOP tokens a pair, place by place
 
 KeyedAnswers = Iterable[tuple[str, HeadPairs]]  # each under the key of the step that would compute it
 
 
-def to_parquet(answers: KeyedAnswers) -> bytes:
-    """One row per answer; words and numbers of its pairs as lists, in the order of the words, which then repeat.
+# Writing --------------------------------------------------------------------------------------------------------------
 
-    Answers for the same head and relation stand together, because what they say differs little from sample to sample.
+
+def to_parquet(answers: KeyedAnswers) -> bytes:
+    """A file of some answers.
+
+    Those for the same head and relation stand together, because what they say differs little from sample to sample.
     """
-    rows = []
-    for key, answer in sorted(answers, key=_place):
-        pairs = sorted(answer.pairs, key=lambda pair: (pair.source, pair.target))
-        row: JsonObject = {name: value for name, value in asdict(answer).items() if name != "pairs"}
-        row |= {"key": key, "top": [token for pair in pairs for token in pair.top]}
-        for name in ("source", "target", "rank", "source_rank"):
-            row[name] = [getattr(pair, name) for pair in pairs]
-        rows.append(row)
-    schema = pa.schema([("key", pa.string()), *_once(), *((name, pa.list_(kind)) for name, kind in _LISTS.items())])
+    ordered = sorted(answers, key=_place)
+    words = _words([answer for _, answer in ordered])
+    numbers = {word: number for number, word in enumerate(words)}
+    columns = {**_ONCE, **dict.fromkeys((*_TEXTS, *_RANKS), pa.binary())}
+    packed = lzma.compress(json.dumps(words, ensure_ascii=False).encode())
+    schema = pa.schema(list(columns.items()))
     sink = io.BytesIO()
-    table = pa.Table.from_pylist(rows, schema)
-    pq.write_table(table, sink, compression="zstd", compression_level=19, use_dictionary=["top.list.element"])
+    with pq.ParquetWriter(
+        sink,
+        schema,
+        compression="brotli",
+        compression_level=11,
+        use_dictionary=[name for name in _ONCE if name != "key"],
+        write_statistics=False,
+        store_schema=False,
+        data_page_size=1 << 26,  # what repeats is found within a page
+    ) as writer:
+        for _, group in groupby(ordered, _group):
+            rows = [_row_of(key, answer, numbers) for key, answer in group]
+            writer.write_table(pa.Table.from_pylist(rows, schema))
+        writer.add_key_value_metadata({_WORDS: packed})
     return sink.getvalue()
+
+
+def _group(answer: tuple[str, HeadPairs]) -> tuple[str, ...]:
+    """The answers that are read together."""
+    _, pairs = answer
+    return (pairs.method, pairs.relation)
 
 
 def _place(answer: tuple[str, HeadPairs]) -> tuple[str, ...]:
@@ -55,39 +90,124 @@ def _place(answer: tuple[str, HeadPairs]) -> tuple[str, ...]:
     return (pairs.method, pairs.relation, pairs.kind, pairs.head)
 
 
-def _once() -> list[tuple[str, pa.DataType]]:
-    """What an answer says once."""
-    texts = ("method", "relation", "title", "kind", "sample", "head")
-    return [*((name, pa.string()) for name in texts), ("k", pa.int32()), ("vocabulary", pa.int32())]
+def _words(answers: Sequence[HeadPairs]) -> list[str]:
+    """All words of some answers, the commonest first."""
+    counts: Counter[str] = Counter()
+    for answer in answers:
+        for pair in answer.pairs:
+            counts.update((pair.source, pair.target, *pair.top))
+    return sorted(counts, key=lambda word: (-counts[word], word))
+
+
+def _row_of(key: str, answer: HeadPairs, numbers: dict[str, int]) -> JsonObject:
+    """An answer as a row, its pairs in the order of their words: the same in every row of a relation."""
+    pairs = sorted(answer.pairs, key=lambda pair: (pair.source, pair.target))
+    row = {name: getattr(answer, name) for name in _ONCE if name != "key"}
+    width = _width(len(numbers))
+    for name in ("source", "target"):
+        row[name] = np.array([numbers[getattr(pair, name)] for pair in pairs], width).tobytes()
+    row["top"] = np.array([numbers[token] for pair in pairs for token in pair.top], width).tobytes()
+    for name in _RANKS:
+        ranks = np.array([getattr(pair, name) for pair in pairs], "<u4")
+        row[name] = ranks.view(np.uint8).reshape(-1, 4).T.tobytes()
+    return {"key": key, **row}
+
+
+# Reading --------------------------------------------------------------------------------------------------------------
+
+
+class _PairsFile:
+    """A file whose answers are read one relation at a time."""
+
+    def __init__(self, content: bytes) -> None:
+        self._file = parquet_file(content)
+        packed = (self._file.metadata.metadata or {}).get(_WORDS)
+        self._words: list[str] | None = None if packed is None else json.loads(lzma.decompress(packed))
+        self.groups = self._file.num_row_groups
+        self.table = lru_cache(_GROUPS)(self._table)
+
+    def once(self, group: int) -> list[JsonObject]:
+        """What the answers of a row group say once."""
+        rows: list[JsonObject] = self._file.read_row_group(group, list(_ONCE), use_threads=False).to_pylist()
+        return rows
+
+    def _table(self, group: int) -> pa.Table:
+        return self._file.read_row_group(group, use_threads=False)
+
+    def answer(self, group: int, number: int) -> HeadPairs:
+        """One answer, the best rank first."""
+        [row] = self.table(group).slice(number, 1).to_pylist()
+        pairs = []
+        for source, target, rank, source_rank, top in self._pairs(row):
+            pairs.append(RankedPair(source, target, rank <= row["k"], rank, source_rank, tuple(top)))
+        pairs.sort(key=lambda pair: (pair.rank, pair.source, pair.target))
+        return HeadPairs(**{name: row[name] for name in _ONCE if name != "key"}, pairs=tuple(pairs))
+
+    def _pairs(self, row: JsonObject) -> Iterator[tuple[str, str, int, int, list[str]]]:
+        """Words and ranks of each pair; in older files they stand as they are."""
+        columns = row if self._words is None else _unpacked(row, self._words)
+        tops = [columns["top"][start : start + TOP] for start in range(0, len(columns["top"]), TOP)]
+        yield from zip(*(columns[name] for name in ("source", "target", *_RANKS)), tops, strict=True)
+
+
+def _unpacked(row: JsonObject, words: list[str]) -> JsonObject:
+    """The arrays of an answer as lists of words and numbers."""
+    width = _width(len(words))
+    columns: JsonObject = {}
+    for name in _TEXTS:
+        columns[name] = [words[number] for number in np.frombuffer(row[name], width)]
+    for name in _RANKS:
+        planes = np.frombuffer(row[name], np.uint8).reshape(4, -1)
+        columns[name] = np.ascontiguousarray(planes.T).view("<u4").ravel().tolist()
+    return columns
+
+
+def _width(words: int) -> str:
+    """The type of the numbers of so many words."""
+    return "<u2" if words <= 1 << 16 else "<u4"
 
 
 def from_parquet(content: bytes, key: str) -> HeadPairs | None:
     """The answer under a key, if the file has it."""
-    keys = read_table(content, ["key"])["key"].to_pylist()
-    return _row(read_table(content), keys.index(key)) if key in keys else None
+    file = _PairsFile(content)
+    for group in range(file.groups):
+        for number, row in enumerate(file.once(group)):
+            if row["key"] == key:
+                return file.answer(group, number)
+    return None
 
 
-def _row(table: pa.Table, number: int) -> HeadPairs:
-    """One answer of a file's table."""
-    [row] = table.slice(number, 1).to_pylist()
-    once = {name: row[name] for name, _ in _once()}
-    pairs = []
-    for place, rank in enumerate(row["rank"]):
-        top = tuple(row["top"][place * TOP : (place + 1) * TOP])
-        words = row["source"][place], row["target"][place]
-        pairs.append(RankedPair(*words, rank <= row["k"], rank, row["source_rank"][place], top))
-    pairs.sort(key=lambda pair: (pair.rank, pair.source, pair.target))
-    return HeadPairs(**once, pairs=tuple(pairs))
+# What ships -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an answer stands."""
+
+    file: str
+    group: int
+    number: int
+
+    def read(self) -> HeadPairs:
+        """The answer."""
+        with _reading:
+            file = _shipped_file(self.file)
+            file.table(self.group)
+        return file.answer(self.group, self.number)
+
+
+@dataclass(frozen=True)
+class Hits:
+    """The pairs behind a score whose target is a hit, source and target, and the sample in which it is one."""
+
+    sample: str
+    pairs: frozenset[tuple[str, str]]
 
 
 def shipped_pairs(key: str) -> HeadPairs | None:
     """The answer under a key from the files that come with the project."""
-    if not are_shipped(key):
-        return None
-    name, number = _shipped_keys()[key]
-    with _reading:
-        table = _shipped_table(name)
-    return _row(table, number)
+    place = _shipped_keys().get(key)
+    return None if place is None else place.read()
 
 
 def are_shipped(key: str) -> bool:
@@ -95,49 +215,51 @@ def are_shipped(key: str) -> bool:
     return key in _shipped_keys()
 
 
-@lru_cache(_TABLES)
-def _shipped_table(name: str) -> pa.Table:
-    """A file as it is kept in memory, where a row of it is found in no time: unpacking it takes up to half a second."""
-    return read_table((files("analysis") / "data" / "results" / name).read_bytes())
-
-
-@dataclass(frozen=True)
-class Hits:
-    """The pairs behind a label whose target is a hit, source and target, and the sample in which it is one."""
-
-    sample: str
-    pairs: frozenset[tuple[str, str]]
-
-
 def shipped_hits(model: str, fingerprint: str, method: str, relation: str, kind: str, head: HeadId) -> Hits | None:
-    """The hits of a label from the files that come with the project, of a map with its method's default settings."""
-    return _shipped_hits(model, fingerprint).get((method, relation, kind, str(head)))
+    """The hits of a score from the files that come with the project, of a map with its method's default settings."""
+    place = _first_samples().get((f"{model}{ENDING}", fingerprint, method, relation, kind, str(head)))
+    return None if place is None else _hits(place)
+
+
+@lru_cache(4096)
+def _hits(place: _Place) -> Hits:
+    answer = place.read()
+    return Hits(answer.sample, frozenset((pair.source, pair.target) for pair in answer.pairs if pair.hit))
 
 
 @cache
-def _shipped_hits(model: str, fingerprint: str) -> dict[tuple[str, ...], Hits]:
-    """Those of all labels of one checkpoint, by method, relation, kind and head."""
-    file = files("analysis") / "data" / "results" / f"{model}{ENDING}"
-    if "/" in model or not file.is_file():
-        return {}
-    once, lists = ["key", "method", "relation", "kind", "head", "sample", "k"], ["source", "target", "rank"]
-    hits_of: dict[tuple[str, ...], Hits] = {}
-    for row in read_table(file.read_bytes(), [*once, *lists]).to_pylist():
-        if row["key"].split("/")[1] != fingerprint:
-            continue
-        pairs = zip(row["source"], row["target"], row["rank"], strict=True)
-        hits = frozenset((source, target) for source, target, rank in pairs if rank <= row["k"])
-        label = (row["method"], row["relation"], row["kind"], row["head"])
-        hits_of.setdefault(label, Hits(row["sample"], hits))  # of the first sample, with which a view begins
-    return hits_of
+def _shipped_file(name: str) -> _PairsFile:
+    """A file that comes with the project."""
+    return _PairsFile((files("analysis") / "data" / "results" / name).read_bytes())
 
 
 @cache
-def _shipped_keys() -> dict[str, tuple[str, int]]:
-    """Which file has which answer, and in which row."""
-    keys: dict[str, tuple[str, int]] = {}
-    for file in (files("analysis") / "data" / "results").iterdir():
-        if file.name.endswith(ENDING):
-            for number, key in enumerate(read_table(file.read_bytes(), ["key"])["key"].to_pylist()):
-                keys[key] = (file.name, number)
-    return keys
+def _shipped_rows() -> list[tuple[_Place, JsonObject]]:
+    """All answers that come with the project: where each stands and what it says once."""
+    with _reading:
+        return list(_rows_of_files())
+
+
+def _rows_of_files() -> Iterator[tuple[_Place, JsonObject]]:
+    for path in sorted((files("analysis") / "data" / "results").iterdir(), key=lambda path: path.name):
+        if path.name.endswith(ENDING):
+            file = _shipped_file(path.name)
+            for group in range(file.groups):
+                for number, once in enumerate(file.once(group)):
+                    yield _Place(path.name, group, number), once
+
+
+@cache
+def _shipped_keys() -> dict[str, _Place]:
+    """Where the answer under each key stands."""
+    return {once["key"]: place for place, once in _shipped_rows()}
+
+
+@cache
+def _first_samples() -> dict[tuple[str, ...], _Place]:
+    """Where the answer of each score's first sample stands, with which a view begins."""
+    places: dict[tuple[str, ...], _Place] = {}
+    for place, once in _shipped_rows():
+        score = tuple(once[name] for name in ("method", "relation", "kind", "head"))
+        places.setdefault((place.file, once["key"].split("/")[1], *score), place)
+    return places

@@ -10,7 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 
+def parquet_file(content: bytes) -> pq.ParquetFile:
+    """A file of which parts are read."""
+    return pq.ParquetFile(pa.BufferReader(content))
+
+
 def read_table(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     """The table that a file holds, or some columns of it."""
-    file = pq.ParquetFile(pa.BufferReader(content))
-    return file.read(list(columns) if columns is not None else None, use_threads=False)
+    return parquet_file(content).read(list(columns) if columns is not None else None, use_threads=False)

@@ -35,13 +35,13 @@ _METADATA = b"head-atlas"
 
 
 OVER_SAMPLES = ("mean", "every", "some")
+SHARE_OF_HITS = "beyond"  # how the name of a part begins that is a share of the hits, not of all pairs
 
 _REDUCERS: Mapping[str, Callable[[xr.DataArray], xr.DataArray]] = {
     "first": lambda array: array.isel(sample=0, drop=True),
     "mean": lambda array: array.mean("sample", skipna=False),
     "every": lambda array: array.min("sample", skipna=False),
     "some": lambda array: array.max("sample", skipna=False),
-    "mean of some": lambda array: array.mean("sample", skipna=True),
 }
 
 
@@ -93,9 +93,11 @@ class Scores:
     def over_samples(self, how: str) -> "Scores":
         """One score in place of several samples': their mean, the smallest (`every`), the largest (`some`), or one's.
 
-        `how` is one of `OVER_SAMPLES` or the name of a sample. Missing when one is missing. A part is always the mean
-        over the samples in which it was measured. The controls of a score for a relation are measured from a least
-        score on, so where some samples stay below it their mean is of the others: rather too high than too low.
+        `how` is one of `OVER_SAMPLES` or the name of a sample. Missing when one is missing. The parts of the smallest
+        and the largest are those of the sample that decides, the first of equal ones. Those of the mean are means over
+        the samples in which they were measured; what is a share of the hits is pooled: each sample weighs as much as
+        it has hits. The controls of a score for a relation are measured from a least score on, so where some samples
+        stay below it their mean is of the others: rather too high than too low.
         """
         samples = self.samples
         if samples == [ONLY_SAMPLE]:
@@ -124,10 +126,29 @@ class Scores:
             reduced = _REDUCERS[how](array.sel(sample=samples))
             return reduced.expand_dims(sample=[ONLY_SAMPLE]).transpose(*array.dims)
 
-        parts = {name: one(part, "first" if how == "first" else "mean of some") for name, part in self.parts.items()}
+        parts = {}
+        for name, part in self.parts.items():
+            parts[name] = one(part, how) if how == "first" else self._part_of_samples(name, part, how)
         missing = one(self.missing, "some").astype("int8")
         score, hits = one(self.score, how), one(self.hits, how)
         return replace(self, score=score, hits=hits, missing=missing, parts=parts, columns={})
+
+    def _part_of_samples(self, name: str, part: xr.DataArray, how: str) -> xr.DataArray:
+        """A part in place of several samples'; one that belongs to no kind of score is the mean of those there are."""
+        kind = next((kind for kind in self.kinds if name.endswith(f" {kind}")), None)
+        if kind is None:
+            reduced = part.mean("sample", skipna=True)
+        elif how == "mean":
+            hits = self.hits.sel(kind=kind, drop=True).reindex(item=part["item"])
+            weights = hits if name.startswith(SHARE_OF_HITS) else xr.ones_like(part)
+            reduced = part.weighted(weights.where(part.notnull(), 0.0)).mean("sample", skipna=True)
+        else:
+            score = self.score.sel(kind=kind, drop=True).reindex(item=part["item"])
+            ordered = score.fillna(np.inf) if how == "every" else -score.fillna(-np.inf)
+            reduced = part.isel(sample=ordered.argmin("sample"), drop=True)
+        if "sample" in reduced.coords:
+            reduced = reduced.drop_vars("sample")
+        return reduced.expand_dims(sample=[ONLY_SAMPLE]).transpose(*part.dims)
 
     def part(self, name: str, item: str, sample: str = ONLY_SAMPLE) -> Floats | None:  # [layer, head]
         """One value per head of an item from a named part; None where it was not measured."""

@@ -51,7 +51,7 @@
  * @property {string[]} reasons why there is no score, by code
  * @property {{words: string[], codes: string}[]} labels
  * @property {PackedPanel[]} panels
- * @property {{count: number, titles: string[], verbs: string[], item: string, verb: string, score: string, low: string, high: string} | null} best
+ * @property {{count: number, titles: string[], verbs: string[], item: string, verb: string, score: string, low: string, high: string, remarks: string[], remark: string} | null} best
  */
 
 /**
@@ -95,6 +95,8 @@
  * @property {() => Numbers} score
  * @property {() => Numbers} low of the score's 95 % interval, in hundredths
  * @property {() => Numbers} high
+ * @property {string[]} remarks what may be said against a score
+ * @property {() => Numbers} remark which of them
  */
 
 /** @typedef {{panels: Panel[], best: Best | null, profile: Profile | null, isWaiting: boolean}} Unpacked the last: for its numbers */
@@ -194,7 +196,7 @@ function unpackProfile(profile) {
  * @param {NonNullable<Packed["best"]>} best
  * @returns {Best}
  */
-function unpackBest({ item, verb, score, low, high, ...facts }) {
+function unpackBest({ item, verb, score, low, high, remark, ...facts }) {
   return {
     ...facts,
     item: lazily(item, "u1"),
@@ -202,6 +204,7 @@ function unpackBest({ item, verb, score, low, high, ...facts }) {
     score: lazily(score, "f4"),
     low: lazily(low, "u1"),
     high: lazily(high, "u1"),
+    remark: lazily(remark, "u1"),
   };
 }
 

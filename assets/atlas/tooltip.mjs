@@ -65,11 +65,13 @@ function content(heads, cell, map, more) {
   const lines = [...scoreLines(heads, panel, index), ...more];
   const scores = lines.map((line) => element("div", "tip-score", line));
   const list = element("ul");
-  for (const { words, score, interval } of bestLines(heads, index)) {
+  for (const { words, score, interval, remark } of bestLines(heads, index)) {
     const item = element("li");
+    const said = element("span", "", words);
+    if (remark) said.append(" ", element("small", "remark", remark));
     const number = element("span", "tip-number");
     number.append(element("b", "", score), ` ${interval}`);
-    item.append(element("span", "", words), number);
+    item.append(said, number);
     list.appendChild(item);
   }
   return [heading, ...scores, list];

@@ -107,10 +107,10 @@ function isNamed(panel) {
 }
 
 /**
- * What a head does best, strongest first.
+ * What a head does best, strongest first, with what is to be said against it.
  * @param {Heads} heads
  * @param {number} index
- * @returns {{words: string, score: string, interval: string}[]}
+ * @returns {{words: string, score: string, interval: string, remark: string}[]}
  */
 export function bestLines(heads, index) {
   const lines = [];
@@ -119,7 +119,8 @@ export function bestLines(heads, index) {
     const at = i * countOf(heads) + index;
     const score = best.score()[at];
     const words = `${best.verbs[best.verb()[at]]} ${best.titles[best.item()[at]]}`;
-    if (score > 0) lines.push({ words, score: score.toFixed(2), interval: endsText(best.low()[at], best.high()[at]) });
+    const interval = endsText(best.low()[at], best.high()[at]);
+    if (score > 0) lines.push({ words, score: score.toFixed(2), interval, remark: best.remarks[best.remark()[at]] });
   }
   return lines;
 }

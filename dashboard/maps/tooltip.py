@@ -16,3 +16,5 @@ class Best:
     score: Floats
     low: Floats  # of the score's 95 % interval
     high: Floats
+    remarks: tuple[str, ...]  # what may be said against a score
+    remark: Codes  # which of them

@@ -145,6 +145,8 @@ def _packed_best(best: Best) -> PackedView:
         "score": _bytes(best.score.astype("<f4")),
         "low": _bytes(_hundredths(best.low)),
         "high": _bytes(_hundredths(best.high)),
+        "remarks": list(best.remarks),
+        "remark": _bytes(best.remark.astype("u1")),
     }
 
 

@@ -29,6 +29,8 @@ PICTURES = (
     ("causal-dark", "/?view=causal&palette=paper", 1280, 860, True, None),
     ("gemma-weights", "/?model=gemma-3-270m&basis=function", 940, 760, False, None),
     ("gemma-running", "/?model=gemma-3-270m&basis=running", 940, 700, False, None),
+    ("qwen-weights", "/?model=qwen2.5-coder-1.5b-instruct&basis=function", 940, 760, False, None),
+    ("qwen-running", "/?model=qwen2.5-coder-1.5b-instruct&basis=running", 940, 700, False, None),
     ("head-smollm2", "/head/L23H4", 1100, 1000, False, None),
     ("head-gemma", "/head/L12H2?model=gemma-3-270m", 1100, 1000, False, None),
     ("pairs", "/?pin=L23H4", 1280, 860, False, None, PAIRS),

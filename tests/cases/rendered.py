@@ -93,6 +93,8 @@ def best_of(best) -> list[list[str]] | None:
             item, verb, score = (array[place].ravel()[head] for array in (best.item, best.verb, best.score))
             if score > 0:
                 low, high = (int(100 * array[place].ravel()[head] + 0.5) for array in (best.low, best.high))
-                mine.append(f"{best.verbs[verb]} {best.titles[item]} {int(1e6 * score + 0.5)} ({low}–{high})")
+                remark = best.remarks[best.remark[place].ravel()[head]]
+                said = f", {remark}" if remark else ""
+                mine.append(f"{best.verbs[verb]} {best.titles[item]} {int(1e6 * score + 0.5)} ({low}–{high}){said}")
         lines.append(mine)
     return lines

@@ -141,7 +141,7 @@ def test_a_head_is_told_by_every_map(client):
     """Relations, mates, salient tokens and gates, whichever the model has."""
     found = client.get("/api/head?head=L23H4").json()
     names = {"model", "head", "heads", "relations", "salient", "group_mates", "causal", "ablation", "behaviour"}
-    names |= {"summary", "findings", "alike"}
+    names |= {"summary", "findings", "alike", "remarks"}
     assert names | {method.name for method in methods.relation_methods()} == set(found)
     assert (found["head"], found["heads"]) == ("L23H4", 270)
     assert found["salient"]

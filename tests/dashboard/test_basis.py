@@ -18,7 +18,7 @@ from analysis.jobs.engine import Engine
 from analysis.jobs.job import Job
 from analysis.models import builtin as default_model
 from analysis.models.checkpoint import Checkpoint
-from analysis.relations.agreement import agreement, in_words
+from analysis.relations.agreement import agreement, in_words, label_counts
 from analysis.results.scores import OVER_SAMPLES, Missing, Scores
 from dashboard.access import Access
 from dashboard.figures.view_figure import view_picture
@@ -275,12 +275,26 @@ def test_relations_are_listed_by_their_agreement(both, running_scores):
         numbers = [scores.score.sel(item=name, sample="all").values.ravel() for scores in (weights, running)]
         expected[name] = np.corrcoef(*numbers)[0, 1]
     words, listed = found["agreement"]
-    assert f"{np.mean(list(expected.values())):.2f}" in words.children
+    assert f"{np.mean(list(expected.values())):.2f}" in words.children[0]
     rows = listed.children.children.children
     assert [row.children[2].children for row in rows] == [in_words(r) for r in sorted(expected.values(), reverse=True)]
     link = rows[0].children[0].children.href
     best = max(expected, key=lambda name: expected[name])
     assert open_view(both, link.removeprefix("/")).state.of(FunctionState).relation == best
+
+
+def test_a_map_that_holds_says_how_many_of_the_other_maps_labels_it_finds(both, running_scores):
+    """In its own view, with a link to the other one, which has no need of that."""
+    (said, _), (other, _) = (
+        callbacks.describe(both, f"?basis={basis}", SCREEN, None)["sections"]["agreement"]
+        for basis in ("function", "running")
+    )
+    counts = label_counts(shipped_scores("function"), running_scores)
+    words, found, link, end = said.children
+    assert found == f" Even so it finds {counts.shared} of the {counts.reference} labels that the "
+    assert (link.children, end) == ("running model", " shows.")
+    assert open_view(both, link.href.removeprefix("/")).shown.whole.provenance.method == "running"
+    assert other.children == [words]
 
 
 def test_points_are_heads(both, running_scores):

@@ -60,7 +60,7 @@ function textOf(piece) {
 }
 
 /** @param {any} best */
-function bestOf({ count, titles, verbs, item, verb, score, low, high }) {
+function bestOf({ count, titles, verbs, item, verb, score, low, high, remarks, remark }) {
   const size = item().length / count;
   const lines = [];
   for (let head = 0; head < size; head++) {
@@ -69,7 +69,8 @@ function bestOf({ count, titles, verbs, item, verb, score, low, high }) {
       const at = place * size + head;
       if (!(score()[at] > 0)) continue;
       const ends = `(${low()[at]}–${high()[at]})`;
-      mine.push(`${verbs[verb()[at]]} ${titles[item()[at]]} ${Math.floor(1e6 * score()[at] + 0.5)} ${ends}`);
+      const said = remarks[remark()[at]] && `, ${remarks[remark()[at]]}`;
+      mine.push(`${verbs[verb()[at]]} ${titles[item()[at]]} ${Math.floor(1e6 * score()[at] + 0.5)} ${ends}${said}`);
     }
     lines.push(mine);
   }

@@ -76,6 +76,8 @@ export function packed() {
       score: base64(Float32Array.of(0.65, 0.1, 0.1, 0, 0.25, 0, 0.05, 0)),
       low: base64(Uint8Array.of(50, 4, 4, 0, 14, 0, 1, 0)),
       high: base64(Uint8Array.of(78, 23, 23, 9, 40, 9, 17, 9)),
+      remarks: ["", "copy-like"],
+      remark: base64(Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)),
     },
   };
   return view;

@@ -57,12 +57,14 @@ test("a nameless measure stands behind the panel's title, named ones below it", 
   assert.deepEqual(scoreLines(heads, two, 3), ["Math · Any: running"]);
 });
 
-test("what a head does best with its interval, without scores of 0", () => {
+test("what a head does best with its interval and what is to be said against it, without scores of 0", () => {
   assert.deepEqual(bestLines(heads, 0), [
-    { words: "promotes run → ran", score: "0.65", interval: "(0.50–0.78)" },
-    { words: "suppresses hot → cold", score: "0.25", interval: "(0.14–0.40)" },
+    { words: "promotes run → ran", score: "0.65", interval: "(0.50–0.78)", remark: "copy-like" },
+    { words: "suppresses hot → cold", score: "0.25", interval: "(0.14–0.40)", remark: "" },
   ]);
-  assert.deepEqual(bestLines(heads, 1), [{ words: "promotes hot → cold", score: "0.10", interval: "(0.04–0.23)" }]);
+  const [only] = bestLines(heads, 1);
+  assert.deepEqual(only, { words: "promotes hot → cold", score: "0.10", interval: "(0.04–0.23)", remark: "" });
+  assert.equal(bestLines(heads, 1).length, 1);
   assert.deepEqual(bestLines(heads, 3), []);
   assert.deepEqual(bestLines({ ...heads, best: null }, 0), []);
 });

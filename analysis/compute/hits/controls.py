@@ -16,8 +16,7 @@ from analysis.compute.hits.deciding import true_claims
 from analysis.compute.hits.elimination import Elimination, HeadMatrices
 from analysis.compute.hits.inputs import Inputs
 from analysis.compute.hits.survivors import Survivors
-
-FLOOR = 0.05  # the least score for which the controls are measured
+from analysis.relations.scores import FLOOR
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class SalienceMethod(Method):
     settings = WeightsSettings
     by_default = True
     not_of_head = ("layers",)
+    of_weights = True
     tells_heads_apart = False  # σ says how strongly a head acts, not on what
     commands = (Command("salience", "the tokens on which every head acts most", ("first_mlp", "layers")),)
     outputs = (JSON, ".parquet", ".csv")
@@ -99,7 +100,7 @@ class SalienceMethod(Method):
 
     def head_text(self, scores: Scores, head: HeadId) -> list[str]:
         """The same for a terminal."""
-        lines = ["salient tokens (σ)  → promotes | suppresses"]
+        lines = ["salient tokens (σ), from the weights alone  → promotes | suppresses"]
         for token in salient_tokens(scores, head) or ():
             promoted, suppressed = (_texts(entries) for entries in (token.promoted, token.suppressed))
             lines.append(f"{printable(token.text):>18} {token.sigma:6.2f}  → {promoted} | {suppressed}")

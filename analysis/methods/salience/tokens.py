@@ -24,7 +24,10 @@ TITLE = "Salient tokens"
 VERSION = "1"  # raise whenever a token or σ may come out differently
 KIND = "sigma"
 TOKENS = 15  # per head
-SENTENCE = "The tokens whose vector the head stretches most (σ), and what it then makes more and less likely."
+SENTENCE = (
+    "From the weights alone: the tokens whose vector the head stretches most (σ), and what it then makes more and less "
+    "likely."
+)
 
 
 _ENTRY = pa.struct([("text", pa.string()), ("token", pa.int32()), ("value", pa.float32())])

@@ -25,6 +25,7 @@ import { headsIn } from "./text.mjs";
 /** @typedef {import("./unpacking.mjs").Facts} Facts */
 
 const PLACES = 3; // relations named in a tooltip
+const REMARKS = ["", "copy-like", "unspecific", "copy-like, unspecific"]; // whether it is the one, twice whether the other
 
 /**
  * The numbers of an answer, ready for the rules.
@@ -178,7 +179,23 @@ function bestOf(facts, labels, state) {
     score: () => ranked(labels, kinds).score,
     low: later(() => endsOf(labels, kinds, labels.low)),
     high: later(() => endsOf(labels, kinds, labels.high)),
+    remarks: REMARKS,
+    remark: later(() => remarksOf(labels, kinds, state.tau)),
   };
+}
+
+/**
+ * What is to be said against the scores above τ among what heads do best: a place in `REMARKS`.
+ * @param {Labels} labels
+ * @param {number[]} kinds
+ * @param {number} tau
+ */
+function remarksOf(labels, kinds, tau) {
+  const { item, verb } = ranked(labels, kinds);
+  return item.map((of, at) => {
+    const label = labelAt(labels, of, kinds[verb[at]], at % labels.size);
+    return labels.score[label] > tau ? labels.copies[label] + (labels.control[label] > tau ? 2 : 0) : 0;
+  });
 }
 
 /**

@@ -19,7 +19,7 @@ import { level, LEVELS, once, scale, toneOf } from "./palette.mjs";
  */
 export function lookOf(panel, state, palette) {
   const inScores = state.colour === "scores";
-  const marks = inScores ? panel.falls.map((falls) => (falls ? HALF : 0)) : marksOf(panel);
+  const marks = inScores ? marksOf({ ...panel, pale: null, suppresses: panel.falls }) : marksOf(panel);
   const { shades, codes } = inScores ? scoresOf(panel, palette) : categoriesOf(panel, state.tau, palette);
   const { value, reason } = panel;
   for (let head = 0; head < codes.length; head++) if (Number.isNaN(value[head])) codes[head] = reason[head];
@@ -121,7 +121,7 @@ function strongestAt(single, head) {
 
 /**
  * An outline for hollow cells, a lighter inside for pale ones, half a square for members that suppress.
- * @param {Plain} panel
+ * @param {Pick<Plain, "member" | "hollow" | "pale" | "suppresses">} panel
  */
 function marksOf({ member, hollow, pale, suppresses }) {
   const marks = new Uint8Array(member.length);

@@ -90,7 +90,8 @@ export function legendOf(panels, state, palette) {
   if (state.colour === "scores") {
     const half = panels.some((panel) => countOf(panel.falls)) ? [halfEntry(HALF_WORDS, palette)] : [];
     const shades = [palette.empty, palette.accent];
-    return [{ words: SCORE_WORDS, kind: "ramp", shades, ends: ["0", "1"] }, ...half];
+    const hollow = insides({ ...panels[0], pale: null }, palette);
+    return [{ words: SCORE_WORDS, kind: "ramp", shades, ends: ["0", "1"] }, ...half, ...hollow];
   }
   const half = panels.some((panel) => countOf(panel.suppresses)) ? [halfEntry(HALF_ABOVE_WORDS, palette)] : [];
   const single = panels.filter((panel) => !("single" in panel));
@@ -132,7 +133,7 @@ function severalEntries(single, palette) {
 
 /**
  * What cells that are not filled mean, where there are any.
- * @param {Plain} panel
+ * @param {Pick<Plain, "hollow" | "pale">} panel
  * @param {Palette} palette
  * @returns {Entry[]}
  */

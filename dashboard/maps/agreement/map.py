@@ -291,7 +291,7 @@ def _label_controls() -> list[Control]:
             "counted",
             "Labels that count",
             "Beyond copying: only scores whose targets outrank the source itself in at least half of the hits, and of "
-            "which shuffled targets score no more than the default τ.",
+            "which shuffled targets score no more than the default τ. Copying relations are exempt from the first.",
             segments("counted", "Labels that count", default.counted, all="All", beyond="Beyond copying"),
             conditional=True,
         ),

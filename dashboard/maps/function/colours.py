@@ -42,7 +42,8 @@ def tint(palette: Colours, category: str, step: int) -> str:
 def look(panel: Panel, state: FunctionState, palette: Colours) -> Look:
     """Categories above τ and tints below it, or the scores themselves."""
     if state.colour == "scores":
-        return replace(Look.of_scores(panel, palette), marks=_marks(((HALF, panel.falls),), panel.value.shape))
+        in_scores = ((HOLLOW, panel.hollow), (HALF, panel.falls))
+        return replace(Look.of_scores(panel, palette), marks=_marks(in_scores, panel.value.shape))
     shades = [*palette.missing, *(palette.of(tone) for tone in SEVERAL_TONES)]
     for category in panel.categories or (panel.tone,):
         shades += [tint(palette, category, step) for step in range(TINTS)]

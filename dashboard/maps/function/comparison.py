@@ -5,7 +5,13 @@ from typing import Any
 
 from dash import html
 
-from analysis.relations.agreement import HOLDS, RelationAgreement, in_words, shared_relations
+from analysis.relations.agreement import (
+    HOLDS,
+    RelationAgreement,
+    in_words,
+    label_counts,
+    shared_relations,
+)
 from analysis.results.scores import Scores
 from dashboard.figures.numbers import Figure
 from dashboard.maps.function.basis import (
@@ -75,9 +81,20 @@ def _list(shown: FunctionView, pair: tuple[Scores, Scores], agreement: RelationA
         f"At {HOLDS:g} or more, the {first}-only map is considered reliable."
     )
     return [
-        html.P(words, className="hint"),
+        html.P([words, *_found(shown, pair)], className="hint"),
         html.Div(html.Table(html.Tbody(rows), className="counts agreed"), className="tall"),
     ]
+
+
+def _found(shown: FunctionView, pair: tuple[Scores, Scores]) -> list[Any]:
+    """Of a quicker map that holds: how many of the other's labels it finds all the same, and the way there."""
+    if shown.whole is not pair[0] or agreed(*pair).fails:
+        return []
+    counts, method = label_counts(*pair), basis_of(pair[1].provenance)
+    words = f" Even so it finds {counts.shared} of the {counts.reference} labels that the "
+    address_there = address(shown, basis=method.name)
+    link = html.A(method.basis.lower(), href=address_there, **{"data-set": f"basis {method.name}"})
+    return [words, link, " shows."]
 
 
 def _row(shown: FunctionView, scores: Scores, name: str, r: float) -> html.Tr:

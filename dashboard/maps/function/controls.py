@@ -2,7 +2,7 @@
 
 import dash_mantine_components as dmc
 
-from analysis.relations.scores import categories
+from analysis.relations.scores import FLOOR, categories
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.function.basis import bases, has_carriers
@@ -61,7 +61,8 @@ def _shown() -> list[Control]:
         Control(
             "tau",
             "Threshold τ",
-            "A score is the share of a relation's word pairs that the head maps correctly. Above τ it counts.",
+            "A score is the share of a relation's word pairs that the head maps correctly. Above τ it counts. Controls "
+            f"are measured from {FLOOR} on: with a smaller τ, unspecific labels below it are not recognised.",
             slider("tau", "Threshold τ", default.tau),
             has_number=True,
         ),
@@ -74,7 +75,8 @@ def _labels() -> list[Control]:
             "labels",
             "Labels",
             "Beyond copying: only labels whose targets outrank the source itself in at least half of the hits, and "
-            "that shuffled targets would not earn. The others are drawn hollow.",
+            "that shuffled targets would not earn. The others are drawn hollow. Copying relations, where source and "
+            "target are the same word, are exempt from the first: their labels stay.",
             segments("labels", "Labels", FunctionState().labels, all="All", beyond="Beyond copying"),
             conditional=True,
         ),

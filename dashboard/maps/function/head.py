@@ -80,15 +80,14 @@ def _effect(scores: Scores, item: int, kind: str, layer: int, head: int) -> Effe
     """A head's score of one kind; item, layer and head by their places in the result."""
     labels = labels_of(scores)
     place = (item, scores.score.kind.values.tolist().index(kind), layer, head)
-    hits = float(scores.hits.sel(sample=ONLY_SAMPLE).values[place])
     return Effect(
         kind=kind,
         score=float(scores.score.sel(sample=ONLY_SAMPLE).values[place]),
-        hits=hits,
+        hits=float(scores.hits.sel(sample=ONLY_SAMPLE).values[place]),
         rank=int(_ranks(scores)[place]),
         low=float(labels.low[place]),
         high=float(labels.high[place]),
-        beyond=float(labels.beyond[place]) if hits > 0 else np.nan,  # hits of one carrier alone count for none
+        beyond=float(labels.beyond[place]),
         copied=float(labels.copied[place]),
         control=float(labels.control[place]),
     )

@@ -51,7 +51,7 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]
     panels, state = shown.panels, shown.state
     if state.colour == "scores":
         bar = LegendEntry(SCORE_WORDS, kind="ramp", shades=(palette.empty, palette.accent), ends=("0", "1"))
-        return [bar, *_half(shown, palette)]
+        return [bar, *_half(shown, palette), *_framed(shown, palette)]
     singles = [panel for panel in panels if panel.belongs is None]
     entries = [LegendEntry(panel.title, palette.of(panel.tone)) for panel in singles]
     if panels[0].belongs is not None:
@@ -60,7 +60,7 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]
             if i + 2 <= min(most, len(singles)):
                 entries.append(LegendEntry(words, palette.of(SEVERAL_TONES[i])))
     entries += _half(shown, palette)
-    entries += [LegendEntry(each.words, each.colour, "framed", each.inside) for each in insides(shown, palette)]
+    entries += _framed(shown, palette)
     tints = tuple(tint(palette, singles[0].tone, step) for step in range(1, TINTS))
     entries.append(
         LegendEntry(f"below τ = {number(state.tau)} ({palette.stronger} = closer)", kind="ramp", shades=tints)
@@ -77,6 +77,11 @@ def _half(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]:
     return [LegendEntry(words, palette.faint, "half", palette.empty)]
 
 
+def _framed(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]:
+    """What squares that are not filled mean, where there are any."""
+    return [LegendEntry(each.words, each.colour, "framed", each.inside) for each in insides(shown, palette)]
+
+
 def suppresses(shown: MapView[FunctionState]) -> bool:
     """Whether any square on the maps is half of one: by score also below τ, where tints by category have no sign."""
     in_scores = shown.state.colour == "scores"
@@ -90,7 +95,7 @@ def insides(shown: MapView[FunctionState], palette: Colours, short: bool = False
     if panel.hollow is not None and panel.hollow.any():
         words = f"{COPY_LIKE} or {UNSPECIFIC}" if short else HOLLOW_WORDS
         swatches.append(Swatch(palette.faint, words, palette.empty))
-    if panel.pale is not None and panel.pale.any():
+    if panel.pale is not None and panel.pale.any() and shown.state.colour != "scores":
         words = UNCERTAIN if short else PALE_WORDS
         swatches.append(Swatch(palette.faint, words, blend(palette.empty, palette.faint, 0.5)))
     return swatches

@@ -234,7 +234,7 @@ class FunctionMap(Map[FunctionState]):
 
     def best(self, shown: FunctionView) -> Best | None:
         """The relations that every head does best."""
-        return best_relations(relations_only(shown).result, shown.state.kinds)
+        return best_relations(relations_only(shown).result, shown.state.kinds, shown.state.tau)
 
     def subject(self, shown: FunctionView) -> str:
         """The basis when it is not the map's own."""

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 from dash import html
 
+from analysis import methods
 from analysis.data.printable import printable
+from analysis.evidence.comparison import failing
 from analysis.methods.salience.method import SalienceMethod
 from analysis.methods.salience.tokens import SENTENCE, SalientToken, salient_tokens
 from analysis.models.card import HeadId
@@ -23,18 +25,24 @@ class SalienceMap(Map[Part]):
     title = SalienceMethod.title
     own_view = False
 
+    def reads(self) -> Sequence[str]:
+        """Beside its own, the results that say whether the weights alone can be believed."""
+        return (*self.methods(), *(method.name for method in methods.relation_methods()))
+
     def head_part(self, asked: AskedHead, shown: MapView[Part] | None) -> HeadPart | None:
         """The head's salient tokens, or how to compute them."""
         title = html.H3(self.title)
         tokens = salient_tokens(shown.result, asked.head) if shown is not None else None
-        if tokens is None:
+        if shown is None or tokens is None:
             command = html.Code(self.command(asked.card.id))
             return HeadPart([html.Div([title, html.P(["Not computed for this model. Compute them: ", command])])])
         rows = [_row(token) for token in tokens[:_TOKENS]]
         names = ("token", "σ", "promotes", "suppresses")
         header = html.Tr([html.Th(name, scope="col", className="num" if name == "σ" else "") for name in names])
         table = html.Table([html.Thead(header), html.Tbody(rows)], className="tokens")
-        return HeadPart([html.Div([title, html.P(SENTENCE, className="hint"), table])])
+        remark = failing(dict(shown.by_method))
+        hint = f"{SENTENCE} But {remark}." if remark else SENTENCE
+        return HeadPart([html.Div([title, html.P(hint, className="hint"), table])])
 
     def head_rows(self, heads: Sequence[HeadId], shown: MapView[Part]) -> HeadRows | None:
         """The first tokens of each head."""

@@ -53,7 +53,7 @@ from dashboard.jobs import JobState, job_state
 from dashboard.pairs import PairsQuestion, answered, is_known
 from dashboard.web.bodies import BodyRefused, refusal
 from dashboard.web.exports import scores_frame
-from dashboard.web.findings import add_comparisons, add_findings, result_of_method, set_id
+from dashboard.web.findings import add_comparisons, add_findings, add_quantities, result_of_method, set_id
 from dashboard.web.guard import NO_ANALYST
 from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
@@ -217,6 +217,7 @@ def create_api(
 
     _add_results(api, catalogue)
     add_findings(api, catalogue)
+    add_quantities(api, catalogue)
     add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_prompt(api, catalogue, engine)

@@ -362,7 +362,7 @@ def _add_jobs(api: FastAPI, engine: Engine, jobs: Callable[[], Sequence[JobState
 
     @api.post("/jobs/{job_id}/retry", status_code=202)
     def retry(request: Request, job_id: str) -> JobState:
-        """Try a failed or cancelled job again; it goes on from what it had."""
+        """Retry a failed or cancelled job; it resumes where it was."""
         _must_be_analyst(request)
         _limit(limits, request)
         return job_state(engine.retry(_existing_job(engine, job_id).id))
@@ -394,7 +394,7 @@ def _existing_job(engine: Engine, job_id: str) -> Job:
 
 
 def _answer(request: Request, error: Exception) -> JSONResponse:
-    """An error that a person can fix, as the API tells it."""
+    """An error that a user can fix, as the API returns it."""
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
     if isinstance(error, StoreError):
         status = 507

@@ -1,4 +1,4 @@
-"""The part of the HTTP API that tells what results say: reports, agreement, search, numbers side by side."""
+"""The part of the HTTP API about what results say: reports, agreement, search, numbers side by side."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -28,7 +28,7 @@ _THRESHOLD = "METHOD=NUMBER: minimum strength that counts as a label (default: t
 
 
 def set_id(catalogue: Catalogue, own: str) -> str | None:
-    """The id of a set that was named; none stands for the default."""
+    """The id of a named set; None means the default."""
     return catalogue.own_set(own).id if own else None
 
 

@@ -93,9 +93,9 @@ def arrange(
     fitting = [option for option in options if option.height <= height and option.is_legible]
     spread = [option for option in fitting if count == 1 or option.right > width / 2]
     if not spread and not beside:  # five flat maps below each other would leave most of a wide window empty
-        crowned = [option for option in _crowned(task) if option.height <= height and option.is_legible]
-        if crowned:
-            return max(fitting + crowned, key=lambda option: option.area)
+        legible = [option for option in _first_above_pairs(task) if option.height <= height and option.is_legible]
+        if legible:
+            return max(fitting + legible, key=lambda option: option.area)
     if not fitting:
         return _scrolling(task, beside)
     fitting = spread or fitting
@@ -108,7 +108,7 @@ def arrange(
 def _scrolling(task: _PanelsToPlace, beside: int) -> Arrangement:
     """Panels that do not fit the window, as wide as it is: the first large, or those of a grid in its columns."""
     tall = replace(task, height=_ENDLESS)
-    options = [option for option in _leading(tall) if option.is_legible] + _crowned(tall)
+    options = [option for option in _leading(tall) if option.is_legible] + _first_above_pairs(tall)
     if beside or not options:
         return _in_rows(task, max(1, min(beside or 2, task.width // _NARROWEST, task.count)), None)
     return min(options, key=lambda option: option.height)
@@ -117,7 +117,7 @@ def _scrolling(task: _PanelsToPlace, beside: int) -> Arrangement:
 def _leading(task: _PanelsToPlace) -> list[Arrangement]:
     """The first panel large, the others in two or three rows behind it."""
     deeps = [deep for deep in (2, 3) if task.count > deep and (task.count - 1) % deep == 0]
-    options = [_led(task, deep) for deep in deeps]
+    options = [_first_beside_rows(task, deep) for deep in deeps]
     return [option for option in options if option.cell >= _SMALLEST and option.boxes[-1].width >= _NARROWEST_LED]
 
 
@@ -168,45 +168,56 @@ def _side(box: Box, task: _PanelsToPlace, across: int) -> Box:
     return Box(box.left + box.width + GAP, box.top, wide, box.height)
 
 
-def _led(task: _PanelsToPlace, deep: int) -> Arrangement:
+def _first_beside_rows(task: _PanelsToPlace, deep: int) -> Arrangement:
     """The first panel, alone with a profile, as high as the rows of the others, which stand behind it."""
     behind = (task.count - 1) // deep
     around, above = LEFT + RIGHT, TOP + BOTTOM
     room_beside, room_below = _room(task, task.width // 2)
-    between = ((deep - 1) * above - room_below) / task.rows  # cells as high as the labels between the rows
-    small = task.width - (behind + 1) * around - room_beside - between * task.columns
-    small = small / ((deep + behind) * task.columns)
-    small = _snapped(min(small, (task.height / deep - above) / task.rows, task.largest))
-    inner = _size(small, task)
-    left_over = task.width - behind * (inner[0] + around) - around - room_beside
-    high = (task.height - above - room_below) / task.rows
-    first = Box(LEFT, TOP, *_size(_snapped(min(left_over / task.columns, high, LARGEST_FIRST)), task))
-    start, step = first.width + around + room_beside, inner[0] + around
+
+    labels_in_cells = ((deep - 1) * above - room_below) / task.rows  # cells as high as the labels between the rows
+    width_of_cells = task.width - (behind + 1) * around - room_beside - labels_in_cells * task.columns
+    by_width = width_of_cells / ((deep + behind) * task.columns)
+    by_height = (task.height / deep - above) / task.rows
+    small = _snapped(min(by_width, by_height, task.largest))
+    small_width, small_height = _size(small, task)
+
+    width_of_first = task.width - behind * (small_width + around) - around - room_beside
+    height_of_first = task.height - above - room_below
+    large = _snapped(min(width_of_first / task.columns, height_of_first / task.rows, LARGEST_FIRST))
+    first = Box(LEFT, TOP, *_size(large, task))
+
+    start = first.width + around + room_beside
     boxes = [first]
     for i in range(task.count - 1):
-        left, top = start + (i % behind) * step + LEFT, (i // behind) * (inner[1] + above) + TOP
-        boxes.append(Box(left, top, *inner))
-    height = max(first.height + above + room_below, deep * (inner[1] + above))
+        row, column = divmod(i, behind)
+        left = start + column * (small_width + around) + LEFT
+        top = row * (small_height + above) + TOP
+        boxes.append(Box(left, top, small_width, small_height))
+    height = max(first.height + above + room_below, deep * (small_height + above))
     sides = (_side(first, task, start),) if task.profile else ()
     return Arrangement(task.width, height, small, tuple(boxes), sides)
 
 
-def _crowned(task: _PanelsToPlace) -> list[Arrangement]:
+def _first_above_pairs(task: _PanelsToPlace) -> list[Arrangement]:
     """The first panel, alone with a profile, as wide as the window, the others below it in pairs; twice their size."""
     if task.count < 3 or task.count % 2 == 0:
         return []
     deep, across = (task.count - 1) // 2, task.width // 2
     around, above = LEFT + RIGHT, TOP + BOTTOM
     room_beside, room_below = _room(task, task.width)
-    high = (task.height - (deep + 1) * above - room_below) / task.rows  # cells of all rows together
-    small = _snapped(min((across - around) / task.columns, high / (deep + 2), task.largest))
-    wide = (task.width - around - room_beside) / task.columns
-    first = Box(LEFT, TOP, *_size(_snapped(min(wide, high - deep * small, LARGEST_FIRST)), task))
-    inner = _size(small, task)
-    start, step = first.height + above + room_below, inner[1] + above
+
+    cells_down = (task.height - (deep + 1) * above - room_below) / task.rows  # of one column, through all rows
+    small = _snapped(min((across - around) / task.columns, cells_down / (deep + 2), task.largest))
+    small_width, small_height = _size(small, task)
+    by_width = (task.width - around - room_beside) / task.columns
+    large = _snapped(min(by_width, cells_down - deep * small, LARGEST_FIRST))
+    first = Box(LEFT, TOP, *_size(large, task))
+
+    start, step = first.height + above + room_below, small_height + above
     boxes = [first]
     for i in range(task.count - 1):
-        boxes.append(Box((i % 2) * across + LEFT, start + (i // 2) * step + TOP, *inner))
+        row, column = divmod(i, 2)
+        boxes.append(Box(column * across + LEFT, start + row * step + TOP, small_width, small_height))
     sides = (_side(first, task, task.width),) if task.profile else ()
     return [Arrangement(task.width, start + deep * step, small, tuple(boxes), sides)]
 

@@ -477,46 +477,6 @@ def test_other_words_and_the_package_itself_are_not_found(source, place):
     assert list(named_in(source, place)) == []
 
 
-GENERAL_MAP_SCRIPTS = ("palette", "panels", "plain", "plain_card", "steps", "text", "unpacking")
-COMMENT = re.compile(r"/\*.*?\*/|^\s*//[^\n]*|\s//\s[^\n]*", re.DOTALL | re.MULTILINE)
-SCRIPT_MEANINGS = {
-    ("heat.mjs", "context"): "of a canvas",
-    ("sheet.mjs", "context"): "of a canvas",
-    ("prompt_page.mjs", "running"): "the model runs, in a message",
-}
-KEYWORD = re.compile(r"\bfunction\b(?=\*?\s+\w|\s*\()|typeof [^;)]+? [=!]== \"function\"")
-
-
-def named_in_script(source):
-    """The names of methods and maps in a script, but for its comments and the language's own `function`."""
-    return names_among(KEYWORD.sub("", COMMENT.sub("", source)))
-
-
-def test_no_script_names_a_method_or_map():
-    """What the browser shows of a map, it is told."""
-    folder = ROOT / "assets" / "atlas"
-    general = [*folder.glob("*.mjs"), *(folder / "maps" / f"{name}.mjs" for name in GENERAL_MAP_SCRIPTS)]
-    named = {(path.name, word) for path in general for word in named_in_script(path.read_text())}
-    assert named == set(SCRIPT_MEANINGS)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        'view === "causal"',
-        "`view=causal`",
-        "state.isCausal",
-        "const { agreement } = maps;",
-        'OWN["function"]',
-        'import { viewOf } from "./maps/salience.mjs";',
-    ],
-)
-def test_a_name_is_found_wherever_it_is_planted_in_a_script(source):
-    """As a string, a part of one, an identifier, an import; comments and the keyword are passed over."""
-    assert named_in_script(source)
-    assert not named_in_script("/** The causal map. */\n// causal\nfunction* all() {} // causal")
-
-
 def test_no_general_script_reads_a_maps_settings_or_has_its_colours():
     """A map's rules are in assets/atlas/maps, so that a new one changes no script outside it."""
     keys = {key for each in MAPS for key in settings_of(each.part)}
@@ -573,8 +533,6 @@ def test_classes_and_aliases_are_found_as_types():
 # ---- One writer of addresses -----------------------------------------------------------------------------------------
 
 QUERY = re.compile(r"\?[a-z_]+=|&[a-z_]+=$|^/[^\s?]*\?$|[\w/\0]\?\0")  # \0: where a template goes on
-SCRIPT_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
-SCRIPT_JOINED = re.compile(r"join\(\"&\"\)|encodeURIComponent|new URLSearchParams\(\{")
 
 
 def written_texts(tree):
@@ -589,27 +547,17 @@ def written_texts(tree):
             yield node.value
 
 
-def script_texts(source):
-    """The strings and templates of a script; \0 stands for what is put into one."""
-    for text in SCRIPT_TEXT.findall(COMMENT.sub("", source)):
-        yield re.sub(r"\$\{[^}]*\}", "\0", text[1:-1])
-
-
 def writes_query(texts):
     """Those texts that are a query string, or the beginning of one."""
     return [text for text in texts if QUERY.search(text)]
 
 
 def test_one_module_writes_query_strings():
-    """Neither side puts one together by hand: Python has dashboard/query.py, the browser query.mjs."""
+    """Nothing else puts one together by hand; tests/scripts/architecture.test.mjs says the same of the browser."""
     for path in [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "dashboard").rglob("*.py")]:
         if path != ROOT / "dashboard" / "query.py":
             assert not {"urllib.parse.urlencode", "urllib.parse.parse_qsl"} & set(names_in(path)), path
             assert writes_query(written_texts(ast.parse(path.read_text()))) == [], path
-    for path in (ROOT / "assets").rglob("*js"):
-        if path.name not in {"query.mjs", "start.js"}:  # which runs before any module, and asks Dash, not a page
-            assert not SCRIPT_JOINED.search(path.read_text()), path
-            assert writes_query(script_texts(path.read_text())) == [], path
 
 
 @pytest.mark.parametrize(
@@ -619,17 +567,3 @@ def test_a_query_string_by_hand_is_found(source):
     """In a template, in a constant, in a piece of a page, where the rest is joined to it; not a question."""
     assert writes_query(written_texts(ast.parse(f"address = {source}")))
     assert not writes_query(written_texts(ast.parse('words = "Which model? Type its name."')))
-
-
-@pytest.mark.parametrize("source", ["`${a}/${b}?forget=true`", "`${path}?${parts}`", '"/?view=models"', '"/head?" + x'])
-def test_a_query_string_by_hand_is_found_in_a_script(source):
-    """With or without something put in; neither a condition nor a pattern is one."""
-    assert writes_query(script_texts(f"const address = {source};"))
-    assert not writes_query(script_texts("const a = b ? `${c} ${d ? 1 : 2}` : `^(?:${e})$`; // at /?a=1"))
-
-
-def test_one_script_writes_heads_names():
-    """As they are written on the server: L, the layer, H, the head."""
-    written = re.compile(r"`L\$\{[^}]+\}H\$\{")
-    paths = (ROOT / "assets" / "atlas").rglob("*.mjs")
-    assert [path.name for path in paths if written.search(path.read_text())] == ["heads.mjs"]

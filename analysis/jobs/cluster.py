@@ -69,7 +69,7 @@ class Cluster:
         return outcome
 
     def next_done(self, futures: list[Any], timeout: float) -> Any:
-        """The next of some futures that is done; raises TimeoutError when there is none in time."""
+        """The next of some futures that is done; raises TimeoutError if none is in time."""
         from distributed import as_completed
 
         return next(iter(as_completed(futures, timeout=timeout, loop=self._client.loop)))
@@ -161,7 +161,7 @@ class Cluster:
         return any(RESOURCE in worker["resources"] for worker in workers.values())
 
     def watch(self) -> None:
-        """Begin to look whether the local worker is there."""
+        """Start to watch the local worker."""
         self._last_seen = time.monotonic()
 
     def check(self) -> None:

@@ -47,7 +47,7 @@ class Cancelled(Exception):
 
 
 class Engine:
-    """Takes requests, runs them in a thread of its own, reports progress."""
+    """Takes requests, runs them in its own thread, reports progress."""
 
     def __init__(self, store: Store, config: WorkerConfig | None = None) -> None:
         self._store, self._config = store, config or WorkerConfig()
@@ -105,7 +105,7 @@ class Engine:
                 request.check_files(folder)
 
     def retry(self, job_id: str) -> Job:
-        """Try a job again; it goes on from what it had."""
+        """Retry a job; it resumes where it was."""
         self._existing(job_id)
         request = self._journal.request(job_id)
         if request is None:
@@ -224,7 +224,7 @@ class Engine:
         return bytes(computed.pieces[0][1])
 
     def _unanswered(self, future: Any, patience: float) -> WorkerBusy:
-        """Why a question got no answer in time; nobody else has to wait for it any longer."""
+        """Why a question got no answer in time; frees its place for others."""
         if self.cluster.abandon(future):
             message = f"the answer would have taken longer than {patience:g} seconds"
             return WorkerBusy(message, "Ask for less, or use a faster device.")
@@ -343,7 +343,7 @@ class Engine:
         self._stopping.wait(_PAUSE)
 
     def _end(self, job: Job, state: JobStatus, message: str, hint: str, stage: str = "") -> None:
-        """Write down how a job ended; on a full disk tell it at once, and write it when there is room."""
+        """Write down how a job ended; on a full disk report it at once, and write it when there is space."""
         while True:
             try:
                 return self._finish(job, state, message, hint, stage)
@@ -448,7 +448,7 @@ class Engine:
         raise DeviceError(message, "Use a faster device, or allow more with app.py --step-limit SECONDS.")
 
     def _give_up(self, job: Job, waiting: dict[Any, Any]) -> None:
-        """Let go of steps that nobody waits for any more, so that the next job finds its workers free."""
+        """Release steps that are no longer needed, so that the next job finds its workers free."""
         if self._stopping.is_set():
             self.cluster.cancel(list(waiting))
         else:

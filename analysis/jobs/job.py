@@ -1,4 +1,4 @@
-"""A job: how far somebody's request is. It belongs to the model, not to a browser's tab."""
+"""A job: the progress of a request. It belongs to the model, not to a browser tab."""
 
 import json
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Job:
     finished: str = ""
 
     def __post_init__(self) -> None:
-        """Nobody changes what others share."""
+        """Make the shared mappings read-only."""
         object.__setattr__(self, "asked", MappingProxyType(dict(self.asked)))
         object.__setattr__(self, "workers", MappingProxyType(dict(self.workers)))
 

@@ -118,14 +118,14 @@ class Journal:
             return None
 
     def order(self, job_id: str) -> JobOrder | None:
-        """What somebody wants of a job, perhaps through another server on the same store."""
+        """What was ordered for a job (cancel, again), perhaps through another server on the same store."""
         content = self._store.get(f"order/{job_id}")
         if content == b"cancel":
             return "cancel"
         return "again" if content == b"again" else None
 
     def give_order(self, job_id: str, order: JobOrder) -> None:
-        """Tell whoever works on a job."""
+        """Leave an order for whoever works on a job."""
         self._store.put(f"order/{job_id}", order.encode())
 
     def clear_order(self, job_id: str) -> None:

@@ -45,7 +45,7 @@ class Leases:
         self._folder = folder
 
     def take(self, job_id: str) -> Lease | None:
-        """The lease of a job, unless somebody has it."""
+        """The lease of a job, unless it is taken."""
         path = self._folder / hashlib.sha256(job_id.encode()).hexdigest()[:32]
         try:
             self._folder.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def _what(problem: Mapping[str, Any]) -> str:
 
 
 def _typed(value: Any) -> str:
-    """What somebody typed, as it may stand in a sentence; nothing for what is not plain."""
+    """What the user typed, as a sentence can quote it; empty for anything that is not plain text or a number."""
     if isinstance(value, str):
         shown = "".join(c if c.isprintable() else "?" for c in value[:_LONGEST])
         return f"'{shown}'"

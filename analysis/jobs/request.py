@@ -1,4 +1,4 @@
-"""What somebody asked to be analysed: one model that the command line, the API, the form and a job's record share."""
+"""A request for an analysis: one model that the command line, the API, the form and a job's record share."""
 
 import hashlib
 import json
@@ -114,7 +114,7 @@ class Request(Settings):
 
 
 class NetworkRequest(Request):
-    """The same from somebody over the network, who may name listed models but no path."""
+    """The same over the network: it may name listed models but no path."""
 
     model: ListedName = Field(title="Model", examples=[builtin.ID])
 

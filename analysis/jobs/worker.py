@@ -94,7 +94,7 @@ def run_step(source: ModelSource, fingerprint: str, step: Step) -> Computed:
 
 
 def answer(source: ModelSource, fingerprint: str, step: Step, patience: float) -> Computed:
-    """Do a small step that somebody waits for; weights that are not on this host are not fetched for it.
+    """Do a small step that a user is waiting for; weights that are not on this host are not fetched for it.
 
     A worker that is still at it when nobody waits any more ends itself, whatever holds it; its nanny starts another.
     """

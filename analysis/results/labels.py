@@ -21,7 +21,7 @@ class LabelRule:
     samples: str = ""  # what it may be taken over: seeds, for example
 
     def holds(self, strengths: npt.ArrayLike, least: float | None = None) -> npt.NDArray[np.bool_]:
-        """Where there is a label, at the method's own threshold or at another; never where there is no strength."""
+        """Where there is a label, at the method's own threshold or another one; never where the strength is missing."""
         threshold = self.least if least is None else least
         values = np.asarray(strengths, dtype=np.float64)
         with np.errstate(invalid="ignore"):

@@ -26,7 +26,7 @@ _ID = re.compile(r"[0-9a-f]{8}")
 
 @dataclass(frozen=True)
 class OwnSet:
-    """A set of somebody's own relations."""
+    """A custom relation set."""
 
     id: str
     name: str
@@ -57,7 +57,7 @@ def set_id(relations: Iterable[tuple[str, str]]) -> str:
 
 
 def default_name(titles: Sequence[str]) -> str:
-    """What a set is called that nobody named."""
+    """The default name of a set."""
     name = titles[0] if len(titles) == 1 else f"{titles[0]} and {len(titles) - 1} more"
     plain = re.sub(r"[@,\x00-\x1f\x7f]", " ", name).strip()[:LONGEST_NAME].strip()
     return plain or "own relations"
@@ -92,7 +92,7 @@ def _first_name(provenance: Provenance) -> str:
 
 
 def is_mixed(provenance: Provenance) -> bool:
-    """Whether a result was computed with relations of somebody's own, whether or not it still has them."""
+    """Whether a result was computed with uploaded relations, even if it no longer has them."""
     return SETTING in provenance.settings or bool(own_items(provenance))
 
 
@@ -129,7 +129,7 @@ def found_set(sets: Sequence[OwnSet], text: str) -> OwnSet | None:
 
 
 def the_set(sets: Sequence[OwnSet], text: str) -> OwnSet:
-    """The same; refuses what there is not."""
+    """The same; refuses an unknown set."""
     one = found_set(sets, text)
     if one is None:
         there = ", ".join(each.address for each in sets) or "none"
@@ -162,7 +162,7 @@ def _cut(scores: Scores, kept: Sequence[str]) -> Scores:
 
 
 def pairs_of(scores: Scores, item: ScoredItem) -> tuple[WordPair, ...]:
-    """The pairs of one's own relation as a result keeps them; none in results of older versions."""
+    """The pairs of an uploaded relation as a result keeps them; none in results of older versions."""
     if scores.item(item.name).hash != item.hash:
         return ()
     record = scores.records.get(item.name)
@@ -171,7 +171,7 @@ def pairs_of(scores: Scores, item: ScoredItem) -> tuple[WordPair, ...]:
 
 
 def without_pairs(scores: Scores) -> Scores:
-    """A result without the pairs of one's own relations, of which there may be very many."""
+    """A result without the pairs of uploaded relations, which can be very many."""
     records = {}
     for name, record in scores.records.items():
         if isinstance(record, dict):

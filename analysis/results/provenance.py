@@ -80,7 +80,7 @@ class Provenance:
         return cls(model, method, version, settings, items, device, libraries(), now(), __version__)
 
     def in_short(self) -> JsonObject:
-        """What tells this result from others of the same model: its method, how it was computed, when."""
+        """What distinguishes this result from others of the same model: its method, how it was computed, when."""
         content = json.dumps(dict(self.settings), sort_keys=True)
         settings = hashlib.sha256(content.encode()).hexdigest()[:16]
         return {"method": self.method, "version": self.version, "settings": settings, "date": self.date}

@@ -1,4 +1,4 @@
-"""Scores: one number for every item, kind, sample, layer and head, with reasons where there is none."""
+"""Scores: one number for every item, kind, sample, layer and head, with a reason where one is missing."""
 
 import gzip
 import hashlib
@@ -46,7 +46,7 @@ _REDUCERS: Mapping[str, Callable[[xr.DataArray], xr.DataArray]] = {
 
 
 class Missing(IntEnum):
-    """Why there is no score."""
+    """Why a score is missing."""
 
     PRESENT = 0  # nothing is missing: there is a score
     NOT_COMPUTED = 1
@@ -199,7 +199,7 @@ class Scores:
         return frame[list(COLUMNS)]
 
     def _part_frames(self) -> list[pd.DataFrame]:
-        """The parts in the same long format: a part's name stands as its kind."""
+        """The parts in the same long format: the kind is the part's name."""
         frames = []
         for name, array in self.parts.items():
             values = array.expand_dims({"kind": [name]}).transpose(*DIMS)
@@ -325,7 +325,7 @@ def always_of(scores: xr.DataArray, dim: str) -> xr.DataArray:
 
 
 def over_present(scores: xr.DataArray, how: str) -> xr.DataArray:
-    """The mean, the smallest (`every`) or the largest (`some`) of those samples that are there."""
+    """The mean, the smallest (`every`) or the largest (`some`) of the samples that are present."""
     there = {"mean": scores.mean, "every": scores.min, "some": scores.max}
     return there[how]("sample", skipna=True)
 

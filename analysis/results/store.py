@@ -35,7 +35,7 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
     """Never pickles, never unpickles, and never leaves its folder: the database may have been written by anyone."""
 
     def get(self, key: Any, raw: bool) -> Any:
-        """Give names; a key that was pickled by somebody else is not loaded."""
+        """Return names; keys pickled by other programs are not loaded."""
         if not raw:
             raise ValueError("the store has names only")
         return super().get(key, raw)
@@ -47,7 +47,7 @@ class BytesDisk(diskcache.Disk):  # type: ignore[misc]  # diskcache has no types
         return super().store(value, read, key)
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
-        """Give bytes; what was pickled by somebody else is not loaded."""
+        """Return bytes; values pickled by other programs are not loaded."""
         if mode == diskcache.core.MODE_PICKLE:
             raise ValueError("the store holds bytes only")
         if filename is not None and not self._is_inside(filename):
@@ -77,7 +77,7 @@ class Store:
         self._cache, self._identity = self._opened()
 
     def get(self, key: str) -> bytes | None:
-        """The value, or nothing when there is none or it is damaged."""
+        """The value, or None if it is missing or damaged."""
         if not _storable(key):
             return None
         with self._usable() as cache:
@@ -117,7 +117,7 @@ class Store:
             return key in cache
 
     def bytes_of(self, key: str) -> int | None:
-        """How long a value is, or nothing when there is none; it is not read, so damage goes unnoticed."""
+        """A value's length in bytes, or None if it is missing; the value is not read, so damage goes unnoticed."""
         if not _storable(key):
             return None
         # The index has the size of values that stand in files of their own; a short one stands in the index itself.

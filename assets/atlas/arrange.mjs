@@ -53,7 +53,7 @@ export function arrange(task) {
   const spread = fitting.filter((option) => count === 1 || rightOf(option) > width / 2);
   if (!spread.length && !beside) {
     // five flat maps below each other would leave most of a wide window empty
-    const above = crowned(task).filter((option) => option.height <= height && isLegible(option));
+    const above = firstAbovePairs(task).filter((option) => option.height <= height && isLegible(option));
     if (above.length) return [...fitting, ...above].reduce((best, option) => (areaOf(option) > areaOf(best) ? option : best));
   }
   if (!fitting.length) return scrolling(task);
@@ -70,7 +70,7 @@ export function arrange(task) {
 function scrolling(task) {
   const { count, width, beside } = task;
   const tall = { ...task, height: ENDLESS };
-  const options = [...leading(tall).filter(isLegible), ...crowned(tall)];
+  const options = [...leading(tall).filter(isLegible), ...firstAbovePairs(tall)];
   if (!beside && options.length) return lowest(options);
   const most = Math.min(beside || 2, Math.floor(width / NARROWEST), count);
   return inRows(task, Math.max(1, most), null);
@@ -192,7 +192,7 @@ function sideOf({ left, top, width, height }, task, across) {
  */
 function leading(task) {
   const deeps = [2, 3].filter((deep) => task.count > deep && (task.count - 1) % deep === 0);
-  const options = deeps.map((deep) => led(task, deep));
+  const options = deeps.map((deep) => firstBesideRows(task, deep));
   return options.filter(({ cell, boxes }) => cell >= SMALLEST && boxes[boxes.length - 1].width >= NARROWEST_LED);
 }
 
@@ -202,7 +202,7 @@ function leading(task) {
  * @param {number} deep
  * @returns {Arrangement}
  */
-function led(task, deep) {
+function firstBesideRows(task, deep) {
   const behind = Math.floor((task.count - 1) / deep);
   const [around, above] = [LEFT + RIGHT, TOP + BOTTOM];
   const [roomBeside, roomBelow] = roomOf(task, Math.floor(task.width / 2));
@@ -232,7 +232,7 @@ function led(task, deep) {
  * @param {Task} task
  * @returns {Arrangement[]}
  */
-function crowned(task) {
+function firstAbovePairs(task) {
   const { count, width, columns, rows } = task;
   if (count < 3 || count % 2 === 0) return [];
   const [deep, across] = [(count - 1) / 2, Math.floor(width / 2)];

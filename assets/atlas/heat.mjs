@@ -134,36 +134,79 @@ function tick(className, side, at, text) {
  * @returns {HeatMap}
  */
 export function heatMap(values, title, most, options = {}) {
-  const { hover = () => {}, click = () => {}, layers, tokens, falls = false, widest = 0 } = options;
+  const { hover = () => {}, click = () => {}, layers, tokens, widest = 0 } = options;
   const cell = Math.max(3, Math.min(LARGEST, Math.floor(WIDEST / values.length)));
   const canvas = element("canvas");
   canvas.width = values.length * cell;
   canvas.height = values[0].length * cell;
   const pen = canvas.getContext("2d");
+  if (pen) paint(pen, values, cell, colouring(most, options));
+  const frame = frameOf(canvas, title, widest || values.length * LARGEST_SHOWN);
+  const figure = element("figure");
+  figure.append(plotOf(frame, values[0].length, layers, tokens, options.words), element("figcaption", "", title));
+  listenToPointer(canvas, values, hover, click);
+  listenToKeys(frame, values, hover, click);
+  return {
+    figure,
+    show: (place) => outline(frame, canvas, cell, place ? [place] : [], "shown"),
+    select: (places) => outline(frame, canvas, cell, places, "selected"),
+  };
+}
+
+/**
+ * The colour of every value.
+ * @param {number} most
+ * @param {Options} options
+ * @returns {(value: number | null) => string}
+ */
+function colouring(most, { colour, falls = false }) {
   const full = falls ? -most : most;
-  const ofClass = options.colour;
-  const colour = (/** @type {number | null} */ value) => (ofClass && value !== null ? ofClass(value) : heatColour(value, full));
-  if (pen) paint(pen, values, cell, colour);
+  return (value) => (colour && value !== null ? colour(value) : heatColour(value, full));
+}
+
+/**
+ * What holds the map: it takes the keyboard.
+ * @param {HTMLCanvasElement} canvas
+ * @param {string} title
+ * @param {number} widest
+ */
+function frameOf(canvas, title, widest) {
   const frame = element("div", "compare-map");
-  frame.style.maxWidth = `${widest || values.length * LARGEST_SHOWN}px`;
+  frame.style.maxWidth = `${widest}px`;
   frame.append(canvas);
   frame.tabIndex = 0;
   frame.setAttribute("role", "application");
   frame.setAttribute("aria-label", `${title}. Arrow keys move.`);
-  const figure = element("figure");
-  figure.append(plotOf(frame, values[0].length, layers, tokens, options.words), element("figcaption", "", title));
+  return frame;
+}
 
-  /** @param {Place[]} places @param {string} className */
-  const outline = (places, className) => {
-    for (const old of frame.querySelectorAll(`.${className}`)) old.remove();
-    const scale = canvas.getBoundingClientRect().width / canvas.width;
-    for (const { row, column } of places) {
-      const mark = element("i", `compare-mark ${className}`);
-      mark.style.transform = `translate(${row * cell * scale - 2}px, ${column * cell * scale - 2}px)`;
-      mark.style.width = mark.style.height = `${cell * scale + 3}px`;
-      frame.append(mark);
-    }
-  };
+/**
+ * Outline these squares, and none that was outlined before in this way.
+ * @param {HTMLElement} frame
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} cell
+ * @param {Place[]} places
+ * @param {string} className
+ */
+function outline(frame, canvas, cell, places, className) {
+  for (const old of frame.querySelectorAll(`.${className}`)) old.remove();
+  const size = (cell * canvas.getBoundingClientRect().width) / canvas.width;
+  for (const { row, column } of places) {
+    const mark = element("i", `compare-mark ${className}`);
+    mark.style.transform = `translate(${row * size - 2}px, ${column * size - 2}px)`;
+    mark.style.width = mark.style.height = `${size + 3}px`;
+    frame.append(mark);
+  }
+}
+
+/**
+ * The square under the mouse, and a click on it.
+ * @param {HTMLCanvasElement} canvas
+ * @param {Grid} values
+ * @param {(place: Place | null) => void} hover
+ * @param {(place: Place) => void} click
+ */
+function listenToPointer(canvas, values, hover, click) {
   /** @param {MouseEvent} event */
   const at = (event) => {
     const box = canvas.getBoundingClientRect();
@@ -177,12 +220,6 @@ export function heatMap(values, title, most, options = {}) {
     const place = at(event);
     if (place) click(place);
   });
-  listenToKeys(frame, values, hover, click);
-  return {
-    figure,
-    show: (place) => outline(place ? [place] : [], "shown"),
-    select: (places) => outline(places, "selected"),
-  };
 }
 
 /**

@@ -39,9 +39,50 @@ class Choices:
 
 def compare_page(choices: Choices) -> list[Any]:
     """The page without its drawings, which a script makes from the API."""
-    numbers = [each for each in choices.of_a if not each.is_class]
+    main = [
+        html.H1("Compare"),
+        html.P(
+            "Each square and each point is one attention head. Hover to find a head everywhere, drag over the "
+            "points to select several, click to open a head's page. On a map, arrow keys move and Enter opens. "
+            "All choices are in the address.",
+            className="hint",
+        ),
+        _form(choices),
+        html.P(id="compare-note", className="hint", role="status"),
+        html.P(id="compare-head", className="hint", role="status"),
+        html.Div(id="compare-maps", className="compare-maps"),
+        html.Section(id="compare-scatter", className="card"),
+        html.Section(id="compare-heads", className="card"),
+        html.Section(id="compare-matches", className="card"),
+        html.Div(id="compare-sources", className="hint"),
+    ]
+    return [header(choices.left), html.Main(main, className="head-page")]
+
+
+def _form(choices: Choices) -> html.Form:
+    """What is compared, with all that the script needs to know of the choices."""
+    data = {
+        "data-classes": json.dumps(_classes([*choices.of_a, *choices.of_b])),
+        "data-samples": json.dumps({"x": _samples(choices.of_a), "y": _samples(choices.of_b)}),
+        "data-over": json.dumps(_OVER_WORDS),
+        "data-pins": str(MAX_PINS),
+    }
+    return html.Form(
+        _fields(choices),
+        id="compare-form",
+        action="/compare",
+        method="get",
+        className="compare-form",
+        **settings_of_form(CompareState),
+        **data,
+    )
+
+
+def _fields(choices: Choices) -> list[Any]:
+    """Model, number and samples of both sides, and how points are drawn."""
     models = [(named(card), card.id, "") for card in choices.models]
-    fields = [
+    numbers = [each for each in choices.of_a if not each.is_class]
+    return [
         _field("a", "Left: model", models, choices),
         _field("x", "Left: number", _options(choices.of_a), choices),
         _over_field("x_over", "Left: samples", choices.of_a, choices.chosen.x, choices.chosen.x_over),
@@ -51,43 +92,6 @@ def compare_page(choices: Choices) -> list[Any]:
         _field("colour", "Point colour", _options([_NOTHING, *choices.of_a]), choices),
         _field("size", "Point size", _options([_NOTHING, *numbers]), choices),
         dcc.Input(type="hidden", name="brush", value=choices.chosen.brush),
-    ]
-    form = html.Form(
-        fields,
-        id="compare-form",
-        action="/compare",
-        method="get",
-        className="compare-form",
-        **settings_of_form(CompareState),
-        **{
-            "data-classes": json.dumps(_classes([*choices.of_a, *choices.of_b])),
-            "data-samples": json.dumps({"x": _samples(choices.of_a), "y": _samples(choices.of_b)}),
-            "data-over": json.dumps(_OVER_WORDS),
-            "data-pins": str(MAX_PINS),
-        },
-    )
-    return [
-        header(choices.left),
-        html.Main(
-            [
-                html.H1("Compare"),
-                html.P(
-                    "Each square and each point is one attention head. Hover to find a head everywhere, drag over the "
-                    "points to select several, click to open a head's page. On a map, arrow keys move and Enter opens. "
-                    "All choices are in the address.",
-                    className="hint",
-                ),
-                form,
-                html.P(id="compare-note", className="hint", role="status"),
-                html.P(id="compare-head", className="hint", role="status"),
-                html.Div(id="compare-maps", className="compare-maps"),
-                html.Section(id="compare-scatter", className="card"),
-                html.Section(id="compare-heads", className="card"),
-                html.Section(id="compare-matches", className="card"),
-                html.Div(id="compare-sources", className="hint"),
-            ],
-            className="head-page",
-        ),
     ]
 
 

@@ -14,13 +14,20 @@ from dash.development.base_component import Component
 def as_data(piece: Any) -> Any:
     """A component and all within it, as [tag, properties, children]; text stays text."""
     if isinstance(piece, Component):
-        fields = {name: getattr(piece, name) for name in piece._prop_names if hasattr(piece, name)}
-        fields |= {name: value for name, value in piece.__dict__.items() if name.startswith(("data-", "aria-"))}
-        children = fields.pop("children", None)
-        return [type(piece).__name__.lower(), fields, as_data(children if isinstance(children, list) else [children])]
+        properties = _properties(piece)
+        children = properties.pop("children", None)
+        listed = children if isinstance(children, list) else [children]
+        return [type(piece).__name__.lower(), properties, as_data(listed)]
     if isinstance(piece, (list, tuple)):
         return [as_data(part) for part in piece if part is not None]
     return str(piece)
+
+
+def _properties(component: Component) -> dict[str, Any]:
+    """What a component was given, with its data- and aria- attributes, which Dash does not declare."""
+    declared = {name: getattr(component, name) for name in component._prop_names if hasattr(component, name)}
+    others = {name: value for name, value in component.__dict__.items() if name.startswith(("data-", "aria-"))}
+    return declared | others
 
 
 _ATTRIBUTE = re.compile(
@@ -36,9 +43,17 @@ def as_html(piece: Any) -> str:
     data = as_data(piece)
     if isinstance(data, str):
         return escape(data)
-    if not data or not isinstance(data[0], str) or len(data) != 3 or not isinstance(data[1], dict):
-        return "".join(data_html(part) for part in data)
-    return data_html(data)
+    if _is_element(data):
+        return data_html(data)
+    return "".join(data_html(part) for part in data)
+
+
+def _is_element(data: list[Any]) -> bool:
+    """Whether this is one component, [tag, properties, children], rather than a list of several pieces."""
+    if len(data) != 3:
+        return False
+    tag, properties, _ = data
+    return isinstance(tag, str) and isinstance(properties, dict)
 
 
 def data_html(data: Any) -> str:
@@ -47,9 +62,11 @@ def data_html(data: Any) -> str:
         return escape(data)
     tag, properties, children = data
     attributes = "".join(_attribute(name, value) for name, value in properties.items())
+    start = f"<{tag}{attributes}>"
     if tag in _EMPTY:
-        return f"<{tag}{attributes}>"
-    return f"<{tag}{attributes}>{''.join(data_html(child) for child in children)}</{tag}>"
+        return start
+    content = "".join(data_html(child) for child in children)
+    return f"{start}{content}</{tag}>"
 
 
 def _hyphenated(match: re.Match[str]) -> str:
@@ -60,8 +77,8 @@ def _hyphenated(match: re.Match[str]) -> str:
 def _attribute(name: str, value: Any) -> str:
     shown = _RENAMED.get(name, name)
     if name == "style":
-        css = ";".join(f"{_CAPITAL.sub(_hyphenated, key)}:{part}" for key, part in value.items())
-        return f' style="{escape(css)}"'
+        rules = [f"{_CAPITAL.sub(_hyphenated, key)}:{part}" for key, part in value.items()]
+        return f' style="{escape(";".join(rules))}"'
     if name in {"disabled", "hidden", "open", "selected"}:
         return f" {name}" if value else ""
     if shown in {"class", "for"} or _ATTRIBUTE.fullmatch(shown):

@@ -53,7 +53,7 @@ from dashboard.jobs import JobState, job_state
 from dashboard.pairs import PairsQuestion, answered, is_known
 from dashboard.web.bodies import BodyRefused, refusal
 from dashboard.web.exports import scores_frame
-from dashboard.web.findings import add_comparisons, add_findings, result_of_method, set_id
+from dashboard.web.findings import add_comparisons, add_findings, add_quantities, result_of_method, set_id
 from dashboard.web.guard import NO_ANALYST
 from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
@@ -217,6 +217,7 @@ def create_api(
 
     _add_results(api, catalogue)
     add_findings(api, catalogue)
+    add_quantities(api, catalogue)
     add_comparisons(api, catalogue)
     _add_pairs(api, catalogue, engine)
     _add_prompt(api, catalogue, engine)
@@ -361,7 +362,7 @@ def _add_jobs(api: FastAPI, engine: Engine, jobs: Callable[[], Sequence[JobState
 
     @api.post("/jobs/{job_id}/retry", status_code=202)
     def retry(request: Request, job_id: str) -> JobState:
-        """Try a failed or cancelled job again; it goes on from what it had."""
+        """Retry a failed or cancelled job; it resumes where it was."""
         _must_be_analyst(request)
         _limit(limits, request)
         return job_state(engine.retry(_existing_job(engine, job_id).id))
@@ -393,7 +394,7 @@ def _existing_job(engine: Engine, job_id: str) -> Job:
 
 
 def _answer(request: Request, error: Exception) -> JSONResponse:
-    """An error that a person can fix, as the API tells it."""
+    """An error that a user can fix, as the API returns it."""
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
     if isinstance(error, StoreError):
         status = 507

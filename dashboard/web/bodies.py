@@ -94,7 +94,7 @@ class Bodies:
                 raise TooManyBodies
 
     def has_arrived(self, body: "Body") -> None:
-        """Nothing more of it will come, and it is not given up any more."""
+        """The body is complete: it can no longer be given up."""
         self._arriving.pop(body, None)
 
     def let_go(self, body: "Body", length: int) -> None:
@@ -132,7 +132,7 @@ class Body:
         return message
 
     def give_up(self) -> None:
-        """Let others have its room; whoever waits for more of it is told so."""
+        """Free its room for others; whoever waits for the rest gets an error."""
         self._given_up = True
         self._let_go()
         if self._waiting is not None and not self._waiting.expired():

@@ -79,7 +79,7 @@ class Connection(_Line, AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # 
         self._beside = 0  # bytes of the present request that are not its body
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Somebody connected, and may now say what they want."""
+        """A client connected; its request may follow."""
         super().connection_made(transport)
         peer = transport.get_extra_info("peername")
         if peer and _count[self._sender] > OF_ONE and peer[0] not in self.may_be_many:
@@ -109,7 +109,7 @@ class Connection(_Line, AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # 
             _bodies.pop(self, None)
 
     def on_body(self, body: bytes) -> None:
-        """A piece of a body, as httptools tells it."""
+        """A piece of a body, as httptools reports it."""
         self._beside -= len(body)
         super().on_body(body)
 
@@ -160,7 +160,7 @@ def most_connections() -> int:
 
 
 def trust(proxies: list[str]) -> None:
-    """Let these have more connections than one address may have; a `*` stands for all."""
+    """Exempt these addresses from the limit per address; `*` means all."""
     Connection.may_be_many = _TrustedHosts("*" if "*" in proxies else [*_HERE, *proxies])
 
 

@@ -22,7 +22,7 @@ class NoCallback(ValueError):
 
 
 class DashRequests:
-    """Lets through what Dash understands: 404 for files that it does not have, 422 for calls that it does not know."""
+    """Passes on what Dash understands: 404 for files that it does not have, 422 for calls that it does not know."""
 
     def __init__(self, app: App, dash: Dash) -> None:
         self._app, self._dash = app, dash

@@ -1,4 +1,4 @@
-"""The part of the HTTP API that tells what results say: reports, agreement, search, numbers side by side."""
+"""The part of the HTTP API about what results say: reports, agreement, search, numbers side by side."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -28,7 +28,7 @@ _THRESHOLD = "METHOD=NUMBER: minimum strength that counts as a label (default: t
 
 
 def set_id(catalogue: Catalogue, own: str) -> str | None:
-    """The id of a set that was named; none stands for the default."""
+    """The id of a named set; None means the default."""
     return catalogue.own_set(own).id if own else None
 
 
@@ -92,7 +92,7 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
 
 
 def add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
-    """The addresses of numbers side by side: of maps, of heads, of models."""
+    """The addresses of maps and models side by side."""
 
     @api.get("/correlations")
     def correlations(
@@ -100,6 +100,12 @@ def add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
     ) -> JsonObject:
         """How far the maps of relations agree, model by model: labels, Pearson's r over all and for each relation."""
         return {"models": _compared(catalogue, catalogue.generation, tuple(model))}
+
+    _add_matches(api, catalogue)
+
+
+def add_quantities(api: FastAPI, catalogue: Catalogue) -> None:
+    """The addresses of numbers with one value per head."""
 
     @api.get("/quantities")
     def list_quantities(
@@ -131,6 +137,8 @@ def add_comparisons(api: FastAPI, catalogue: Catalogue) -> None:
         answer: JsonObject = {"model": card.to_dict(), "results": used, "sources": titles}
         return answer | {"key": key, "unit": unit_of(results, key), "values": rows}
 
+
+def _add_matches(api: FastAPI, catalogue: Catalogue) -> None:
     @api.get("/matches")
     def matches(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,

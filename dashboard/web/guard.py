@@ -121,7 +121,7 @@ class Guard:
 
 
 def _is_forwarded(scope: Scope, headers: Headers) -> bool:
-    """Whether a proxy sends this for somebody else: it says so, or speaks HTTP/1.0, nginx's default."""
+    """Whether a proxy forwards this request: it says so, or speaks HTTP/1.0, nginx's default."""
     says_so = any(name in _OF_PROXIES or name.startswith("x-forwarded-") for name in headers)
     return says_so or scope.get("http_version") == "1.0"
 
@@ -132,7 +132,7 @@ def _limits(scope: Scope, role: AccessRole | None) -> BodyLimits:
 
 
 def _embedded(scope: Scope) -> bool:
-    """Whether the page that is asked for shows maps alone: no other may stand in a page of somebody else."""
+    """Whether the requested page shows maps alone: no other page may be embedded in another site."""
     return bool(scope["path"] == "/" and ViewState.from_query(scope["query_string"].decode("latin-1")).state.embed)
 
 

@@ -1,4 +1,4 @@
-"""Large answers: a few are made at a time, each once for all who ask, kept compressed, and sent piece by piece.
+"""Large answers: a few are made at a time, each once for all requests, cached compressed, and sent piece by piece.
 
 Nothing here takes long on the event loop, and thirty people who want the same file cost as much as one.
 """
@@ -41,7 +41,7 @@ class LargeAnswers:
     async def answer(
         self, request: Request, key: Hashable, make: Made, media: str, headers: Mapping[str, str] | None = None
     ) -> Response:
-        """The file of this key, made now unless it is kept; the key stands for its content."""
+        """The file for this key, made now unless cached; equal keys mean equal content."""
         packed = await self._packed(key, make)
         release = self._held(packed)
         own = {**(headers or {}), "Vary": "Accept-Encoding"}
@@ -51,7 +51,7 @@ class LargeAnswers:
         return _Sent(_unpacked(packed), release, media, own)
 
     def _held(self, packed: bytes) -> Release:
-        """Count a file that somebody begins to read, and give what ends that; refuse those beyond the limit."""
+        """Count a reader of a file and return what ends the count; refuse readers beyond the limit."""
         name, length = id(packed), len(packed)
         if name not in self._readers:
             if self._readers and self._sending + length > SENDING:

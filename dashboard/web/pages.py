@@ -77,7 +77,7 @@ def _notices(notices: Sequence[str]) -> str:
 
 
 def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]) -> Choices:
-    """What a comparison can be of, and what the address asks for; a model that it does not know is told."""
+    """What can be compared, and what the address asks for; an unknown model is reported."""
     a, of_first = chosen_model(catalogue, asked.a)
     b, of_second = chosen_model(catalogue, asked.b) if asked.b else (a, [])
     of_a, of_b = listed_quantities(catalogue, a), listed_quantities(catalogue, b)

@@ -1,4 +1,4 @@
-"""The page's scripts: where they are, how the page loads them, and the rules that they are told."""
+"""The page's scripts: where they are, how the page loads them, and the rules that the server hands them."""
 
 import json
 from os import PathLike, stat_result

@@ -1,10 +1,10 @@
-"""Who somebody on the network is, as far as addresses tell."""
+"""Who a client on the network is, as far as addresses show."""
 
 import ipaddress
 
 
 def sender(address: str) -> str:
-    """The address, or of IPv6 the network of its first 64 bits, in which anybody has as many addresses as they like."""
+    """The address, or for IPv6 the network of its first 64 bits: one client can have all addresses in it."""
     try:
         read = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -26,7 +26,7 @@ class SetChange(BaseModel):
 
 
 def set_data(one: OwnSet) -> JsonObject:
-    """A set as pages and scripts are told of it."""
+    """A set as pages and scripts receive it."""
     relations = []
     for item in one.items:
         relations.append({"name": item.name, "title": item.title, "pairs": item.pairs, "hash": item.hash})

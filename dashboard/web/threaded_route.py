@@ -1,4 +1,4 @@
-"""A route whose requests are read off the event loop: parsing and checking a large body keeps nobody waiting."""
+"""A route whose requests are read off the event loop: parsing and checking a large body delays no other request."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -12,7 +12,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class ThreadedRoute(APIRoute):
-    """FastAPI's own, which checks bodies on the event loop, on a loop of a thread of its own."""
+    """FastAPI's route, which checks bodies on the event loop, run on an event loop in a separate thread."""
 
     def get_route_handler(self) -> Handler:
         """What answers a request once its body is there."""

@@ -37,19 +37,19 @@ class Query:
                 index = pairs.setdefault((tokens, target, k), len(pairs))
                 indices.append(index)
             members.append(torch.tensor(indices, dtype=torch.long))
-        distinct = sorted({tokens for tokens, _, _ in pairs})
-        sources = {tokens: index for index, tokens in enumerate(distinct)}
-        source_of = torch.tensor([sources[tokens] for tokens, _, _ in pairs], dtype=torch.long)
-        target_ids = torch.tensor([target for _, target, _ in pairs], dtype=torch.long)
-        targets, target_of = target_ids.unique(return_inverse=True)
+        distinct_sources = sorted({tokens for tokens, _, _ in pairs})
+        place_of = {tokens: place for place, tokens in enumerate(distinct_sources)}
+        last_tokens = [tokens[-1] for tokens in distinct_sources]
+        target_of_pair = torch.tensor([target for _, target, _ in pairs], dtype=torch.long)
+        targets, target_places = target_of_pair.unique(return_inverse=True)
         order = torch.randperm(len(targets), generator=torch.Generator().manual_seed(0))
-        position = order.argsort()  # where each target is in that order
+        place_in_order = order.argsort()
         return cls(
-            sources=torch.tensor([tokens[-1] for tokens in sources], dtype=torch.long),
-            source_tokens=tuple(sources),
+            sources=torch.tensor(last_tokens, dtype=torch.long),
+            source_tokens=tuple(distinct_sources),
             targets=targets[order],
-            source_of=source_of,
-            target_of=position[target_of],
+            source_of=torch.tensor([place_of[tokens] for tokens, _, _ in pairs], dtype=torch.long),
+            target_of=place_in_order[target_places],
             k=torch.tensor([k for _, _, k in pairs], dtype=torch.long),
             members=tuple(members),
         )

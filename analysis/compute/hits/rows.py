@@ -177,18 +177,27 @@ def _decide(unembedding: Unembedding, rankings: Sequence[_Ranking]) -> None:
     sizes = [len(rows) for rows in doubtful]
     if not sum(sizes):
         return
-    exact = [ranking.exactly(rows) for ranking, rows in zip(rankings, doubtful, strict=True)]
-    q = torch.cat([rows for rows, _ in exact])
-    marks = torch.cat([entries for _, entries in exact])
-    counted = [ranking.surely_and_perhaps(rows) for ranking, rows in zip(rankings, doubtful, strict=True)]
-    surely = torch.cat([counts for counts, _ in counted], 1)  # [tiles, m]
-    is_open = torch.cat([counts for _, counts in counted], 1) > surely
+    vectors, entries, certain, possible = [], [], [], []
+    for ranking, rows in zip(rankings, doubtful, strict=True):
+        of_rows, of_marks = ranking.exactly(rows)
+        vectors.append(of_rows)
+        entries.append(of_marks)
+        surely_larger, perhaps_larger = ranking.surely_and_perhaps(rows)
+        certain.append(surely_larger)
+        possible.append(perhaps_larger)
+    q = torch.cat(vectors)
+    marks = torch.cat(entries)
+    surely = torch.cat(certain, 1)  # [tiles, m]
+    is_open = torch.cat(possible, 1) > surely
     larger = surely.sum(0)
-    for number in is_open.any(1).nonzero().squeeze(1).tolist():
+    open_tiles = is_open.any(1).nonzero().squeeze(1)
+    for number in open_tiles.tolist():
         rows = is_open[number].nonzero().squeeze(1)
         u = tile_of(unembedding, number).double()
-        bound = marks[rows] + TIE * u.norm(dim=1).max() * q[rows].norm(dim=1)
-        larger[rows] += (q[rows] @ u.T > bound[:, None]).sum(1) - surely[number, rows]
+        largest_norm = u.norm(dim=1).max()
+        bound = marks[rows] + TIE * largest_norm * q[rows].norm(dim=1)
+        exactly_larger = (q[rows] @ u.T > bound[:, None]).sum(1)
+        larger[rows] += exactly_larger - surely[number, rows]
     for ranking, rows, counts in zip(rankings, doubtful, larger.split(sizes), strict=True):
         ranking.settle(rows, counts)
 

@@ -1,7 +1,7 @@
 """What a person may choose about the causal map."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
@@ -57,6 +57,12 @@ def spaced(numbers: tuple[float, ...]) -> str:
     return " ".join(f"{number:g}" for number in numbers)
 
 
+def _optional(title: str, words: str, default: str, note: str = "") -> Any:
+    """A field that may be left out: the help names its default, and the form's empty field shows it."""
+    description = f"{words} (default {default}{note})"
+    return Field(None, title=title, description=description, json_schema_extra=hints(placeholder=default))
+
+
 class CausalSettings(TaskNames):
     """Tasks or pairs to contrast, and how gates are fitted to them."""
 
@@ -66,43 +72,28 @@ class CausalSettings(TaskNames):
         description='pairs to contrast instead of tasks: lines of {"forget": {…}, "retain": {…}}',
         json_schema_extra=hints(metavar="PAIRS.jsonl"),
     )
-    seeds: Annotated[int, Field(ge=0, le=MAX_SEEDS)] | None = Field(
-        None,
-        title="Seeds",
-        description=f"random initialisations (default {SEEDS}, {CONTRAST_SEEDS} for a contrast); 0: only the preview",
-        json_schema_extra=hints(placeholder=str(SEEDS)),
+    seeds: Annotated[int, Field(ge=0, le=MAX_SEEDS)] | None = _optional(
+        "Seeds", "random initialisations; 0: only the preview", str(SEEDS), f", {CONTRAST_SEEDS} for a contrast"
     )
-    updates: Annotated[list[Updates], Field(min_length=2, max_length=2)] | None = Field(
-        None,
-        title="Updates: free, pushed",
-        description=f"updates of the two stages (default {_DEFAULT.free_updates} {_DEFAULT.push_updates}; "
-        f"a contrast has only the first, default {CONTRAST_UPDATES})",
-        json_schema_extra=hints(placeholder=spaced((_DEFAULT.free_updates, _DEFAULT.push_updates))),
+    updates: Annotated[list[Updates], Field(min_length=2, max_length=2)] | None = _optional(
+        "Updates: free, pushed",
+        "updates of the two stages",
+        spaced((_DEFAULT.free_updates, _DEFAULT.push_updates)),
+        f"; a contrast has only the first, default {CONTRAST_UPDATES}",
     )
-    batch: Annotated[int, Field(ge=1, le=MAX_BATCH)] | None = Field(
-        None,
-        title="Batch size",
-        description=f"prompts per update (default {_DEFAULT.batch})",
-        json_schema_extra=hints(placeholder=str(_DEFAULT.batch)),
+    batch: Annotated[int, Field(ge=1, le=MAX_BATCH)] | None = _optional(
+        "Batch size", "prompts per update", str(_DEFAULT.batch)
     )
-    rates: Annotated[list[Rate], Field(min_length=4, max_length=4)] | None = Field(
-        None,
-        title="Learning rates",
-        description="learning rates: first and last of the free stage, first and last of the pushed one "
-        f"(default {spaced(_DEFAULT.rates)})",
-        json_schema_extra=hints(placeholder=spaced(_DEFAULT.rates)),
+    rates: Annotated[list[Rate], Field(min_length=4, max_length=4)] | None = _optional(
+        "Learning rates",
+        "learning rates: first and last of the free stage, first and last of the pushed one",
+        spaced(_DEFAULT.rates),
     )
-    push: Annotated[float, Field(ge=0, le=MAX_PUSH)] | None = Field(
-        None,
-        title="Push λ",
-        description=f"how hard gates are pushed (default {_DEFAULT.push:g})",
-        json_schema_extra=hints(placeholder=f"{_DEFAULT.push:g}"),
+    push: Annotated[float, Field(ge=0, le=MAX_PUSH)] | None = _optional(
+        "Push λ", "how hard gates are pushed", f"{_DEFAULT.push:g}"
     )
-    clip: Annotated[float, Field(gt=0, le=MAX_CLIP)] | None = Field(
-        None,
-        title="Gradient clip",
-        description=f"maximum gradient norm (default {_DEFAULT.clip:g})",
-        json_schema_extra=hints(placeholder=f"{_DEFAULT.clip:g}"),
+    clip: Annotated[float, Field(gt=0, le=MAX_CLIP)] | None = _optional(
+        "Gradient clip", "maximum gradient norm", f"{_DEFAULT.clip:g}"
     )
     published: bool = Field(
         False,

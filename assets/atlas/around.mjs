@@ -3,7 +3,7 @@
 import { element } from "./elements.mjs";
 import { layerBars } from "./layers.mjs";
 import { writeLegend } from "./legend.mjs";
-import { byId, dash, PARTS } from "./page.mjs";
+import { byId, dash, PARTS, propsOf } from "./page.mjs";
 import { state } from "./state.mjs";
 import { onZoom, zoomed } from "./zoom.mjs";
 
@@ -11,10 +11,20 @@ import { onZoom, zoomed } from "./zoom.mjs";
 /** @typedef {import("./maps/text.mjs").Said} Said */
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {import("./maps/index.mjs").ShareTable} ShareTable */
-/** @typedef {Pick<View, "sentence" | "legend" | "topic" | "idle" | "counts" | "shares" | "profile">} Around */
+/** @typedef {Pick<View, "sentence" | "legend" | "topic" | "idle" | "called" | "counts" | "shares" | "profile">} Around */
 
-/** @type {{written: Record<string, string>, idle: Set<string>, last: [Around, Heads] | null}} */
-const page = { written: {}, idle: new Set(), last: null };
+/** @typedef {{value: string, label: string}[]} Choices of a control */
+
+/**
+ * @typedef {object} Page
+ * @property {Record<string, string>} written
+ * @property {Set<string>} idle
+ * @property {Map<string, {usual: Choices, names: string}>} renamed controls, with what they call their values else
+ * @property {[Around, Heads] | null} last
+ */
+
+/** @type {Page} */
+const page = { written: {}, idle: new Set(), renamed: new Map(), last: null };
 
 /** A section has appeared or has another width: write all of it again. */
 export function writeAgain() {
@@ -44,6 +54,7 @@ export function writeAround(around, heads) {
   whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(profile, heads, width, below)));
   for (const table of around.shares) writeShares(table);
   disable(around.idle);
+  rename(around.called || {});
 }
 
 /**
@@ -185,5 +196,20 @@ function disable(idle) {
     holder.title = reason || holder.dataset.explained;
     holder.classList.toggle("idle", isIdle);
     writeReason(holder, key, reason);
+  }
+}
+
+/**
+ * Controls that call some of their values something else in this state do so; the others have their usual words.
+ * @param {Record<string, Record<string, string>>} called
+ */
+function rename(called) {
+  for (const key of new Set([...page.renamed.keys(), ...Object.keys(called)])) {
+    const names = called[key] || {};
+    const usual = page.renamed.get(key)?.usual || /** @type {Choices | undefined} */ (propsOf(key)?.data);
+    const mark = JSON.stringify(names);
+    if (!usual || page.renamed.get(key)?.names === mark) continue;
+    page.renamed.set(key, { usual, names: mark });
+    dash().set_props(key, { data: usual.map((choice) => ({ ...choice, label: names[choice.value] ?? choice.label })) });
   }
 }

@@ -215,6 +215,10 @@ class Map(Generic[MapState]):
         """The keys of those controls that do nothing in this state, each with the reason; they are disabled."""
         return {}
 
+    def called(self, shown: "MapView[MapState]") -> dict[str, dict[str, str]]:
+        """The keys of those controls that call some of their values something else in this state: names by value."""
+        return {}
+
     # ---- The maps on the page -----------------------------------------------------------------------------------
 
     def plain(self, shown: MapView[MapState]) -> PlainPanels:

@@ -71,6 +71,7 @@ class Panel:
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
     measures: tuple[PanelMeasure, ...] = ()
     label: PanelLabel | None = None
+    besides: PanelLabel | None = None  # what the tooltip says below the numbers of some heads
     hollow: Bools | None = None  # members that are drawn as an outline
     filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter

@@ -40,7 +40,8 @@ def rendered(view: View, dark: bool) -> dict[str, Any]:
                 "marks": marks.tolist(),
                 "colours": colours_of(look),
                 "ground": look.ground,
-                "labels": labels_of(panel),
+                "labels": labels_of(panel.label),
+                "besides": labels_of(panel.besides),
                 "profile": profile_of(beside),
             }
         )
@@ -50,6 +51,7 @@ def rendered(view: View, dark: bool) -> dict[str, Any]:
         "legend": [entry.to_plain() for entry in entries(shown, dark)],
         "topic": view.map.topic(shown),
         "idle": view.map.idle(shown),
+        "called": view.map.called(shown),
         "best": best_of(view.map.best(shown)),
         "counts": {"caption": counts.caption, "rows": [list(row) for row in counts.rows]} if counts else None,
         "shares": [asdict(table) for table in view.map.shares(shown, drawn.palette)],
@@ -62,11 +64,11 @@ def colours_of(look) -> list[list[str]]:
     return [[look.shades[code] for code in row] for row in look.codes.tolist()]
 
 
-def labels_of(panel) -> list[list[str]] | None:
-    """What every head is called."""
-    if panel.label is None:
+def labels_of(label) -> list[list[str]] | None:
+    """What every head is called, or what is said besides."""
+    if label is None:
         return None
-    return [[panel.label.words[code] for code in row] for row in panel.label.codes.tolist()]
+    return [[label.words[code] for code in row] for row in label.codes.tolist()]
 
 
 def profile_of(beside) -> dict[str, Any] | None:

@@ -104,6 +104,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
   const strengths = shown.map((role) => roles[role]);
   const reason = new Uint8Array(size);
   for (const steps of strengths) for (let head = 0; head < size; head++) if (steps[head] === NO_STEP) reason[head] = why[head];
+  const besides = arrays.besides.subarray(place.task * size, (place.task + 1) * size);
   const label = later(() => ({ words: ROLE_WORDS, codes: roleCodes(flags[0], flags[1], flags[2]) }));
   const profile = later(() => profileOf(shown, flags, reason, facts, palette));
   return {
@@ -113,6 +114,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
     get label() {
       return label();
     },
+    besides: facts.besides[place.task].length ? { words: facts.besides[place.task], codes: besides } : null,
     measures: HEAD_ROLES.map((_, role) => measureOf(NAMED_ROLES[role], roles[role])).filter((_, role) => isFitted[role]),
     look: fittedLook(strengths, shown, threshold, reason, palette),
     get profile() {

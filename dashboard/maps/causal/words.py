@@ -11,8 +11,8 @@ from dashboard.maps.sentences import Said, bold
 CausalView = MapView[CausalState]
 
 _PROMPTS = {
-    "both": "It is the mean over the prompts; Always and Any also refer to prompts here.",
-    "always": "It is what holds for every prompt, and 0 where prompts disagree.",
+    "both": "It is the mean over the prompts.",
+    "always": "It is the gradient that all prompts share; 0 where they disagree.",
     "any": "It is the steepest gradient of any prompt.",
 }
 _ESTIMATE = "a first-order estimate"

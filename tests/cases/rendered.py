@@ -6,20 +6,28 @@ from typing import Any
 import numpy as np
 
 from dashboard.drawn import drawn_maps
-from dashboard.maps import map_of_method
+from dashboard.maps import map_of, map_of_method
 from dashboard.maps.legend import entries
 from dashboard.state import ViewState
 from dashboard.view import View
 
 
-def view_of(scores, values: dict[str, Any]) -> View:
-    """A result under controls that say these values; the map of its method is on the page."""
-    method = scores.provenance.method
-    shown = map_of_method(method)
+def view_of(scores, values: dict[str, Any], view: str = "") -> View:
+    """One result or several under controls that say these values; the map of the first one's method is on the page."""
+    results = scores if isinstance(scores, dict) else {scores.provenance.method: scores}
+    first = next(iter(results.values())).provenance
+    shown = map_of(view) if view else map_of_method(first.method)
     assert shown is not None
-    read = ViewState.from_values({**values, "model": scores.provenance.model.id, "view": shown.name})
+    read = ViewState.from_values({**values, "model": first.model.id, "view": shown.name})
     assert not read.notices
-    return View(read.state, scores.provenance.model, ((method, scores),))
+    return View(read.state, first.model, tuple(results.items()))
+
+
+def asked_by(key: str) -> dict[str, Any]:
+    """The state by which the numbers of a table stand under a key: of one seed, with behaviour as a category."""
+    if key == "also":
+        return {"also": True}
+    return {"seed": key} if key else {}
 
 
 def rendered(view: View, dark: bool) -> dict[str, Any]:

@@ -22,13 +22,16 @@ from analysis.results.scores import DIMS, ONLY_SAMPLE, Missing, Scores, part_arr
 FOLDER = Path(__file__).parent
 
 
+VIEWS = {"agreement": "agreement", "besides": "function"}  # of tables whose results are of several methods
+
+
 def tables() -> dict[str, dict]:
     """The tables by the name of their map."""
     return {name: json.loads((FOLDER / f"{name}.json").read_text()) for name in RESULTS}
 
 
-def result_of(name: str, described: dict) -> Scores:
-    """A result from its description."""
+def result_of(name: str, described: dict) -> Scores | dict[str, Scores]:
+    """A result from its description; of some tables several of one model, by their methods."""
     return RESULTS[name](described)
 
 
@@ -137,9 +140,17 @@ def plain_result(described: dict, method: str, kinds: tuple[str, ...]) -> Scores
     return Scores(score, score * np.nan, missing, provenance)
 
 
-RESULTS = {
+def several_results(described: dict) -> dict[str, Scores]:
+    """A result of each method that is described."""
+    described = {name: each for name, each in described.items() if name in ONE}
+    return {name: ONE[name](each) for name, each in described.items()}
+
+
+ONE = {
     "function": function_result,
     "causal": causal_result,
     "behaviour": behaviour_result,
     "ablation": ablation_result,
 }
+
+RESULTS = {**ONE, **dict.fromkeys(VIEWS, several_results)}

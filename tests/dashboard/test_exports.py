@@ -107,7 +107,7 @@ HEADINGS = {
     "?view=causal&gates=preview&columns=any": "which heads help and hurt (Any over the prompts)",
     "?view=ablation": "change in log P without each head, its output at the last token replaced by zero",
     "?view=ablation&off=mean": "its output at the last token replaced by its mean over the prompts",
-    "?view=behaviour&attention=0.4": "where heads look (a head counts from 0.4 of its attention on)",
+    "?view=behaviour&attention=0.4": "where heads look (a head counts with at least 40 % of its attention there)",
 }
 
 

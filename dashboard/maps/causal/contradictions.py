@@ -33,7 +33,7 @@ def contradicting(causal: Scores, task: str, seeds: Sequence[str]) -> Bools:  # 
 
 @cached(64)
 def remarks(causal: Scores, task: str, column: str) -> PanelLabel | None:
-    """What is to be said of each head's seeds, those that a column stands for; None where no seed contradicts itself."""
+    """Which of a column's seeds contradict themselves about each head, in words; None where no seed does."""
     there = fitted_seeds(causal, task)
     seeds = [seed for seed in there if seed == column] if column in causal.score.sample.values else there
     flags = contradicting(causal, task, seeds)

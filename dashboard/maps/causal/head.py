@@ -84,14 +84,19 @@ def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
     if not there:
         return "not fitted"
     scored = _sampled_roles(causal, task)[:, :, cell[0], cell[1]]  # [role, seed]
+    return role_words(scored, threshold, about, contradiction_words(_contradictory(causal, task, cell)))
+
+
+def role_words(scored: Floats, threshold: float, about: str, odd: str) -> str:  # [role, seed]
+    """The role that F, N and R of all seeds make, and which seeds contradict themselves (`roleIn` in the scripts)."""
     with np.errstate(invalid="ignore"):
         helps, hurts, idle = ((scored[i] >= threshold).sum() for i in range(3))
     counts = {f"needed for {about} (F)": helps, f"hurts {about} (N)": hurts}
     if not helps and not hurts:
         counts = {f"does not matter for {about} (R)": idle}
-    parts = [f"{words}{_in_seeds(count, len(there))}" for words, count in counts.items() if count]
+    parts = [f"{words}{_in_seeds(count, scored.shape[1])}" for words, count in counts.items() if count]
     role = ", ".join(parts) or ROLE_WORDS[NO_ROLE]
-    return "; ".join([role, *filter(None, [contradiction_words(_contradictory(causal, task, cell))])])
+    return f"{role}; {odd}" if odd else role
 
 
 def _contradictory(causal: Scores, task: str, cell: Cell) -> list[str]:

@@ -11,7 +11,7 @@ from analysis.methods.ablation.result import ERROR, part_name
 from analysis.methods.ablation.result import KINDS as OFF
 from analysis.methods.behaviour.measures import SCORE
 from analysis.methods.causal.fits import FittedGates
-from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, causal_scores
+from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, Untouched, causal_scores
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import ModelCard
 from analysis.relations.layer import scores_of_hits
@@ -90,7 +90,8 @@ def causal_result(described: dict) -> Scores:
         variant = CONTRAST if each.get("contrast") else TASK
         item = ScoredItem(each["name"], each["title"], variant.name)
         gradient = {name: np.array(values) for name, values in each.get("gradient", {}).items()}
-        results.append(TaskResult(item, _roles(each), TaskRecord(), None, gradient))
+        untouched = Untouched(accuracy=1.0, example=each["example"]) if "example" in each else None
+        results.append(TaskResult(item, _roles(each), TaskRecord(untouched=untouched), None, gradient))
     settings = {**asdict(GateSettings()), "seeds": described["seeds"]}
     scores = causal_scores(card, results, settings, "cpu")
     if described.get("running"):

@@ -85,7 +85,7 @@ class Panel:
     @property
     def note(self) -> str:
         """What stands after the title."""
-        return self.remark or f"{self.count} {'head' if self.count == 1 else 'heads'}"
+        return self.remark or heads_in(self.count)
 
     @property
     def count(self) -> int:
@@ -101,6 +101,11 @@ class Panel:
     def is_empty(self) -> bool:
         """No head has a value."""
         return bool(np.isnan(self.value).all())
+
+
+def heads_in(count: int) -> str:
+    """How many heads, in words."""
+    return f"{count} {'head' if count == 1 else 'heads'}"
 
 
 def without_scores(key: str, title: str, card: ModelCard, why: Missing) -> Panel:

@@ -255,9 +255,10 @@ def test_behaviour_is_one_more_category_where_it_is_asked_for(basis):
     assert (panels[-1].member == expected).all()
     assert (panels[0].member == (plain_panels[0].member | expected)).all()
     said = [text_of(view.map.said(view.shown)) for view in views]
-    rule = "Heads belong to Behaviour by attention: at least 0.3 of it on a pattern"
+    rule, end = "A head belongs to Behaviour if at least 0.3 of its attention", "follows a pattern."
     assert [rule in words for words in said] == [False, True, True, True, False]
-    assert [f"{rule}, and more than τ." in words for words in said] == [False, True, True, False, False]
+    assert [f"{rule}, and more than τ, {end}" in words for words in said] == [False, True, True, False, False]
+    assert f"{rule} {end}" in said[3]
     for view in views[1:]:
         [found] = followed([view], False)
         for key, value in plain(rendered(view, False)).items():

@@ -267,7 +267,7 @@ function previewPanel(facts, arrays, place, state, palette) {
 export function sharesOfRoles({ facts, arrays }, state, palette) {
   const size = facts.layers.length * facts.heads;
   const threshold = thresholdStep(state.role);
-  const caption = `share of heads ≥ ${number(state.role)}`;
+  const caption = `heads scoring at least ${number(state.role)}`;
   return facts.tasks.map((/** @type {{name: string}} */ { name }, /** @type {number} */ task) => {
     /** @type {[words: string, colour: string, heads: number[]][]} */
     const rows = [];

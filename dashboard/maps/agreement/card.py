@@ -104,7 +104,7 @@ def _table(shown: AgreementView, whether: Method, comparisons: list[LabelCompari
     least = _following(key, shown.state.least_cause(rule.unit))
     causes: list[Any] = [f"Causes: {whether.title}, {rule.letter} = ", least]
     header = [
-        html.Th(causes, scope="col", title=f"a head is causal from {rule.letter} upwards"),
+        html.Th(causes, scope="col", title=f"a head is causal at {rule.letter} or more"),
         html.Th("class", scope="col"),
         html.Th(
             sides(shown).label.words,

@@ -50,20 +50,21 @@ export function writeAround(around, heads) {
   whenOther(PARTS.sentence, around.sentence, (holder) => holder.replaceChildren(...around.sentence.map(piece)));
   whenOther(PARTS.legend, legend, (holder) => writeLegend(holder, legend, heads));
   whenOther(PARTS.counts, counts, (holder) => holder.replaceChildren(...countTable(counts)));
-  const drawn = [profile, heads.layers, width, below, heads.isWaiting];
-  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(profile, heads, width, below)));
+  const seen = zoomed()?.layers || null;
+  const drawn = [profile, heads.layers, width, below, seen, heads.isWaiting];
+  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(profile, heads, width, below, seen)));
   for (const table of around.shares) writeShares(table);
   disable(around.idle);
   rename(around.called || {});
 }
 
 /**
- * Where the first map's layers are, seen from the section of the layers; null where they do not go across, or not all.
+ * Where the first map's layers are, seen from the section of the layers; null where they do not go across.
  * @param {Heads} heads
  */
 function belowMap(heads) {
   const box = state.boxes[0];
-  if (!box || heads.across || zoomed()) return null;
+  if (!box || heads.across) return null;
   const shift = byId(PARTS.maps).getBoundingClientRect().left - byId(PARTS.profile).getBoundingClientRect().left;
   return { left: Math.round(box.left + shift), width: box.width };
 }

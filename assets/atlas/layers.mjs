@@ -59,25 +59,38 @@ export function stacked({ names, colours, shares }, layers, box, most) {
  * @param {Heads} heads
  * @param {number} width
  * @param {Place | null} below
+ * @param {readonly [from: number, to: number] | null} [seen] the first and the last layer in view; null for all
  * @returns {(HTMLElement | SVGElement)[]}
  */
-export function layerBars(profile, heads, width, below) {
+export function layerBars(profile, heads, width, below, seen = null) {
   if (!profile) return [];
+  const [layers, inView] = [seen ? heads.layers.slice(seen[0], seen[1] + 1) : heads.layers, inLayers(profile, seen)];
   const most = highestOf(profile);
   if (!most) return [element("p", "hint", nearest(heads, profile.beyond))];
   const place = placeOf(width, below);
   const box = { width: place.width, height: HEIGHT - TOP - BOTTOM };
   const picture = drawn("svg", { width, height: HEIGHT, class: "layers", "aria-hidden": "true" });
   const sheet = drawn("g", { transform: `translate(${place.left} ${TOP})` });
-  for (const { words, colour, ...bar } of stacked(profile, heads.layers, box, most)) {
+  for (const { words, colour, ...bar } of stacked(inView, layers, box, most)) {
     const shape = drawn("rect", { ...bar, fill: colour });
     shape.append(drawn("title", {}, words));
     sheet.append(shape);
   }
-  sheet.append(...axes(heads.layers, box, most));
-  if (width - place.left - place.width > WORDS) sheet.append(...keyOf(profile, place.width + 24));
+  sheet.append(...axes(layers, box, most));
+  if (width - place.left - place.width > WORDS) sheet.append(...keyOf(inView, place.width + 24));
   picture.append(sheet);
   return [picture];
+}
+
+/**
+ * The part of a profile that is about the layers in view.
+ * @param {Profile} profile
+ * @param {readonly [from: number, to: number] | null} seen
+ * @returns {Profile}
+ */
+export function inLayers(profile, seen) {
+  if (!seen) return profile;
+  return { ...profile, shares: profile.shares.map((of) => of.slice(seen[0], seen[1] + 1)) };
 }
 
 /**
@@ -132,14 +145,14 @@ function axes(layers, { width, height }, most) {
  * @param {Profile["beyond"]} [beyond] where labels beyond copying alone count
  */
 export function nearest(heads, beyond) {
-  if (heads.isWaiting) return "No head is coloured.";
-  if (beyond === null) return "No head is coloured: no label beyond copying has a score above 0.";
+  if (heads.isWaiting) return "No head is above τ.";
+  if (beyond === null) return "No head is above τ: no label beyond copying has a score above 0.";
   if (beyond) return nearestText(heads, beyond.head, beyond.score, " by labels beyond copying");
   const measure = heads.panels[0].measures[0];
   const values = measure ? measure.values() : [];
   let best = -1;
   for (let i = 0; i < values.length; i++) if (values[i] > (best < 0 ? 0 : values[best])) best = i;
-  if (best < 0) return "No head is coloured: all scores are 0.";
+  if (best < 0) return "No head is above τ: all scores are 0.";
   return nearestText(heads, best, values[best]);
 }
 
@@ -152,7 +165,7 @@ export function nearest(heads, beyond) {
 function nearestText(heads, index, score, of = "") {
   const row = Math.floor(index / heads.heads);
   const cell = /** @type {[number, number]} */ ([row, index - indexOf(heads, [row, 0])]);
-  return `No head is coloured; the nearest is ${nameOf(heads, cell)} with a score of ${score.toFixed(2)}${of}.`;
+  return `No head is above τ; the nearest is ${nameOf(heads, cell)} with a score of ${score.toFixed(2)}${of}.`;
 }
 
 /**

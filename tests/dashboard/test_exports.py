@@ -89,6 +89,7 @@ def test_the_figure_has_title_legend_and_source(client):
     assert "fingerprint" in texts
     words = {note["text"] for note in figure["layout"]["annotations"]}
     assert {"Algorithmic", "2 categories", "suppresses", "below τ = 0.15 (brighter = closer)", "score 0"} <= words
+    assert not {"3 categories", "4 or more"} & words  # no head of the default view has so many
     light = client.get("/export/figure.json").json()["layout"]["annotations"]
     assert "below τ = 0.15 (darker = closer)" in {note["text"] for note in light}
 

@@ -5,7 +5,7 @@ import { layerBars } from "./layers.mjs";
 import { writeLegend } from "./legend.mjs";
 import { byId, dash, PARTS, propsOf } from "./page.mjs";
 import { state } from "./state.mjs";
-import { onZoom, zoomed } from "./zoom.mjs";
+import { onZoom, sightOf, zoomed } from "./zoom.mjs";
 
 /** @typedef {import("./maps/index.mjs").View} View */
 /** @typedef {import("./maps/text.mjs").Said} Said */
@@ -50,7 +50,7 @@ export function writeAround(around, heads) {
   whenOther(PARTS.sentence, around.sentence, (holder) => holder.replaceChildren(...around.sentence.map(piece)));
   whenOther(PARTS.legend, legend, (holder) => writeLegend(holder, legend, heads));
   whenOther(PARTS.counts, counts, (holder) => holder.replaceChildren(...countTable(counts)));
-  const seen = zoomed()?.layers || null;
+  const seen = layersSeen(heads);
   const drawn = [profile, heads.layers, width, below, seen, heads.isWaiting];
   whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(profile, heads, width, below, seen)));
   for (const table of around.shares) writeShares(table);
@@ -67,6 +67,19 @@ function belowMap(heads) {
   if (!box || heads.across) return null;
   const shift = byId(PARTS.maps).getBoundingClientRect().left - byId(PARTS.profile).getBoundingClientRect().left;
   return { left: Math.round(box.left + shift), width: box.width };
+}
+
+/**
+ * The layers in view; null for all. Maps on which layers go across show a little more than the zoom, so that cells stay square.
+ * @param {Heads} heads
+ */
+function layersSeen(heads) {
+  const zoom = zoomed();
+  if (!zoom) return null;
+  const [first, last] = zoom.layers;
+  if (heads.across) return { from: first, count: last - first + 1 };
+  const { left, columns } = sightOf(zoom, heads);
+  return { from: left, count: columns };
 }
 
 /**

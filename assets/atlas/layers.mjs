@@ -7,6 +7,7 @@ import { indexOf, nameOf } from "./heads.mjs";
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {{x: number, y: number, width: number, height: number, colour: string, words: string}} Bar */
 /** @typedef {{left: number, width: number}} Place pixels from the section's edge */
+/** @typedef {{from: number, count: number}} Seen the layers in view, by index; a layer may be in view in part */
 
 const HEIGHT = 150; // pixels
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 8, 16, 34];
@@ -59,38 +60,43 @@ export function stacked({ names, colours, shares }, layers, box, most) {
  * @param {Heads} heads
  * @param {number} width
  * @param {Place | null} below
- * @param {readonly [from: number, to: number] | null} [seen] the first and the last layer in view; null for all
+ * @param {Seen | null} [seen] null for all layers
  * @returns {(HTMLElement | SVGElement)[]}
  */
 export function layerBars(profile, heads, width, below, seen = null) {
   if (!profile) return [];
-  const [layers, inView] = [seen ? heads.layers.slice(seen[0], seen[1] + 1) : heads.layers, inLayers(profile, seen)];
   const most = highestOf(profile);
   if (!most) return [element("p", "hint", nearest(heads, profile.beyond))];
   const place = placeOf(width, below);
-  const box = { width: place.width, height: HEIGHT - TOP - BOTTOM };
+  const { first, layers, shown } = inLayers(profile, heads.layers, seen);
+  const wide = place.width / (seen ? seen.count : layers.length);
+  const box = { width: wide * layers.length, height: HEIGHT - TOP - BOTTOM };
+  const left = seen ? (first - seen.from) * wide : 0;
   const picture = drawn("svg", { width, height: HEIGHT, class: "layers", "aria-hidden": "true" });
-  const sheet = drawn("g", { transform: `translate(${place.left} ${TOP})` });
-  for (const { words, colour, ...bar } of stacked(inView, layers, box, most)) {
+  const sheet = drawn("g", { transform: `translate(${place.left + left} ${TOP})` });
+  for (const { words, colour, ...bar } of stacked(shown, layers, box, most)) {
     const shape = drawn("rect", { ...bar, fill: colour });
     shape.append(drawn("title", {}, words));
     sheet.append(shape);
   }
   sheet.append(...axes(layers, box, most));
-  if (width - place.left - place.width > WORDS) sheet.append(...keyOf(inView, place.width + 24));
+  if (width - place.left - place.width > WORDS) sheet.append(...keyOf(shown, place.width - left + 24));
   picture.append(sheet);
   return [picture];
 }
 
 /**
- * The part of a profile that is about the layers in view.
+ * The layers whose middle is in view, and the part of a profile that is about them.
  * @param {Profile} profile
- * @param {readonly [from: number, to: number] | null} seen
- * @returns {Profile}
+ * @param {readonly number[]} layers
+ * @param {Seen | null} seen
  */
-export function inLayers(profile, seen) {
-  if (!seen) return profile;
-  return { ...profile, shares: profile.shares.map((of) => of.slice(seen[0], seen[1] + 1)) };
+export function inLayers(profile, layers, seen) {
+  if (!seen) return { first: 0, layers, shown: profile };
+  const first = Math.max(Math.ceil(seen.from - 0.5), 0);
+  const end = Math.min(Math.floor(seen.from + seen.count - 0.5) + 1, layers.length);
+  const shares = profile.shares.map((of) => of.slice(first, end));
+  return { first, layers: layers.slice(first, end), shown: { ...profile, shares } };
 }
 
 /**

@@ -478,7 +478,7 @@ def test_no_accessibility_violation_in_any_theme_and_width(visit, address, dark,
     expect(page.get_by_role("dialog")).to_be_visible()
     problems += violations(page, "help", None)
     page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("dialog")).to_be_hidden()
     if width < 760:
         page.touchscreen.tap(*cell(page, 18, 6)) if page.evaluate("'ontouchstart' in window") else click(page, 18, 6)
         expect(page.locator("#drawer")).to_be_visible()

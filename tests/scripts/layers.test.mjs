@@ -22,8 +22,9 @@ test("bars are stacked from the bottom, each layer by its own heads", () => {
 });
 
 test("with a zoom only the layers in view have bars", () => {
-  assert.deepEqual(inLayers(profile, [1, 1]).shares, [Float32Array.of(0), Float32Array.of(0.5)]);
-  assert.equal(inLayers(profile, null), profile);
+  const { first, layers, shown } = inLayers(profile, [3, 8], { from: 0.6, count: 1.4 });
+  assert.deepEqual([first, layers, shown.shares], [1, [8], [Float32Array.of(0), Float32Array.of(0.5)]]);
+  assert.equal(inLayers(profile, [3, 8], null).shown, profile);
 });
 
 test("where no head is above τ, the nearest is named", () => {

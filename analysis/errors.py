@@ -14,6 +14,7 @@ HeadAtlasError
 │   └── TokenizerMissing    no tokenizer files, or one that cannot be read
 ├── SettingError          exit code 2: an invalid setting
 ├── RelationError         exit code 4: a relation is unknown, malformed or too large
+│   └── RelationNotFound    a set of relations has none of that name
 ├── HeadError             exit code 5: not the name of a head, or a head that the model does not have
 ├── QueueFull             exit code 8: too many jobs are waiting
 ├── ServerBusy            exit code 8: too many large files are asked for
@@ -96,6 +97,10 @@ class RelationError(HeadAtlasError):
 
     exit_code = 4
     field = "files"
+
+
+class RelationNotFound(RelationError):
+    """A set of relations has none of that name."""
 
 
 class HeadError(HeadAtlasError):

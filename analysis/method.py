@@ -287,7 +287,7 @@ class Method(ABC):
     judges: ClassVar[bool] = False  # where its map disagrees with a quicker one's, that one does not hold
 
     category: ClassVar[str] = ""  # as which its strengths, 0 below its thresholds, can stand beside relations
-    category_rule: ClassVar[str] = ""  # by what heads belong to it, before the threshold of the relations
+    category_rule: ClassVar[tuple[str, str]] = ("", "")  # when a head belongs to it: how much of what, does what
     label: ClassVar[LabelRule | None] = None  # when a strength makes a label; None of a method that gives none
 
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray | None:  # [item, layer, head]

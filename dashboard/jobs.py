@@ -9,6 +9,13 @@ from dashboard.maps import MAPS
 from dashboard.state import ViewState
 
 
+class MapLink(BaseModel):
+    """A map of what a job computes."""
+
+    title: str
+    address: str
+
+
 class JobState(BaseModel):
     """How far a job is."""
 
@@ -25,7 +32,8 @@ class JobState(BaseModel):
     fingerprint: str
     created: str
     finished: str
-    link: str = Field(description="the address of its map")
+    link: str = Field(description="the address of its first map; empty where it has none")
+    links: list[MapLink] = Field(default=[], description="all maps that were asked for")
     asked: list[str] = Field(description="what was asked for beside the defaults, in words")
     remarks: list[str] = Field(default=[], description="what whoever asked should know")
     phase: str = Field("", description="the stage in short: which method is being computed")
@@ -41,6 +49,7 @@ class JobState(BaseModel):
 
 def job_state(job: Job) -> JobState:
     """A job as it is sent to pages and scripts."""
+    links = _links(job)
     asked = list(dict.fromkeys(of_method.words for of_method in job.asked.values() if of_method.words))
     return JobState(
         id=job.id,
@@ -56,7 +65,8 @@ def job_state(job: Job) -> JobState:
         fingerprint=job.fingerprint,
         created=job.created,
         finished=job.finished,
-        link=_link(job),
+        link=links[0].address if links else "",
+        links=links,
         asked=asked,
         remarks=list(job.remarks),
         phase=job.stage,
@@ -66,14 +76,15 @@ def job_state(job: Job) -> JobState:
     )
 
 
-def _link(job: Job) -> str:
-    """The address of what a job has computed, once its model is open."""
+def _links(job: Job) -> list[MapLink]:
+    """A link to each map that a job computes, once its model is open; what only a card shows has none."""
     if not job.fingerprint:
-        return ""
+        return []
+    links = []
     state = ViewState(model=job.model, fingerprint=job.fingerprint[:8])
     for each in MAPS:
         asked = {name: job.asked[name] for name in each.methods() if name in job.asked}
         if each.own_view and asked:
-            state = replace(state, view=each.name).with_part(each.state_of_job(asked))
-            break
-    return "/" + state.to_query()
+            there = replace(state, view=each.name).with_part(each.state_of_job(asked))
+            links.append(MapLink(title=each.title, address="/" + there.to_query()))
+    return links

@@ -184,13 +184,14 @@ def test_no_seed_is_the_preview_alone_and_it_is_kept(checkpoint, store):
 
 
 def test_a_small_task_that_the_model_can_do_is_not_flagged(checkpoint):
-    """One validation item is right: that its answer is the commonest of one says nothing."""
+    """One validation item is right, and the example: that its answer is the commonest of one says nothing."""
     worker = CausalWorker(checkpoint, "cpu")
     for target, right in ((" w101", 1.0), (" w150", 0.0)):  # the louder of the two heads says 101 after 0
         items = tuple(TaskPrompt("few", f"w{filler} w0", target) for filler in range(200, 209))
         task = Task("few", "Few", "", items[:8], items[8:])
         found = json.loads(worker.do(GateStep("untouched", "", task, SETTINGS)))
         assert (found["accuracy"], found["flagged"]) == (right, not right)
+        assert found["example"] == ({"prompt": "w208 w0", "answer": " w101"} if right else None)
 
 
 def test_a_damaged_fit_starts_again(built, checkpoint, store):
@@ -340,6 +341,7 @@ def test_the_shipped_map_is_of_todays_tasks_and_settings_and_its_facts_can_be_me
     for task in wanted.tasks:
         record = record_of(scores, task.name)
         again = json.loads(worker.do(GateStep("untouched", "", task, wanted.settings)))
+        assert record.untouched.example.model_dump() == again["example"]
         assert again["nll"] == pytest.approx(record.untouched.nll, abs=2e-3)
         assert again["accuracy"] == pytest.approx(record.untouched.accuracy, abs=0.02)
         preview = json.loads(worker.do(GateStep("preview", "", task, wanted.settings)))

@@ -17,7 +17,7 @@ def test_a_stage_is_told_with_its_part_and_what_is_being_done():
     assert job.stage_words == "waiting"
     job = job.at(stage="Function map", part=1, parts=2)
     assert job.stage_words == "Function map (1 of 2)"
-    assert job.at(doing="layer 4 of 30").stage_words == "Function map (1 of 2): layer 4 of 30"
+    assert job.at(doing="layer 4 of 30").stage_words == "Function map (1 of 2), layer 4 of 30"
     assert job.at(doing="layer 4 of 30", done=3).at(stage="stopping").stage_words == "stopping"
 
 
@@ -27,8 +27,8 @@ def test_a_job_is_stored_whole_and_older_ones_are_read(store):
     journal.save(job.counted("tcp://x", 3))
     assert journal.job(job.id) == job.counted("tcp://x", 3)
     older = {name: value for name, value in job.to_plain().items() if name not in {"part", "parts", "doing"}}
-    store.put(f"job/{job.id}", json.dumps(older | {"stage": "Function map (1 of 2): layer 4"}).encode())
-    assert journal.job(job.id).stage_words == "Function map (1 of 2): layer 4"
+    store.put(f"job/{job.id}", json.dumps(older | {"stage": "Function map (1 of 2), layer 4"}).encode())
+    assert journal.job(job.id).stage_words == "Function map (1 of 2), layer 4"
 
 
 def test_nobody_changes_a_job_that_others_share(store):

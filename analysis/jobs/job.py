@@ -65,9 +65,8 @@ class Job:
     @property
     def stage_words(self) -> str:
         """Stage, part and what is being done, for people."""
-        place = f" ({self.part} of {self.parts})" if self.part else ""
-        doing = f": {self.doing}" if self.doing else ""
-        return f"{self.stage}{place}{doing}"
+        stage = f"{self.stage} ({self.part} of {self.parts})" if self.part else self.stage
+        return ", ".join(filter(None, (stage, self.doing)))
 
     def at(self, **changes: Any) -> Self:
         """The same job, further on; a stage begins with nothing else said of it."""

@@ -3,18 +3,28 @@
 import { element } from "./elements.mjs";
 import { layerBars } from "./layers.mjs";
 import { writeLegend } from "./legend.mjs";
-import { byId, dash, PARTS } from "./page.mjs";
+import { byId, dash, PARTS, propsOf } from "./page.mjs";
 import { state } from "./state.mjs";
-import { onZoom, zoomed } from "./zoom.mjs";
+import { onZoom, sightOf, zoomed } from "./zoom.mjs";
 
 /** @typedef {import("./maps/index.mjs").View} View */
 /** @typedef {import("./maps/text.mjs").Said} Said */
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {import("./maps/index.mjs").ShareTable} ShareTable */
-/** @typedef {Pick<View, "sentence" | "legend" | "topic" | "idle" | "counts" | "shares" | "profile">} Around */
+/** @typedef {Pick<View, "sentence" | "legend" | "topic" | "idle" | "called" | "counts" | "shares" | "profile">} Around */
 
-/** @type {{written: Record<string, string>, idle: Set<string>, last: [Around, Heads] | null}} */
-const page = { written: {}, idle: new Set(), last: null };
+/** @typedef {{value: string, label: string}[]} Choices of a control */
+
+/**
+ * @typedef {object} Page
+ * @property {Record<string, string>} written
+ * @property {Set<string>} idle
+ * @property {Map<string, {usual: Choices, names: string}>} renamed controls, with what they call their values else
+ * @property {[Around, Heads] | null} last
+ */
+
+/** @type {Page} */
+const page = { written: {}, idle: new Set(), renamed: new Map(), last: null };
 
 /** A section has appeared or has another width: write all of it again. */
 export function writeAgain() {
@@ -40,21 +50,36 @@ export function writeAround(around, heads) {
   whenOther(PARTS.sentence, around.sentence, (holder) => holder.replaceChildren(...around.sentence.map(piece)));
   whenOther(PARTS.legend, legend, (holder) => writeLegend(holder, legend, heads));
   whenOther(PARTS.counts, counts, (holder) => holder.replaceChildren(...countTable(counts)));
-  const drawn = [profile, heads.layers, width, below, heads.isWaiting];
-  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(profile, heads, width, below)));
+  const seen = layersSeen(heads);
+  const drawn = [profile, heads.layers, width, below, seen, heads.isWaiting];
+  whenOther(PARTS.profile, drawn, (holder) => holder.replaceChildren(...layerBars(profile, heads, width, below, seen)));
   for (const table of around.shares) writeShares(table);
   disable(around.idle);
+  rename(around.called || {});
 }
 
 /**
- * Where the first map's layers are, seen from the section of the layers; null where they do not go across, or not all.
+ * Where the first map's layers are, seen from the section of the layers; null where they do not go across.
  * @param {Heads} heads
  */
 function belowMap(heads) {
   const box = state.boxes[0];
-  if (!box || heads.across || zoomed()) return null;
+  if (!box || heads.across) return null;
   const shift = byId(PARTS.maps).getBoundingClientRect().left - byId(PARTS.profile).getBoundingClientRect().left;
   return { left: Math.round(box.left + shift), width: box.width };
+}
+
+/**
+ * The layers in view; null for all. Maps on which layers go across show a little more than the zoom, so that cells stay square.
+ * @param {Heads} heads
+ */
+function layersSeen(heads) {
+  const zoom = zoomed();
+  if (!zoom) return null;
+  const [first, last] = zoom.layers;
+  if (heads.across) return { from: first, count: last - first + 1 };
+  const { left, columns } = sightOf(zoom, heads);
+  return { from: left, count: columns };
 }
 
 /**
@@ -185,5 +210,20 @@ function disable(idle) {
     holder.title = reason || holder.dataset.explained;
     holder.classList.toggle("idle", isIdle);
     writeReason(holder, key, reason);
+  }
+}
+
+/**
+ * Controls that call some of their values something else in this state do so; the others have their usual words.
+ * @param {Record<string, Record<string, string>>} called
+ */
+function rename(called) {
+  for (const key of new Set([...page.renamed.keys(), ...Object.keys(called)])) {
+    const names = called[key] || {};
+    const usual = page.renamed.get(key)?.usual || /** @type {Choices | undefined} */ (propsOf(key)?.data);
+    const mark = JSON.stringify(names);
+    if (!usual || page.renamed.get(key)?.names === mark) continue;
+    page.renamed.set(key, { usual, names: mark });
+    dash().set_props(key, { data: usual.map((choice) => ({ ...choice, label: names[choice.value] ?? choice.label })) });
   }
 }

@@ -3,6 +3,7 @@
 import { built } from "./elements.mjs";
 import { cellNamed, indexOf, nameOf } from "./heads.mjs";
 import { stepped } from "./arrows.mjs";
+import { keepSettings } from "./links.mjs";
 import { decorateParts } from "./maps/index.mjs";
 import { byId, PARTS } from "./page.mjs";
 import { rules } from "./rules.mjs";
@@ -57,4 +58,5 @@ export function decorateCards(heads) {
     }
   }
   decorateParts(heads.state);
+  keepSettings(heads.state);
 }

@@ -8,6 +8,7 @@ import { decorateCards } from "./cards.mjs";
 import { viewTaken } from "./controls.mjs";
 import { paintAround, showColours } from "./drawing.mjs";
 import { followFigures, recolour } from "./figures.mjs";
+import { keepSettings } from "./links.mjs";
 import { rulesAt } from "./numbers.mjs";
 import { afterPainting, dash, PARTS, setStore } from "./page.mjs";
 import { rules } from "./rules.mjs";
@@ -266,8 +267,9 @@ function askBelow() {
   setStore(PARTS.followed, [page.query, currentQuery() || ""]);
 }
 
-/** Links to what is on the page already stand out. */
+/** Links to what is on the page already stand out; all of them keep what the controls say. */
 function markChosen() {
+  if (page.values) keepSettings(page.values);
   for (const link of document.querySelectorAll("tr a[data-set]")) {
     const [key, value] = (link.getAttribute("data-set") || "").split(" ");
     link.closest("tr")?.classList.toggle("strong", page.values?.[key] === value);

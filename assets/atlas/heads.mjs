@@ -38,6 +38,7 @@
  * @property {import("./legend.mjs").Entry[]} legend
  * @property {string} topic
  * @property {Record<string, string>} idle
+ * @property {Record<string, Record<string, string>>} called
  * @property {import("./maps/index.mjs").View["counts"]} counts
  * @property {import("./maps/index.mjs").ShareTable[]} shares
  * @property {PackedProfile | null} profile
@@ -80,6 +81,7 @@
  * @property {string} column
  * @property {Numbers | null} reason null when every head has a score
  * @property {Label | null} label
+ * @property {Label | null} [besides] what the tooltip says below the numbers
  * @property {Measure[]} measures
  * @property {Look} look
  * @property {Profile | null} profile

@@ -7,6 +7,7 @@ import { indexOf, nameOf } from "./heads.mjs";
 /** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {{x: number, y: number, width: number, height: number, colour: string, words: string}} Bar */
 /** @typedef {{left: number, width: number}} Place pixels from the section's edge */
+/** @typedef {{from: number, count: number}} Seen the layers in view, by index; a layer may be in view in part */
 
 const HEIGHT = 150; // pixels
 const [LEFT, RIGHT, TOP, BOTTOM] = [40, 8, 16, 34];
@@ -59,25 +60,43 @@ export function stacked({ names, colours, shares }, layers, box, most) {
  * @param {Heads} heads
  * @param {number} width
  * @param {Place | null} below
+ * @param {Seen | null} [seen] null for all layers
  * @returns {(HTMLElement | SVGElement)[]}
  */
-export function layerBars(profile, heads, width, below) {
+export function layerBars(profile, heads, width, below, seen = null) {
   if (!profile) return [];
   const most = highestOf(profile);
   if (!most) return [element("p", "hint", nearest(heads, profile.beyond))];
   const place = placeOf(width, below);
-  const box = { width: place.width, height: HEIGHT - TOP - BOTTOM };
+  const { first, layers, shown } = inLayers(profile, heads.layers, seen);
+  const wide = place.width / (seen ? seen.count : layers.length);
+  const box = { width: wide * layers.length, height: HEIGHT - TOP - BOTTOM };
+  const left = seen ? (first - seen.from) * wide : 0;
   const picture = drawn("svg", { width, height: HEIGHT, class: "layers", "aria-hidden": "true" });
-  const sheet = drawn("g", { transform: `translate(${place.left} ${TOP})` });
-  for (const { words, colour, ...bar } of stacked(profile, heads.layers, box, most)) {
+  const sheet = drawn("g", { transform: `translate(${place.left + left} ${TOP})` });
+  for (const { words, colour, ...bar } of stacked(shown, layers, box, most)) {
     const shape = drawn("rect", { ...bar, fill: colour });
     shape.append(drawn("title", {}, words));
     sheet.append(shape);
   }
-  sheet.append(...axes(heads.layers, box, most));
-  if (width - place.left - place.width > WORDS) sheet.append(...keyOf(profile, place.width + 24));
+  sheet.append(...axes(layers, box, most));
+  if (width - place.left - place.width > WORDS) sheet.append(...keyOf(shown, place.width - left + 24));
   picture.append(sheet);
   return [picture];
+}
+
+/**
+ * The layers whose middle is in view, and the part of a profile that is about them.
+ * @param {Profile} profile
+ * @param {readonly number[]} layers
+ * @param {Seen | null} seen
+ */
+export function inLayers(profile, layers, seen) {
+  if (!seen) return { first: 0, layers, shown: profile };
+  const first = Math.max(Math.ceil(seen.from - 0.5), 0);
+  const end = Math.min(Math.floor(seen.from + seen.count - 0.5) + 1, layers.length);
+  const shares = profile.shares.map((of) => of.slice(first, end));
+  return { first, layers: layers.slice(first, end), shown: { ...profile, shares } };
 }
 
 /**
@@ -132,14 +151,14 @@ function axes(layers, { width, height }, most) {
  * @param {Profile["beyond"]} [beyond] where labels beyond copying alone count
  */
 export function nearest(heads, beyond) {
-  if (heads.isWaiting) return "No head is coloured.";
-  if (beyond === null) return "No head is coloured: no label beyond copying has a score above 0.";
+  if (heads.isWaiting) return "No head is above τ.";
+  if (beyond === null) return "No head is above τ: no label beyond copying has a score above 0.";
   if (beyond) return nearestText(heads, beyond.head, beyond.score, " by labels beyond copying");
   const measure = heads.panels[0].measures[0];
   const values = measure ? measure.values() : [];
   let best = -1;
   for (let i = 0; i < values.length; i++) if (values[i] > (best < 0 ? 0 : values[best])) best = i;
-  if (best < 0) return "No head is coloured: all scores are 0.";
+  if (best < 0) return "No head is above τ: all scores are 0.";
   return nearestText(heads, best, values[best]);
 }
 
@@ -152,7 +171,7 @@ export function nearest(heads, beyond) {
 function nearestText(heads, index, score, of = "") {
   const row = Math.floor(index / heads.heads);
   const cell = /** @type {[number, number]} */ ([row, index - indexOf(heads, [row, 0])]);
-  return `No head is coloured; the nearest is ${nameOf(heads, cell)} with a score of ${score.toFixed(2)}${of}.`;
+  return `No head is above τ; the nearest is ${nameOf(heads, cell)} with a score of ${score.toFixed(2)}${of}.`;
 }
 
 /**

@@ -36,7 +36,7 @@ const WIDE_GAP = 24; // and from here on it has two
 export function writeSquares(canvas, look, grid, sight, left = null) {
   const { pixels, width, height } = canvas;
   const ground = inked(look.ground);
-  const shades = Uint32Array.from(look.shades, inked);
+  const shades = inkOf(look.shades);
   const columns = edges(sight.left, sight.columns, width);
   const rows = edges(sight.top, sight.rows, height);
   const gap = gapOf(Math.min(width / sight.columns, height / sight.rows));
@@ -50,6 +50,19 @@ export function writeSquares(canvas, look, grid, sight, left = null) {
   }
   if (look.marks) writeMarks(canvas, look, look.marks, grid, columns, rows, gap);
   if (left) fade(canvas, left, grid, columns, rows);
+}
+
+/** @type {WeakMap<readonly string[], Uint32Array>} */
+const inks = new WeakMap(); // of lists of shades that several panels share
+
+/**
+ * Shades as pixels, made once for each list.
+ * @param {readonly string[]} shades
+ */
+function inkOf(shades) {
+  const made = inks.get(shades) || Uint32Array.from(shades, inked);
+  inks.set(shades, made);
+  return made;
 }
 
 /**
@@ -131,7 +144,7 @@ function gapOf(cell) {
  * @param {number} gap
  */
 function writeMarks(canvas, look, marks, grid, columns, rows, gap) {
-  const shades = Uint32Array.from(look.shades, inked);
+  const shades = inkOf(look.shades);
   /** @type {number[]} */
   const lighter = []; // by code, of the few that are needed
   const empty = inked(look.empty);

@@ -96,7 +96,8 @@ export function scoreLines(heads, panel, index) {
   const reason = reasonText(heads, panel, index);
   if (reason) return [`${panel.title}: ${reason}`];
   const texts = panel.measures.map((measure) => measureText(measure, index));
-  return isNamed(panel) ? [panel.title, ...texts] : [`${panel.title}: ${texts[0]}`];
+  const besides = panel.besides ? [panel.besides.words[panel.besides.codes[index]]].filter(Boolean) : [];
+  return isNamed(panel) ? [panel.title, ...texts, ...besides] : [`${panel.title}: ${texts[0]}`, ...besides];
 }
 
 /**

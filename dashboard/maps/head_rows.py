@@ -22,6 +22,7 @@ class HeadRow:
 
     title: Any  # text, or a link to the map of this row alone
     cells: tuple[HeadCell, ...]
+    when: str = ""  # the key of a setting and the value with which alone the row is shown; empty for always
 
     @property
     def strongest(self) -> float:
@@ -38,7 +39,7 @@ class HeadRows:
     note: str = ""  # below them
 
 
-def row_of_numbers(title: str, values: Sequence[float], digits: int = 2) -> HeadRow:
+def row_of_numbers(title: Any, values: Sequence[float], digits: int = 2) -> HeadRow:
     """A row of numbers between 0 and 1; a missing one is empty."""
     cells = []
     for value in values:

@@ -105,12 +105,13 @@ class MapView(Generic[MapState]):
         return colours(self.common.palette, dark)
 
     def link(self, words: str, **changes: Any) -> html.A:
-        """A link to this map with other values; where it is on the page, one local setting changes at once.
+        """A link to this map, with other values if there are any; where it is on the page, one setting changes at once.
 
-        Its address has no local settings: what it stands on stays while these change.
+        The scripts put the page's local settings into its address (assets/atlas/links.mjs): what it stands on stays
+        while these change.
         """
         address = "/" + self.named.without_local().changed(view=self.map.name, **changes).to_query()
-        name, value = next(iter(changes.items()))
+        name, value = next(iter(changes.items()), ("view", None))
         is_here = self.common.view == self.map.name and isinstance(value, str)
         return html.A(words, href=address, **({"data-set": f"{name} {value}"} if is_here else {"data-view": name}))
 
@@ -213,6 +214,10 @@ class Map(Generic[MapState]):
 
     def idle(self, shown: "MapView[MapState]") -> dict[str, str]:
         """The keys of those controls that do nothing in this state, each with the reason; they are disabled."""
+        return {}
+
+    def called(self, shown: "MapView[MapState]") -> dict[str, dict[str, str]]:
+        """The keys of those controls that call some of their values something else in this state: names by value."""
         return {}
 
     # ---- The maps on the page -----------------------------------------------------------------------------------
@@ -334,7 +339,7 @@ class Map(Generic[MapState]):
         places = [(shown.card.layers.index(head.layer), head.head) for head in heads]
         rows = []
         for panel in shown.panels:
-            rows.append(row_of_numbers(panel.title, [float(panel.value[place]) for place in places]))
+            rows.append(row_of_numbers(shown.link(panel.title), [float(panel.value[place]) for place in places]))
         return HeadRows(self.title, tuple(rows))
 
     # ---- The table ----------------------------------------------------------------------------------------------

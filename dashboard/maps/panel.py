@@ -71,6 +71,7 @@ class Panel:
     strengths: Floats | None = None  # [category, layer, head], the score that decides for each of them
     measures: tuple[PanelMeasure, ...] = ()
     label: PanelLabel | None = None
+    besides: PanelLabel | None = None  # what the tooltip says below the numbers of some heads
     hollow: Bools | None = None  # members that are drawn as an outline
     filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter
@@ -84,7 +85,7 @@ class Panel:
     @property
     def note(self) -> str:
         """What stands after the title."""
-        return self.remark or f"{self.count} {'head' if self.count == 1 else 'heads'}"
+        return self.remark or heads_in(self.count)
 
     @property
     def count(self) -> int:
@@ -100,6 +101,11 @@ class Panel:
     def is_empty(self) -> bool:
         """No head has a value."""
         return bool(np.isnan(self.value).all())
+
+
+def heads_in(count: int) -> str:
+    """How many heads, in words."""
+    return f"{count} {'head' if count == 1 else 'heads'}"
 
 
 def without_scores(key: str, title: str, card: ModelCard, why: Missing) -> Panel:

@@ -15,7 +15,8 @@ from analysis.results.scores import Bools, Floats, Missing
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.look import LEVELS, Look, level, scale, slopes
 from dashboard.maps.packing import pack
-from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure
+from dashboard.maps.panel import Panel, PanelLabel, PanelMeasure, heads_in
+from dashboard.maps.sentences import number
 from dashboard.maps.steps import SLOPES, STEPS, score_steps, slope_steps
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours
@@ -89,11 +90,16 @@ def panels(plain: PlainPanels, state: Part) -> tuple[Panel, ...]:
                 tone=panel.tone,
                 measures=(measure,),
                 label=label,
-                remark=panel.remark,
+                remark=panel.remark or _counted(panel, member, least),
                 steepest=panel.steepest,
             )
         )
     return tuple(made)
+
+
+def _counted(panel: PlainPanel, member: Bools, least: float) -> str:
+    """How many heads reach the threshold; nothing where another rule says which heads belong."""
+    return "" if panel.member is not None else f"{heads_in(int(member.sum()))} ≥ {number(least)}"
 
 
 def _members(panel: PlainPanel, least: float) -> Bools:

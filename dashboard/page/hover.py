@@ -72,14 +72,16 @@ def _around(view: View, palette: Colours, dark: bool) -> PackedView:
     """What stands around the maps and follows the controls; the scripts' rules make the same."""
     shown = view.shown
     if shown is None:
+        nothing: PackedView = {"called": {}, "counts": None, "shares": [], "profile": None}
         idle = dict.fromkeys(_local_controls(view), f"There is no {view.map.title.lower()} yet.")
-        return {"sentence": [], "legend": [], "topic": "", "idle": idle, "counts": None, "shares": [], "profile": None}
+        return {"sentence": [], "legend": [], "topic": "", "idle": idle, **nothing}
     counts = view.map.counts(shown, palette)
     return {
         "sentence": view.map.said(shown),
         "legend": [entry.to_plain() for entry in entries(shown, dark)],
         "topic": view.map.topic(shown),
         "idle": view.map.idle(shown),
+        "called": view.map.called(shown),
         "counts": asdict(counts) if counts is not None else None,
         "shares": [asdict(table) for table in view.map.shares(shown, palette)],
         "profile": _profile(view.map.layers(shown, palette)),

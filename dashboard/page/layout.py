@@ -198,9 +198,9 @@ def downloads(state: ViewState) -> list[Any]:
     """Links that carry the view, whose state names the checkpoint; pictures are drawn in the browser."""
     query = state.to_query()
     files = (
-        ("csv", "This view, CSV", "view.csv"),
+        ("csv", "All heads of this view, CSV", "view.csv"),
         ("csv-all", "All scores, CSV", "scores.csv"),
-        ("parquet-view", "This view, Parquet", "view.parquet"),
+        ("parquet-view", "All heads of this view, Parquet", "view.parquet"),
         ("parquet", "All scores, Parquet", "scores.parquet"),
         ("html", "Stand-alone page, HTML", "page.html"),
         ("py", "Reproduce, Python", "reproduce.py"),
@@ -208,7 +208,7 @@ def downloads(state: ViewState) -> list[Any]:
     links: list[Any] = []
     for kind in ("png", "svg"):
         drawn_from = {"data-picture": kind, "data-figure": f"/export/figure.json{query}"}
-        links.append(html.Button(f"Picture, {kind.upper()}", **drawn_from))
+        links.append(html.Button(f"Picture of all heads, {kind.upper()}", **drawn_from))
     for name, words, file in files:
         links.append(html.A(words, href=f"/export/{file}{query}", download=True, **{"data-export": name}))
     return links

@@ -65,7 +65,9 @@ def _group(rows: HeadRows, heads: int) -> html.Tr:
 
 
 def _row(row: HeadRow) -> html.Tr:
-    return html.Tr([html.Th(row.title, scope="row"), *(_cell(cell, row.strongest) for cell in row.cells)])
+    """Of several for the values of a setting, the scripts show the one of its value."""
+    cells = [html.Th(row.title, scope="row"), *(_cell(cell, row.strongest) for cell in row.cells)]
+    return html.Tr(cells, **({"data-when": row.when} if row.when else {}))
 
 
 def _cell(cell: HeadCell, strongest: float) -> html.Td:

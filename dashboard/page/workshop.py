@@ -83,7 +83,7 @@ def _progress(job: JobState) -> str:
         return job.finished.replace("T", " ").removesuffix("Z")
     if job.left is None:
         return job.stage
-    of_what = " of this part" if job.part else ""
+    of_what = " in this part" if job.part else ""
     return f"{job.stage}, about {_time(job.left)} left{of_what}"
 
 
@@ -96,9 +96,11 @@ def _time(seconds: float) -> str:
 def _tools(job: JobState, read_only: bool) -> list[Any]:
     tools: list[Any] = []
     has_map = job.state in {"done", "failed"} or (job.state == "running" and job.done > 0)
-    if is_view(job.link) and has_map:
-        words = "Watch the map" if job.state == "running" else "Open the map"
-        tools.append(html.A(words, href=job.link))
+    links = [link for link in job.links if is_view(link.address)] if has_map else []
+    verb = "Watch" if job.state == "running" else "Open"
+    for link in links:
+        words = f"{verb} the map" if len(links) == 1 else f"{verb} {link.title}"
+        tools.append(html.A(words, href=link.address))
     if not read_only and job.active:
         tools.append(html.Button("Cancel", className="mate", **{"data-cancel": job.id}))
     if not read_only and job.state in {"failed", "cancelled"}:

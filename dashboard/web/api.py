@@ -26,6 +26,7 @@ from analysis.errors import (
     ModelNotFound,
     QueueFull,
     RelationError,
+    RelationNotFound,
     ServerBusy,
     SettingError,
     StoreError,
@@ -66,6 +67,7 @@ CLIENTS = 1000  # whose submissions are counted at a time
 _STATUS = {
     ModelNotFound: 404,
     ModelError: 422,
+    RelationNotFound: 404,
     RelationError: 422,
     HeadError: 404,
     SettingError: 422,

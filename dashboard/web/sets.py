@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from analysis.data.relations import as_csv
-from analysis.errors import RelationError
+from analysis.errors import RelationNotFound
 from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
 from analysis.results.own_sets import LONGEST_NAME, OwnSet
@@ -69,4 +69,4 @@ def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: May
             if item.name == relation:
                 return Response(as_csv(own_pairs(catalogue, engine, item)), media_type="text/csv; charset=utf-8")
         names = ", ".join(item.name for item in one.items)
-        raise RelationError(f"{one.name} has no relation {relation[:80]!r}", f"There are: {names}.")
+        raise RelationNotFound(f"{one.name} has no relation {relation[:80]!r}", f"There are: {names}.")

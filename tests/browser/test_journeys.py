@@ -431,7 +431,6 @@ PLACES = (
 )
 READY = "#inspector > *, .head-page"  # of a view, or of a page of its own
 WITHOUT_FILLERS = {"exclude": [[".ag-header-group-cell-no-group"]]}  # AG Grid's own, above columns without a group
-NARROW = {"runOnly": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]}
 
 
 FIRST_PLACES = ("/?pin=L23H4", "/?view=causal", "/head/L23H4")
@@ -450,16 +449,43 @@ def test_no_accessibility_violation_anywhere(visit, address, places):
     forget_missing_page(page)
 
 
-@pytest.mark.slow  # twenty seconds of processor time
-def test_no_accessibility_violation_on_a_dark_phone(visit, address):
-    """axe-core finds no lack of contrast, no small target and no place that keys cannot reach in any view."""
-    page = visit(width=390, height=844, dark=True)
+UNFOLDED = """() => {
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+    for (const fold of document.querySelectorAll("[data-fold]")) {
+        if (fold.offsetParent && fold.getAttribute("aria-expanded") === "false") fold.click();
+    }
+}"""
+
+
+@pytest.mark.slow  # a minute of processor time each
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_no_accessibility_violation_in_any_theme_and_width(visit, address, dark, width):
+    """axe-core finds nothing by any rule: in every place, with all folds open, in dialogs and the phone's sheet."""
+    page = visit(width=width, height=900, dark=dark)
     problems = []
     for path in PLACES:
         page.goto(address + path)
         page.wait_for_selector(READY, state="attached")
-        page.wait_for_selector("html[data-mantine-color-scheme=dark]", state="attached")
-        problems += violations(page, path, NARROW)
+        if path != "/nowhere":
+            page.wait_for_selector(f"html[data-mantine-color-scheme={'dark' if dark else 'light'}]", state="attached")
+        problems += violations(page, path, None)
+        page.evaluate(UNFOLDED)
+        problems += violations(page, f"{path} unfolded", None)
+    page.goto(address + "/?pin=L23H4")
+    drawn(page)
+    page.locator("#help-open").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    problems += violations(page, "help", None)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    if width < 760:
+        page.touchscreen.tap(*cell(page, 18, 6)) if page.evaluate("'ontouchstart' in window") else click(page, 18, 6)
+        expect(page.locator("#drawer")).to_be_visible()
+        problems += violations(page, "the phone's sheet", None)
+    page.locator("button.pairs:visible").first.click()
+    expect(page.locator("#pairs-table tr").first).to_be_attached()
+    problems += violations(page, "pairs", None)
     assert problems == []
     forget_missing_page(page)
 
@@ -711,7 +737,7 @@ def test_analyse_a_model_and_share_it(visit, browser, tmp_path):
     page.locator("#new-submit").click()
     job = page.locator("[data-job]").first
     expect(job).to_contain_text("with opposites")
-    expect(job).to_contain_text("Function map: layer", timeout=60_000)
+    expect(job).to_contain_text("Function map, layer", timeout=60_000)
     watcher = visit("/?view=models")
     expect(watcher.locator("[data-job]").first).to_contain_text("Running")
     expect(job).to_have_attribute("data-state", "done", timeout=120_000)

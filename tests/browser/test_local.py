@@ -1,5 +1,7 @@
 """Local settings never leave the browser: maps, texts, cards and address follow at once."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -29,7 +31,7 @@ FUNCTION = [
 CAUSAL = [
     ("role", 0.3, "value", "role=0.3"),
     ("columns", "always", "value", "columns=always"),
-    ("gates", "preview", "value", "gates=preview"),
+    ("gates", "preview", "value", "gates=preview"),  # in which Always holds of no head
     ("gates", "interference", "value", "gates=interference"),
 ]
 COMMON = [("palette", "paper", "value", "palette=paper"), ("transpose", True, "checked", "transpose=1")]
@@ -39,6 +41,7 @@ AGREEMENT = [
     ("label", 0.3, "value", "label=0.3"),
     ("cause", 0.7, "value", "cause=0.7"),
     ("matters", "any", "value", "matters=any"),
+    ("counted", "beyond", "value", "counted=beyond"),
 ]
 LOCAL = {
     "function": FUNCTION,
@@ -48,6 +51,8 @@ LOCAL = {
     "agreement": AGREEMENT,
 }
 MAPS = [name for name in view_titles() if name not in {TABLE, MODELS}]
+ONE, THREE = "L23H4", "L23H4.L18H6.L2H1"  # pins: a card, and a matrix
+PINNED = [*((name, ONE) for name in MAPS), ("ablation", THREE), ("agreement", THREE)]
 
 
 def watched(page):
@@ -68,10 +73,12 @@ def change(page, control, value, prop="value"):
     page.evaluate("([id, props]) => window.dash_clientside.set_props(id, props)", [control, {prop: value}])
 
 
-@pytest.mark.parametrize("view", MAPS)
-def test_no_local_change_asks_anybody(visit, view):
-    """The address follows each control, and the page it leads to says the same as the one that came there by itself."""
-    page = visit(f"/?view={view}")
+@pytest.mark.parametrize(("view", "pins"), PINNED)
+def test_no_local_change_asks_anybody(visit, view, pins):
+    """The address follows each control, and the page it leads to says the same as the one that came there by itself:
+    around the maps, and on the cards of pinned heads.
+    """
+    page = visit(f"/?view={view}&pin={pins}")
     asked = watched(page)
     for control, value, prop, part in [*LOCAL[view], *COMMON]:
         change(page, control, value, prop)
@@ -86,7 +93,7 @@ def test_no_local_change_asks_anybody(visit, view):
 
 def words(page):
     """What is written around the maps, and the page's title."""
-    pieces = ("#sentence", "#legend", "#counts", "#maps")
+    pieces = ("#sentence", "#legend", "#counts", "#maps", "#inspector")
     return [page.title(), *(page.locator(piece).inner_text() for piece in pieces)]
 
 
@@ -146,6 +153,31 @@ def test_a_card_shows_what_is_lost_by_the_chosen_ablation(visit):
     assert len(rows.all_inner_texts()) == len(before) > 0
     assert rows.all_inner_texts() != before
     assert asked == []
+
+
+def test_the_preview_calls_the_mean_what_it_is(visit):
+    """In the preview one segment of the rule is the mean over the prompts; elsewhere it is both rules."""
+    page = visit("/?view=causal")
+    expect(page.locator("#columns")).to_contain_text("Always + Any")
+    change(page, "gates", "preview")
+    expect(page.locator("#columns")).to_contain_text("Mean")
+    change(page, "columns", "always")
+    expect(page.locator("#legend")).to_contain_text("no head helps or hurts on every prompt")
+    change(page, "gates", "both")
+    expect(page.locator("#columns")).to_contain_text("Always + Any")
+
+
+def test_links_on_cards_keep_what_the_controls_say(visit):
+    """A row leads to its map with the threshold and palette of the page, which the server does not know."""
+    page = visit("/?pin=L23H4")
+    change(page, "tau", 0.3)
+    change(page, "palette", "paper")
+    row = page.locator(".head-card tr[data-when] a").first
+    expect(row).to_have_attribute("href", re.compile("view=ablation.*tau=0.3.*palette=paper"))
+    row.click()
+    expect(page.locator("#off")).to_be_visible()
+    assert "tau=0.3" in page.url
+    assert "pin=L23H4" in page.url
 
 
 def test_controls_that_do_nothing_say_why(visit):

@@ -2,8 +2,8 @@
 
 import base64
 
-from tests.cases.rendered import view_of
-from tests.cases.results import FOLDER, result_of, tables
+from tests.cases.rendered import asked_by, view_of
+from tests.cases.results import FOLDER, VIEWS, result_of, tables
 
 
 def main() -> None:
@@ -13,8 +13,8 @@ def main() -> None:
         text = path.read_text()
         for described in table["results"].values():
             scores = result_of(name, described)
-            for seed, before in described["numbers"].items():
-                view = view_of(scores, {"seed": seed} if seed else {})
+            for key, before in described["numbers"].items():
+                view = view_of(scores, asked_by(key), VIEWS.get(name, ""))
                 text = text.replace(before, base64.b64encode(view.map.numbers(view.shown)).decode())
         path.write_text(text)
 

@@ -6,20 +6,28 @@ from typing import Any
 import numpy as np
 
 from dashboard.drawn import drawn_maps
-from dashboard.maps import map_of_method
+from dashboard.maps import map_of, map_of_method
 from dashboard.maps.legend import entries
 from dashboard.state import ViewState
 from dashboard.view import View
 
 
-def view_of(scores, values: dict[str, Any]) -> View:
-    """A result under controls that say these values; the map of its method is on the page."""
-    method = scores.provenance.method
-    shown = map_of_method(method)
+def view_of(scores, values: dict[str, Any], view: str = "") -> View:
+    """One result or several under controls that say these values; the map of the first one's method is on the page."""
+    results = scores if isinstance(scores, dict) else {scores.provenance.method: scores}
+    first = next(iter(results.values())).provenance
+    shown = map_of(view) if view else map_of_method(first.method)
     assert shown is not None
-    read = ViewState.from_values({**values, "model": scores.provenance.model.id, "view": shown.name})
+    read = ViewState.from_values({**values, "model": first.model.id, "view": shown.name})
     assert not read.notices
-    return View(read.state, scores.provenance.model, ((method, scores),))
+    return View(read.state, first.model, tuple(results.items()))
+
+
+def asked_by(key: str) -> dict[str, Any]:
+    """The state by which the numbers of a table stand under a key: of one seed, with behaviour as a category."""
+    if key == "also":
+        return {"also": True}
+    return {"seed": key} if key else {}
 
 
 def rendered(view: View, dark: bool) -> dict[str, Any]:
@@ -40,7 +48,8 @@ def rendered(view: View, dark: bool) -> dict[str, Any]:
                 "marks": marks.tolist(),
                 "colours": colours_of(look),
                 "ground": look.ground,
-                "labels": labels_of(panel),
+                "labels": labels_of(panel.label),
+                "besides": labels_of(panel.besides),
                 "profile": profile_of(beside),
             }
         )
@@ -50,6 +59,7 @@ def rendered(view: View, dark: bool) -> dict[str, Any]:
         "legend": [entry.to_plain() for entry in entries(shown, dark)],
         "topic": view.map.topic(shown),
         "idle": view.map.idle(shown),
+        "called": view.map.called(shown),
         "best": best_of(view.map.best(shown)),
         "counts": {"caption": counts.caption, "rows": [list(row) for row in counts.rows]} if counts else None,
         "shares": [asdict(table) for table in view.map.shares(shown, drawn.palette)],
@@ -62,11 +72,11 @@ def colours_of(look) -> list[list[str]]:
     return [[look.shades[code] for code in row] for row in look.codes.tolist()]
 
 
-def labels_of(panel) -> list[list[str]] | None:
-    """What every head is called."""
-    if panel.label is None:
+def labels_of(label) -> list[list[str]] | None:
+    """What every head is called, or what is said besides."""
+    if label is None:
         return None
-    return [[panel.label.words[code] for code in row] for row in panel.label.codes.tolist()]
+    return [[label.words[code] for code in row] for row in label.codes.tolist()]
 
 
 def profile_of(beside) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from analysis.methods.ablation.result import ERROR, part_name
 from analysis.methods.ablation.result import KINDS as OFF
 from analysis.methods.behaviour.measures import SCORE
 from analysis.methods.causal.fits import FittedGates
-from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, causal_scores
+from analysis.methods.causal.result import CONTRAST, TASK, TaskRecord, TaskResult, Untouched, causal_scores
 from analysis.methods.causal.settings import GateSettings
 from analysis.models.card import ModelCard
 from analysis.relations.layer import scores_of_hits
@@ -22,13 +22,16 @@ from analysis.results.scores import DIMS, ONLY_SAMPLE, Missing, Scores, part_arr
 FOLDER = Path(__file__).parent
 
 
+VIEWS = {"agreement": "agreement", "besides": "function"}  # of tables whose results are of several methods
+
+
 def tables() -> dict[str, dict]:
     """The tables by the name of their map."""
     return {name: json.loads((FOLDER / f"{name}.json").read_text()) for name in RESULTS}
 
 
-def result_of(name: str, described: dict) -> Scores:
-    """A result from its description."""
+def result_of(name: str, described: dict) -> Scores | dict[str, Scores]:
+    """A result from its description; of some tables several of one model, by their methods."""
     return RESULTS[name](described)
 
 
@@ -87,7 +90,8 @@ def causal_result(described: dict) -> Scores:
         variant = CONTRAST if each.get("contrast") else TASK
         item = ScoredItem(each["name"], each["title"], variant.name)
         gradient = {name: np.array(values) for name, values in each.get("gradient", {}).items()}
-        results.append(TaskResult(item, _roles(each), TaskRecord(), None, gradient))
+        untouched = Untouched(accuracy=1.0, example=each["example"]) if "example" in each else None
+        results.append(TaskResult(item, _roles(each), TaskRecord(untouched=untouched), None, gradient))
     settings = {**asdict(GateSettings()), "seeds": described["seeds"]}
     scores = causal_scores(card, results, settings, "cpu")
     if described.get("running"):
@@ -137,9 +141,17 @@ def plain_result(described: dict, method: str, kinds: tuple[str, ...]) -> Scores
     return Scores(score, score * np.nan, missing, provenance)
 
 
-RESULTS = {
+def several_results(described: dict) -> dict[str, Scores]:
+    """A result of each method that is described."""
+    described = {name: each for name, each in described.items() if name in ONE}
+    return {name: ONE[name](each) for name, each in described.items()}
+
+
+ONE = {
     "function": function_result,
     "causal": causal_result,
     "behaviour": behaviour_result,
     "ablation": ablation_result,
 }
+
+RESULTS = {**ONE, **dict.fromkeys(VIEWS, several_results)}

@@ -133,6 +133,7 @@ PLAIN = {
     "headerName",
     "values",
     "absent",
+    "data-agreement",  # JSON, of which the scripts write text
 }  # properties that are shown as they are
 MARKUP = {"markdown", "iframe", "script", "style", "objectel", "embed"}  # components whose text is read as markup
 

@@ -89,6 +89,7 @@ def test_the_figure_has_title_legend_and_source(client):
     assert "fingerprint" in texts
     words = {note["text"] for note in figure["layout"]["annotations"]}
     assert {"Algorithmic", "2 categories", "suppresses", "below τ = 0.15 (brighter = closer)", "score 0"} <= words
+    assert not {"3 categories", "4 or more"} & words  # no head of the default view has so many
     light = client.get("/export/figure.json").json()["layout"]["annotations"]
     assert "below τ = 0.15 (darker = closer)" in {note["text"] for note in light}
 
@@ -98,16 +99,16 @@ HEADINGS = {
     "?relation=country_capital": "heads that promote or suppress country → capital · weights · τ = 0.15",
     "?model=gemma-3-270m": "heads that promote or suppress any relation",
     "?model=gemma-3-270m&basis=function": "weights · does not hold for this model (r = 0.00) · τ = 0.15",
-    "?view=causal": "heads that tasks need and that hurt them (Always and Any over the seeds, θ = 0.5, fainter below)",
-    "?view=causal&columns=any": "heads that tasks need and that hurt them (Any over the seeds, θ",
+    "?view=causal": "heads that help or hurt the tasks (Always and Any over the seeds, θ = 0.5, fainter below)",
+    "?view=causal&columns=any": "heads that help or hurt the tasks (Any over the seeds, θ",
     "?view=causal&gates=interference": "heads that hurt tasks, by interference N (Always and Any over the seeds, θ",
-    "?view=causal&seed=0": "heads that tasks need and that hurt them (seed 0, θ",
+    "?view=causal&seed=0": "heads that help or hurt the tasks (seed 0, θ",
     "?view=causal&seed=first2&columns=always": "(Always over the first 2 seeds, θ",
     "?view=causal&gates=preview": "which heads help and hurt (mean over the prompts)",
     "?view=causal&gates=preview&columns=any": "which heads help and hurt (Any over the prompts)",
     "?view=ablation": "change in log P without each head, its output at the last token replaced by zero",
     "?view=ablation&off=mean": "its output at the last token replaced by its mean over the prompts",
-    "?view=behaviour&attention=0.4": "where heads look (a head counts from 0.4 of its attention on)",
+    "?view=behaviour&attention=0.4": "where heads look (a head counts with at least 40 % of its attention there)",
 }
 
 

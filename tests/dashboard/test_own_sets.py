@@ -219,7 +219,7 @@ def test_sets_are_looked_after_over_the_api(store):
     assert refused.status_code == 422
     pairs = client.get(f"/api/sets/{mine}/mine.csv")
     assert pairs.text.splitlines() == ["source,target", "cat,kitten", "dog,puppy"]
-    assert client.get(f"/api/sets/{mine}/nothing.csv").status_code == 422
+    assert client.get(f"/api/sets/{mine}/nothing.csv").status_code == 404
     assert client.delete(f"/api/sets/{mine}").status_code == 200
     assert client.get("/api/sets").json() == []
     assert found_set(catalogue.sets(), mine) is None

@@ -16,14 +16,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.evidence.shipped import shipped, shipped_scores
+from analysis.results.provenance import ScoredItem
+from dashboard.maps.agreement.card import ClassFacts
+from dashboard.maps.agreement.card import two_digits as written
+from dashboard.maps.agreement.state import AgreementState
+from dashboard.maps.causal.head import role_words
+from dashboard.maps.function.best import VERBS
+from dashboard.maps.function.card import remark_words
+from dashboard.maps.function.head import Effect, RelationRow
 from dashboard.maps.steps import STEPS, score_steps
 from dashboard.palette import as_data as palettes
 from dashboard.palette import colours
 from dashboard.setting import settings_of
 from dashboard.state import ViewState
 from dashboard.view import View
-from tests.cases.rendered import rendered, text_of, view_of
-from tests.cases.results import FOLDER, result_of, tables
+from tests.cases.rendered import asked_by, rendered, text_of, view_of
+from tests.cases.results import FOLDER, VIEWS, result_of, tables
 from tests.synthetic import big_scores, causal_scores_of
 
 SCRIPT = Path(__file__).parent.parent / "scripts" / "follow.mjs"
@@ -62,7 +70,7 @@ def plain(value):
 def test_the_table_of_cases_holds_of_the_python_rules(name, case):
     """Codes, marks, counts, words and legend of every case, as they stand in the table."""
     scores = result_of(name, TABLES[name]["results"][case["result"]])
-    view = view_of(scores, case["state"])
+    view = view_of(scores, case["state"], VIEWS.get(name, ""))
     found = plain(rendered(view, case.get("dark", False)))
     for panel, expected in zip(found["panels"], case["expected"].pop("panels"), strict=True):
         assert {key: panel[key] for key in expected} == expected
@@ -70,12 +78,45 @@ def test_the_table_of_cases_holds_of_the_python_rules(name, case):
         assert found[key] == expected, key
 
 
+CARDS = json.loads((FOLDER / "cards.json").read_text())
+
+
+@pytest.mark.parametrize("case", CARDS["roles"], ids=lambda case: case["name"])
+def test_a_role_is_told_as_the_table_says(case):
+    """Over the seeds, from θ on, with the seeds that contradict themselves."""
+    scored = np.array(case["seeds"], dtype=float).T
+    assert role_words(scored, case["threshold"], case["about"], case["odd"]) == case["expected"]
+
+
+@pytest.mark.parametrize("case", CARDS["remarks"], ids=lambda case: case["name"])
+def test_what_speaks_against_a_label_is_told_as_the_table_says(case):
+    """It follows τ; of the weaker score with its verb."""
+    kinds = {words: kind for kind, words in VERBS.items()}
+    effects = {kind: Effect(kind, 0, 0, 1, 0, 0, np.nan, np.nan, np.nan) for kind in VERBS}
+    for each in case["effects"]:
+        control = np.nan if each["control"] is None else each["control"]
+        numbers = (each["score"], 30, 1, each["low"], each["high"], each["beyond"], np.nan, control)
+        effects[kinds[each["verb"]]] = Effect(kinds[each["verb"]], *numbers)
+    row = RelationRow(ScoredItem("made", "made", "knowledge"), effects["promote"], effects["suppress"], "")
+    assert remark_words(row, case["tau"]) == case["expected"]
+
+
+@pytest.mark.parametrize("case", CARDS["classes"], ids=lambda case: case["name"])
+def test_a_class_is_told_as_the_table_says(case):
+    """Under both thresholds, which labels count and over which samples causes hold."""
+    facts = ClassFacts(**case["facts"])
+    read = ViewState.from_values(case["state"]).state.of(AgreementState)
+    label, cause = facts.chosen(read)
+    found = {"class": facts.words(read), "label": written(label), "cause": written(cause)}
+    assert {**found, "relation": facts.relations[facts.counted(read)]} == case["expected"]
+
+
 def test_the_scripts_tests_have_the_palettes_and_defaults_of_the_page():
     """They read them from the tables, as the page gets them from the server."""
     assert json.loads((FOLDER / "palettes.json").read_text()) == plain(palettes())
     for name, table in TABLES.items():
         scores = result_of(name, next(iter(table["results"].values())))
-        assert table["defaults"] == plain(state_of(view_of(scores, {})))
+        assert table["defaults"] == plain(state_of(view_of(scores, {}, VIEWS.get(name, ""))))
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -83,8 +124,8 @@ def test_the_table_has_the_numbers_that_the_server_would_send(name):
     """The scripts' tests start from the packed results of the table."""
     for described in TABLES[name]["results"].values():
         scores = result_of(name, described)
-        for seed, packed in described["numbers"].items():
-            view = view_of(scores, {"seed": seed} if seed else {})
+        for key, packed in described["numbers"].items():
+            view = view_of(scores, asked_by(key), VIEWS.get(name, ""))
             assert base64.b64encode(numbers_of(view)).decode() == packed
 
 
@@ -214,9 +255,10 @@ def test_behaviour_is_one_more_category_where_it_is_asked_for(basis):
     assert (panels[-1].member == expected).all()
     assert (panels[0].member == (plain_panels[0].member | expected)).all()
     said = [text_of(view.map.said(view.shown)) for view in views]
-    rule = "Heads belong to Behaviour by attention: at least 0.3 of it on a pattern"
+    rule, end = "A head belongs to Behaviour if at least 0.3 of its attention", "follows a pattern."
     assert [rule in words for words in said] == [False, True, True, True, False]
-    assert [f"{rule}, and more than τ." in words for words in said] == [False, True, True, False, False]
+    assert [f"{rule}, and more than τ, {end}" in words for words in said] == [False, True, True, False, False]
+    assert f"{rule} {end}" in said[3]
     for view in views[1:]:
         [found] = followed([view], False)
         for key, value in plain(rendered(view, False)).items():

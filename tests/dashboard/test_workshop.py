@@ -108,6 +108,26 @@ def test_a_jobs_link_leads_to_what_was_asked(tiny_folder):
     assert named == f"{start}&basis=function&result={method('function').choice(facts)}"
 
 
+def test_a_job_links_every_map_that_it_computes_and_no_other(tiny_folder):
+    """Several maps have a link each; salient tokens alone are a part of cards and have none."""
+    card = Checkpoint.open(tiny_folder).card
+
+    def state_of(*names):
+        told = {name: method(name).asked(asked("a/b", *names), card) for name in names}
+        return job_state(Job.of(asked("a/b", *names)).at(fingerprint="0123456789ab", state="done", asked=told))
+
+    several = state_of("function", "running", "behaviour", "salience")
+    assert [link.title for link in several.links] == ["Function map", "Behaviour"]
+    assert several.link == several.links[0].address
+    assert "view=behaviour" in several.links[1].address
+    told = text(job_list([several], False))
+    assert "Open Function map" in told
+    assert "Open Behaviour" in told
+    alone = state_of("salience")
+    assert (alone.link, alone.links) == ("", [])
+    assert "Open" not in text(job_list([alone], False))
+
+
 def test_the_link_of_a_result_opens_it_with_its_set(store, catalogue):
     """From the list of models."""
     mine = put(store, with_own(builtin=False))
@@ -150,10 +170,10 @@ def test_a_job_says_what_is_counted_and_what_is_left():
     job = Job.of(asked("a/b")).at(state="running", stage="Causal map", part=2, parts=2, left=200.0)
     job = job.at(doing="Math: fitting seed 1 of 3")
     told = text(job_list([job_state(job)], False))
-    assert "Causal map (2 of 2): Math: fitting seed 1 of 3, about 3 min left of this part" in told
+    assert "Causal map (2 of 2), Math: fitting seed 1 of 3, about 3 min left in this part" in told
     alone = job.at(stage="Causal map", doing="seeds (1 of 3)")
-    assert "Causal map: seeds (1 of 3), about 3 min left" in text(job_list([job_state(alone)], False))
-    assert "of this part" not in text(job_list([job_state(alone)], False))
+    assert "Causal map, seeds (1 of 3), about 3 min left" in text(job_list([job_state(alone)], False))
+    assert "in this part" not in text(job_list([job_state(alone)], False))
     assert "No analyses yet." in text(job_list([], False))
 
 

@@ -1,30 +1,27 @@
 // @ts-check
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { titleOf } from "../../assets/atlas/cards.mjs";
+import { classOf } from "../../assets/atlas/maps/agreement_card.mjs";
 import { roleIn } from "../../assets/atlas/maps/causal_card.mjs";
 import { remarksOn } from "../../assets/atlas/maps/function_card.mjs";
 
-const effect = { verb: "promotes", score: 0.5, low: 0.35, high: 0.65, copies: false, control: null };
+const tables = JSON.parse(readFileSync(new URL("../cases/cards.json", import.meta.url), "utf8"));
+const DEFAULTS = { label: 0.15, cause: 0.5, change: 0.1, matters: "mean", counted: "all" };
 
-test("what speaks against a label follows τ, of the weaker one with its verb", () => {
-  assert.deepEqual(remarksOn([effect], 0.15), []);
-  assert.deepEqual(remarksOn([effect], 0.4), ["uncertain"]);
-  assert.deepEqual(remarksOn([effect], 0.5), []);
-  const weaker = { ...effect, verb: "suppresses", score: 0.2, low: 0.1, high: 0.3, copies: true, control: 0.16 };
-  assert.deepEqual(remarksOn([effect, weaker], 0.15), [
-    "suppresses: copy-like", "suppresses: unspecific", "suppresses: uncertain",
-  ]);
-});
+for (const { name, seeds, threshold, about, odd, expected } of tables.roles) {
+  test(`a role in words: ${name}`, () => assert.equal(roleIn(seeds, threshold, about, odd), expected));
+}
 
-test("a role is told over the seeds, from θ on", () => {
-  const seeds = [[0.9, 0, 0.1], [0.2, 0.7, 0.24]];
-  assert.equal(roleIn(seeds, 0.5, "Math"), "needed for Math (F) in 1 of 2 seeds, hurts Math (N) in 1 of 2 seeds");
-  assert.equal(roleIn(seeds, 0.2, "Math"), "needed for Math (F), hurts Math (N) in 1 of 2 seeds");
-  assert.equal(roleIn([[0, 0, 1]], 0.5, "Math"), "does not matter for Math (R)");
-  assert.equal(roleIn([[0, 0, 0.4]], 0.5, "Math"), "no clear role");
-  assert.equal(roleIn([[0.9, null, 0.1]], 0.5, "what is to be forgotten"), "needed for what is to be forgotten (F)");
-});
+for (const { name, effects, tau, expected } of tables.remarks) {
+  const told = effects.map((/** @type {any} */ { beyond, ...effect }) => ({ ...effect, copies: beyond < 0.5 }));
+  test(`what speaks against a label: ${name}`, () => assert.deepEqual(remarksOn(told, tau), expected));
+}
+
+for (const { name, facts, state, expected } of tables.classes) {
+  test(`label and cause: ${name}`, () => assert.deepEqual(classOf(facts, { ...DEFAULTS, ...state }), expected));
+}
 
 test("a head is called once where all panels agree, else by each panel", () => {
   /** @type {(title: string, label: object | null) => any} */

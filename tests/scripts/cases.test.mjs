@@ -10,14 +10,15 @@ import { bufferOf, rendered } from "./rendered.mjs";
 const read = (name) => JSON.parse(readFileSync(new URL(`../cases/${name}.json`, import.meta.url), "utf8"));
 const palettes = read("palettes");
 
-for (const name of ["function", "causal", "behaviour", "ablation"]) {
+for (const name of ["function", "causal", "behaviour", "ablation", "agreement", "besides"]) {
   const { defaults, results, cases } = read(name);
   for (const { name: title, result, state: changes, dark, expected } of cases) {
     test(`${name}: ${title}`, () => {
       const state = { ...defaults, ...changes };
-      const follow = rulesOver(bufferOf(results[result].numbers[state.seed || ""]));
+      const { heads } = results[result].function || results[result]; // of several results all have as many
+      const follow = rulesOver(bufferOf(results[result].numbers[state.also ? "also" : state.seed || ""]));
       /** @type {Record<string, any>} */
-      const found = rendered(follow.view(state, palettes[state.palette][dark ? "dark" : "light"]), results[result].heads);
+      const found = rendered(follow.view(state, palettes[state.palette][dark ? "dark" : "light"]), heads);
       const { panels, ...rest } = expected;
       assert.equal(found.panels.length, panels.length);
       for (const [i, panel] of panels.entries()) {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wrongColours } from "../../assets/atlas/figures.mjs";
 import { nearestBeyond } from "../../assets/atlas/maps/function_labels.mjs";
-import { highestOf, nearest, stacked } from "../../assets/atlas/layers.mjs";
+import { highestOf, inLayers, nearest, stacked } from "../../assets/atlas/layers.mjs";
 
 const profile = {
   names: ["A", "B"],
@@ -21,19 +21,25 @@ test("bars are stacked from the bottom, each layer by its own heads", () => {
   assert.equal(bars[2].words, "layer 8: B 50 %");
 });
 
-test("where no head is coloured, the nearest is named", () => {
+test("with a zoom only the layers in view have bars", () => {
+  const { first, layers, shown } = inLayers(profile, [3, 8], { from: 0.6, count: 1.4 });
+  assert.deepEqual([first, layers, shown.shares], [1, [8], [Float32Array.of(0), Float32Array.of(0.5)]]);
+  assert.equal(inLayers(profile, [3, 8], null).shown, profile);
+});
+
+test("where no head is above τ, the nearest is named", () => {
   /** @type {(values: number[]) => any} */
   const heads = (values) => ({
     layers: [0, 4], heads: 2, panels: [{ measures: [{ values: () => Float64Array.from(values) }] }],
   });
-  assert.equal(nearest(heads([0, 0.1, 0.14, 0])), "No head is coloured; the nearest is L4H0 with a score of 0.14.");
+  assert.equal(nearest(heads([0, 0.1, 0.14, 0])), "No head is above τ; the nearest is L4H0 with a score of 0.14.");
   assert.equal(
     nearest(heads([0, 0.92, 0.14, 0]), { head: 2, score: 0.14 }),
-    "No head is coloured; the nearest is L4H0 with a score of 0.14 by labels beyond copying.",
+    "No head is above τ; the nearest is L4H0 with a score of 0.14 by labels beyond copying.",
   );
-  assert.equal(nearest(heads([0.92]), null), "No head is coloured: no label beyond copying has a score above 0.");
-  assert.equal(nearest(heads([0, 0, 0, NaN])), "No head is coloured: all scores are 0.");
-  assert.equal(nearest({ ...heads([]), isWaiting: true }), "No head is coloured.");
+  assert.equal(nearest(heads([0.92]), null), "No head is above τ: no label beyond copying has a score above 0.");
+  assert.equal(nearest(heads([0, 0, 0, NaN])), "No head is above τ: all scores are 0.");
+  assert.equal(nearest({ ...heads([]), isWaiting: true }), "No head is above τ.");
 });
 
 test("the nearest head beyond copying is so by labels neither copy-like nor unspecific, of a kind that counts", () => {

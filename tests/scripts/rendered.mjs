@@ -16,19 +16,29 @@ export function rendered(view, heads) {
       marks: rows(panel.look.marks || panel.look.codes.map(() => 0), heads),
       colours: rows(Array.from(panel.look.codes, (/** @type {number} */ code) => panel.look.shades[code]), heads),
       ground: panel.look.ground,
-      labels: panel.label && rows(Array.from(panel.label.codes, (/** @type {number} */ code) => panel.label.words[code]), heads),
+      labels: labelsOf(panel.label, heads),
+      besides: labelsOf(panel.besides || null, heads),
       profile: profileOf(panel.profile),
     })),
     sentence: view.sentence.map(textOf).join(""),
     legend: view.legend,
     topic: view.topic,
     idle: view.idle,
+    called: view.called || {},
     best: view.best && bestOf(view.best),
     counts: view.counts,
     shares: view.shares,
     layers: profileOf(view.profile),
     measures: view.panels.map((/** @type {any} */ panel) => panel.measures.map(measureOf)),
   };
+}
+
+/**
+ * @param {any} label
+ * @param {number} heads
+ */
+function labelsOf(label, heads) {
+  return label && rows(Array.from(label.codes, (/** @type {number} */ code) => label.words[code]), heads);
 }
 
 /** @param {any} measure */

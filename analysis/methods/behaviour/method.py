@@ -29,7 +29,7 @@ class BehaviourMethod(Method):
     settings = BehaviourSettings
     by_default = True
     category = NAME
-    category_rule = "attention: at least 0.3 of it on a pattern"
+    category_rule = ("at least 0.3 of its attention", "follows a pattern")
     commands = (Command(NAME, "where every head looks: previous token, induction, first token …", _FIELDS),)
 
     def plan(self, card: ModelCard, settings: BehaviourSettings) -> BehaviourPlan:

@@ -38,7 +38,7 @@ from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Floats, Scores
 from analysis.results.store import Store
 
-MEASURED = "2"  # raise whenever the untouched model or the preview may be measured differently
+MEASURED = "3"  # raise whenever the untouched model or the preview may be measured differently
 PREVIEW_PROMPTS, EFFECT_PROMPTS = 64, 32  # of the validation ones: what the preview and the effects are measured on
 CHUNK = 10  # updates of a fit that are done at once: what a killed worker loses
 

@@ -68,6 +68,13 @@ class KindAccuracy(Record):
     nll: float
 
 
+class AnsweredPrompt(Record):
+    """A prompt and what the model says to it."""
+
+    prompt: str
+    answer: str
+
+
 class Untouched(Record):
     """How well the model does a task with every gate open."""
 
@@ -76,6 +83,7 @@ class Untouched(Record):
     items: int = 0  # validation prompts
     kinds: tuple[KindAccuracy, ...] = ()
     flagged: bool = False  # hardly better than one answer to all: its gates mean little
+    example: AnsweredPrompt | None = None  # the first validation prompt that it answers right
 
 
 class Curves(Record):

@@ -9,13 +9,13 @@ from analysis.results.provenance import Provenance
 
 
 class ContextMethod(RelationMethod):
-    """Which relations each head implements by what it really writes at the end of a prompt."""
+    """Which relations each head implements by what it actually writes at the end of a prompt."""
 
     name = NAME
     title = "Function map, with context"
-    sentence = "What each head really writes at the end of a prompt, wherever it attends: takes longer still."
+    sentence = "What each head actually writes at the end of a prompt, wherever it attends: takes longer still."
     basis = "With context"
-    about = "by what it really writes at the end of a prompt"
+    about = "scored by what it actually writes at the end of a prompt"
     where = "with context"
     version = VERSION
     settings = ContextSettings

@@ -15,7 +15,7 @@ class RunningMethod(RelationMethod):
     title = "Function map, running model"
     sentence = "What each head does in the running model: reliable on more models, takes several times as long."
     basis = "Running model"
-    about = "on the residual stream of the running model"
+    about = "scored on the residual stream of the running model"
     where = "in the running model"
     version = VERSION
     settings = RunningSettings

@@ -1,6 +1,7 @@
 // @ts-check
 // The rules of the agreement map: from both strengths of every head and two thresholds to classes
 // (dashboard/maps/agreement).
+export { decorate } from "./agreement_card.mjs";
 import { missingEntries, missingPanel } from "./panels.mjs";
 import { toneOf } from "./palette.mjs";
 import { number } from "./text.mjs";

@@ -19,9 +19,14 @@ import { number } from "./text.mjs";
 const SWATCH = 7; // squares on a side of the legend's swatch
 const SIDES = ["N ↑", "F →", "facilitation F from left to right, interference N from bottom to top"];
 const PROMPTS = {
-  both: "It is the mean over the prompts; Always and Any also refer to prompts here.",
-  always: "It is what holds for every prompt, and 0 where prompts disagree.",
+  both: "It is the mean over the prompts.",
+  always: "It is the gradient that all prompts share; 0 where they disagree.",
   any: "It is the steepest gradient of any prompt.",
+};
+const NOTHING = {
+  both: "all gradients are 0 here",
+  always: "no head helps or hurts on every prompt",
+  any: "all gradients are 0 here",
 };
 const ESTIMATE = "a first-order estimate";
 const ESTIMATED = ", from gradients alone, of whether the head helps or hurts the task. Fitted gates may say otherwise. ";
@@ -61,6 +66,7 @@ export function viewOf(numbers, state, palette) {
     },
     topic: "",
     idle: idleOf(facts, state),
+    called: state.gates === PREVIEW ? { columns: { both: "Mean" } } : {},
     counts: null,
     get shares() {
       return sharesOfRoles(numbers, state, palette);
@@ -111,7 +117,8 @@ function sentenceOf(facts, state) {
 function legendOf(facts, state, palette) {
   if (state.gates === PREVIEW) {
     const scale = facts.scales[state.columns === "both" ? "mean" : state.columns];
-    const words = `${SLOPE}; full colour at ${scale}, not counted below 5 % of that`;
+    const reach = scale ? `full colour at ${scale}, not counted below 5 % of that` : NOTHING[state.columns];
+    const words = `${SLOPE}; ${reach}`;
     return [{ words, kind: "ramp", shades: slopes(palette, 9), ends: ["−", "+"] }];
   }
   const fainter = `fainter below θ = ${number(state.role)}`;

@@ -8,8 +8,8 @@
 export function decorate(values) {
   const threshold = Number(values.role);
   for (const part of document.querySelectorAll("[data-gates]")) {
-    const { seeds, about } = JSON.parse(part.getAttribute("data-gates") || "{}");
-    part.textContent = ` ${roleIn(seeds, threshold, about)}`;
+    const { seeds, about, odd } = JSON.parse(part.getAttribute("data-gates") || "{}");
+    part.textContent = ` ${roleIn(seeds, threshold, about, odd)}`;
   }
 }
 
@@ -18,8 +18,9 @@ export function decorate(values) {
  * @param {(number | null)[][]} seeds F, N and R of each
  * @param {number} threshold
  * @param {string} about what the head helps or hurts
+ * @param {string} odd which seeds contradict themselves, in words; empty for none
  */
-export function roleIn(seeds, threshold, about) {
+export function roleIn(seeds, threshold, about, odd) {
   const [helps, hurts, idle] = [0, 1, 2].map((role) => seeds.filter((scores) => (scores[role] ?? -1) >= threshold).length);
   /** @type {[words: string, count: number][]} */
   const counts = helps || hurts
@@ -27,5 +28,5 @@ export function roleIn(seeds, threshold, about) {
     : [[`does not matter for ${about} (R)`, idle]];
   const parts = counts.filter(([, count]) => count);
   const roles = parts.map(([words, count]) => `${words}${count === seeds.length ? "" : ` in ${count} of ${seeds.length} seeds`}`);
-  return roles.join(", ") || "no clear role";
+  return [roles.join(", ") || "no clear role", odd].filter(Boolean).join("; ");
 }

@@ -104,6 +104,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
   const strengths = shown.map((role) => roles[role]);
   const reason = new Uint8Array(size);
   for (const steps of strengths) for (let head = 0; head < size; head++) if (steps[head] === NO_STEP) reason[head] = why[head];
+  const besides = arrays.besides.subarray(place.task * size, (place.task + 1) * size);
   const label = later(() => ({ words: ROLE_WORDS, codes: roleCodes(flags[0], flags[1], flags[2]) }));
   const profile = later(() => profileOf(shown, flags, reason, facts, palette));
   return {
@@ -113,6 +114,7 @@ function fittedPanel(facts, arrays, place, state, palette) {
     get label() {
       return label();
     },
+    besides: facts.besides[place.task].length ? { words: facts.besides[place.task], codes: besides } : null,
     measures: HEAD_ROLES.map((_, role) => measureOf(NAMED_ROLES[role], roles[role])).filter((_, role) => isFitted[role]),
     look: fittedLook(strengths, shown, threshold, reason, palette),
     get profile() {
@@ -170,16 +172,18 @@ function fittedLook(strengths, shown, threshold, reason, palette) {
   const levels = shown.length > 1 ? LEVELS : FINE;
   const coded = strengths.map((steps) => levelsOf(steps, threshold, levels));
   const alone = HEAD_ROLES[shown[0]];
-  const shades =
+  const shadesOf = () =>
     shown.length > 1
       ? mixtures(palette, LEVELS)
-      : once(palette, alone, () => Array.from({ length: FINE }, (_, i) => glow(palette, alone, i / (FINE - 1))));
+      : Array.from({ length: FINE }, (_, i) => glow(palette, alone, i / (FINE - 1)));
+  const name = shown.length > 1 ? "roles" : alone;
+  const shades = once(palette, `${name} and missing`, () => [...palette.missing, ...shadesOf()]); // one list for all panels
   const codes = new Uint8Array(reason.length);
   for (let head = 0; head < codes.length; head++) {
     const mixed = coded.length > 1 ? coded[0][head] * LEVELS + coded[1][head] : coded[0][head];
     codes[head] = reason[head] || first + mixed;
   }
-  return { shades: [...palette.missing, ...shades], codes, marks: null, empty: palette.empty, ground: groundOf(palette) };
+  return { shades, codes, marks: null, empty: palette.empty, ground: groundOf(palette) };
 }
 
 /**
@@ -250,7 +254,7 @@ function previewPanel(facts, arrays, place, state, palette) {
     reason: reason.some(Boolean) ? reason : null,
     label: { words: ROLE_WORDS, codes: roleCodes(helps, hurts, none) },
     measures: [{ name: "gradient g", low: 0, step, digits: 4, ranked: false, interval: null, values }],
-    look: { shades: [...palette.missing, ...slopes(palette, FINE)], codes, marks: null, empty: palette.empty, ground: "" },
+    look: { shades: once(palette, "slopes and missing", () => [...palette.missing, ...slopes(palette, FINE)]), codes, marks: null, empty: palette.empty, ground: "" },
     profile: profileOf([0, 1], [helps, hurts], reason, facts, palette),
   };
 }
@@ -265,7 +269,7 @@ function previewPanel(facts, arrays, place, state, palette) {
 export function sharesOfRoles({ facts, arrays }, state, palette) {
   const size = facts.layers.length * facts.heads;
   const threshold = thresholdStep(state.role);
-  const caption = `share of heads ≥ ${number(state.role)}`;
+  const caption = `heads scoring at least ${number(state.role)}`;
   return facts.tasks.map((/** @type {{name: string}} */ { name }, /** @type {number} */ task) => {
     /** @type {[words: string, colour: string, heads: number[]][]} */
     const rows = [];

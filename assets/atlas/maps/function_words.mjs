@@ -68,15 +68,15 @@ function whatOf(facts, state) {
 }
 
 /**
- * By what heads belong to the categories that are none of relations, where these are on the page.
+ * When a head belongs to the categories that are none of relations, where these are on the page.
  * @param {Facts} facts
  * @param {FunctionState} state
  * @returns {Said[]}
  */
 function besideOf(facts, state) {
   if (relationOf(facts, state)) return [];
-  const end = state.colour === "scores" ? "." : ", and more than τ.";
-  return facts.beside.map((/** @type {string} */ rule) => `${rule}${end}`);
+  const between = state.colour === "scores" ? "" : ", and more than τ,";
+  return facts.beside.map((/** @type {[string, string]} */ parts) => parts.join(between));
 }
 
 /**

@@ -31,6 +31,7 @@ import { unpacked } from "./unpacking.mjs";
  * @property {Entry[]} legend
  * @property {string} topic what the page's title says in the end
  * @property {Record<string, string>} idle why controls do nothing, by their keys
+ * @property {Record<string, Record<string, string>>} [called] what controls call some of their values, by their keys
  * @property {{caption: string, rows: Count[]} | null} counts
  * @property {ShareTable[]} shares
  * @property {Profile | null} profile of all panels together, stacked

@@ -5,7 +5,7 @@ export { decorate } from "./plain_card.mjs";
 import { level, LEVELS, once, scale, slopes, toneOf } from "./palette.mjs";
 import { missingEntries } from "./panels.mjs";
 import { flagsOf, NO_SLOPE, NO_STEP, SLOPES, STEPS, thresholdStep } from "./steps.mjs";
-import { headsIn } from "./text.mjs";
+import { headsIn, number } from "./text.mjs";
 
 /** @typedef {import("../heads.mjs").Label} Label */
 /** @typedef {import("../heads.mjs").Measure} Measure */
@@ -68,7 +68,8 @@ export function viewOf({ facts, panels: all }, state, palette) {
   const least = facts.threshold ? thresholdStep(state[facts.threshold]) : Infinity;
   const members = shown.map((panel) => panel.member || flagsOf(panel.steps, least));
   const label = labelOf(shown, members, facts.otherwise);
-  const panels = shown.map((panel, i) => panelOf(facts, panel, members[i], label, palette));
+  const reached = facts.threshold ? ` ≥ ${number(state[facts.threshold])}` : "";
+  const panels = shown.map((panel, i) => panelOf(facts, panel, members[i], reached, label, palette));
   const isEmpty = panels.every(({ reason }) => reason && reason.every(Boolean));
   const legend = isEmpty ? [] : legendOf(facts, all, palette);
   return {
@@ -88,15 +89,16 @@ export function viewOf({ facts, panels: all }, state, palette) {
  * @param {Facts} facts
  * @param {Plain} panel
  * @param {Uint8Array} member
+ * @param {string} least what those reach that are counted
  * @param {Label | null} label
  * @param {Palette} palette
  * @returns {Panel}
  */
-function panelOf(facts, panel, member, label, palette) {
+function panelOf(facts, panel, member, least, label, palette) {
   return {
     key: panel.key,
     title: panel.title,
-    note: panel.remark || headsIn(member.reduce((count, flag) => count + flag, 0)),
+    note: panel.remark || headsIn(member.reduce((count, flag) => count + flag, 0)) + (panel.member ? "" : least),
     row: "",
     column: "",
     reason: panel.reason.some(Boolean) ? panel.reason : null,
@@ -112,10 +114,10 @@ function panelOf(facts, panel, member, label, palette) {
  * @param {Plain} panel
  * @returns {Measure}
  */
-function measureOf({ signed }, { number, digits, ranked, steepest, steps }) {
+function measureOf({ signed }, { number: name, digits, ranked, steepest, steps }) {
   const [step, none] = signed ? [steepest / SLOPES, NO_SLOPE] : [1 / STEPS, NO_STEP];
   const values = () => steps.map((/** @type {number} */ value) => (value === none ? 0 : value));
-  return { name: number, low: 0, step, digits, ranked, interval: null, values };
+  return { name, low: 0, step, digits, ranked, interval: null, values };
 }
 
 /**

@@ -178,10 +178,7 @@ class AblationMap(Map[AblationState]):
         """What every item loses without each head, full colour at the largest change of any head."""
         rows = []
         for item in shown.result.provenance.items:
-            values = _values(shown.result, item, shown.state.off)
-            steepest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
-            places = [(shown.card.layers.index(head.layer), head.head) for head in heads]
-            rows.append(HeadRow(item.title, tuple(_head_cell(float(values[place]), steepest) for place in places)))
+            rows += [_head_row(shown, item, heads, off) for off in get_args(Off)]
         return HeadRows(f"{self.title}, {_NUMBER}", tuple(rows))
 
     def columns(self, shown: AblationView) -> list[Column]:
@@ -250,6 +247,17 @@ def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
     )
 
 
+def _head_row(shown: AblationView, item: ScoredItem, heads: Sequence[HeadId], off: str) -> HeadRow:
+    """The row for one way of switching heads off; only the row of the chosen way is seen."""
+    values = _values(shown.result, item, off)
+    steepest = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+    cells = []
+    for head in heads:
+        value = float(values[shown.card.layers.index(head.layer), head.head])
+        cells.append(_head_cell(value, steepest))
+    return HeadRow(shown.link(item.title), tuple(cells), when=f"off {off}")
+
+
 def _head_cell(value: float, steepest: float) -> HeadCell:
     if np.isnan(value):
         return HeadCell("")
@@ -267,7 +275,7 @@ def _row(shown: AblationView, item: ScoredItem, asked: AskedHead, off: str) -> h
     right = "" if accuracy is None or np.isnan(accuracy[cell]) else f"{100 * accuracy[cell]:+.1f} pp".replace("-", "−")
     return html.Tr(
         [
-            html.Th(item.title, scope="row"),
+            html.Th(shown.link(item.title), scope="row"),
             html.Td("" if np.isnan(value[cell]) else f"{value[cell]:+.3f}{sure}".replace("-", "−"), className="num"),
             html.Td(right, className="num"),
             html.Td(place_words(value, cell), className="num"),

@@ -11,7 +11,7 @@ from dash import html
 
 from analysis import methods
 from analysis.evidence.agreement import NAME, WORDS, LabelComparison, what_methods, whether_methods
-from analysis.models.card import ModelCard
+from analysis.models.card import HeadId, ModelCard
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement import card as card_part
 from dashboard.maps.agreement import scatter, words
@@ -33,6 +33,7 @@ from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.counts import ShareTable
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.head_part import AskedHead, HeadPart
+from dashboard.maps.head_rows import HeadRows
 from dashboard.maps.look import Look
 from dashboard.maps.map import Map, head_columns, with_model, with_source
 from dashboard.maps.panel import Panel
@@ -185,7 +186,7 @@ class AgreementMap(Map[AgreementState]):
         of_labels = [method for method in methods.METHODS if method.answers_what]
         of_causes = [method for method in methods.METHODS if method.answers_whether]
         pieces: list[Any] = [
-            html.H2(f"No labels and causes of {card.id} to compare yet"),
+            html.H2(f"{card.id} has no labels and causes to compare yet"),
             html.P("It needs one map of what heads do and one of whether they matter."),
             html.P(["Request them under ", html.B("Models and jobs"), ", or run"]),
         ]
@@ -198,6 +199,10 @@ class AgreementMap(Map[AgreementState]):
     def head_part(self, asked: AskedHead, shown: AgreementView | None) -> HeadPart | None:
         """Its class for every task or relation of every cause, and the two numbers that decide."""
         return None if shown is None else card_part.head_part(asked, shown, self.title)
+
+    def head_rows(self, heads: Sequence[HeadId], shown: AgreementView) -> HeadRows:
+        """The class of each head."""
+        return card_part.head_rows(heads, shown, self.title)
 
     # ---- The table and what is taken away -----------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ class BehaviourMap(Map[BehaviourState]):
     part = BehaviourState
     help = (
         "The behaviour map says where a head looks. Previous token, duplicate token and induction are measured on "
-        "random tokens that come twice, the first token, entropy and distance on text."
+        "a random sequence, repeated; the first token, entropy and distance on text."
     )
 
     def controls(self) -> Sequence[Control]:
@@ -92,7 +92,8 @@ class BehaviourMap(Map[BehaviourState]):
 
     def heading(self, shown: BehaviourView) -> str:
         """Where heads look, and from which share of their attention on that counts."""
-        return f"where heads look (a head counts from {number(shown.state.least)} of its attention on)"
+        share = number(100 * shown.state.least)
+        return f"where heads look (a head counts with at least {share} % of its attention there)"
 
     def frame(self, shown: BehaviourView) -> pd.DataFrame:
         """A row for each head and measure, with the threshold from which a head belongs."""
@@ -129,7 +130,11 @@ def _row(shown: BehaviourView, item: ScoredItem, asked: AskedHead) -> html.Tr:
     shown_share = html.Span([bar, html.Span(f"{share:.2f}")], className="bar")
     measured = html.Span(_unit(shown, item, cell), className="hint")
     return html.Tr(
-        [html.Th([item.title, measured], scope="row"), html.Td(shown_share), html.Td(str(rank), className="num")],
+        [
+            html.Th([shown.link(item.title), measured], scope="row"),
+            html.Td(shown_share),
+            html.Td(str(rank), className="num"),
+        ],
         className="strong" if does and share >= shown.state.least else "",
         **({"data-reaches": f"{_KEY} {share}"} if does else {}),
     )

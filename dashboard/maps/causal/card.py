@@ -10,6 +10,7 @@ from analysis.methods.causal.result import CONTRAST, HEAD_ROLES, TASK
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 from dashboard.maps.causal import evidence
+from dashboard.maps.causal.contradictions import contradiction_words
 from dashboard.maps.causal.gates import task_names
 from dashboard.maps.causal.head import HeadGates, head_gates
 from dashboard.maps.causal.panels import NAMED_ROLES
@@ -53,7 +54,8 @@ def _task(task: HeadGates, shown: MapView[CausalState], by: str) -> html.Div:
 def _role(task: HeadGates) -> html.Span:
     """Its role follows θ: the scripts write it."""
     seeds = [[None if np.isnan(score) else score for score in of_seed] for of_seed in task.scores]
-    gates = json.dumps({"seeds": seeds, "about": task.variant.about or task.title})
+    odd = contradiction_words(task.contradictory)
+    gates = json.dumps({"seeds": seeds, "about": task.variant.about or task.title, "odd": odd})
     return html.Span(f" {task.role}", className="roles", **{"data-gates": gates})
 
 
@@ -111,13 +113,11 @@ def _scores(task: HeadGates, total: int, by: str) -> html.Table:
 
 def _contradiction(task: HeadGates) -> list[html.P]:
     """Which seeds say two things at once."""
-    numbers = [seed.removeprefix("seed ") for seed in task.contradictory]
-    if not numbers:
+    words = contradiction_words(task.contradictory)
+    if not words:
         return []
-    which = f"Seed {numbers[0]} contradicts" if len(numbers) == 1 else f"Seeds {', '.join(numbers)} contradict"
-    itself = "itself" if len(numbers) == 1 else "themselves"
-    words = f"{which} {itself}: the gate pushed shut stays open, the one pushed open closes."
-    return [html.P(words, className="flag")]
+    explained = "the gate pushed shut stays open, the one pushed open closes"
+    return [html.P(f"{words[0].upper()}{words[1:]}: {explained}.", className="flag")]
 
 
 def _two(number: float | None) -> str:

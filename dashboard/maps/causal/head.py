@@ -6,14 +6,14 @@ import numpy as np
 
 from analysis.methods.causal.result import HEAD_ROLES, Variant
 from analysis.models.card import HeadId
-from analysis.results.scores import Floats, Missing, Scores, ranks
+from analysis.results.scores import Bools, Floats, Missing, Scores, ranks
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
+from dashboard.maps.causal.contradictions import contradicting, contradiction_words
 from dashboard.maps.causal.gates import fitted_seeds, known_roles, reduced, task_names
 from dashboard.maps.causal.panels import NO_ROLE, ROLE_WORDS
 from dashboard.maps.causal.ranking import ordering
 
-_CONTRADICTION = 0.25  # by which the gate pushed shut is more open than the one pushed open
 Cell = tuple[int, int]  # place of the layer, head
 
 
@@ -28,6 +28,7 @@ class HeadGates:
     scores: list[list[float]]  # F, N and R of each seed
     shut: list[float]  # the gate pushed shut of each seed; of a contrast the only one
     open: list[float]  # the gate pushed open
+    contradictory: list[str]  # the seeds whose two fits contradict each other
     always: dict[str, float]  # by role
     any: dict[str, float]
     role: str  # in words
@@ -37,12 +38,6 @@ class HeadGates:
     effect_rank: int | None
     ranks: dict[str, int]
     missing: str  # why there is no score
-
-    @property
-    def contradictory(self) -> list[str]:
-        """The seeds whose two fits contradict each other: pushed shut the gate is more open than pushed open."""
-        gates = zip(self.seeds, self.shut, self.open, strict=False)
-        return [seed for seed, shut, opened in gates if shut - opened > _CONTRADICTION]
 
 
 def head_gates(causal: Scores, head: HeadId, threshold: float, seed: str = "") -> list[HeadGates]:
@@ -67,6 +62,7 @@ def _of_task(causal: Scores, task: str, cell: Cell, threshold: float, seed: str)
         scores=[list(of_seed) for of_seed in zip(helps, hurts, idle, strict=True)],
         shut=helps if variant.is_task else idle,
         open=[1 - value for value in hurts] if variant.is_task else [],
+        contradictory=_contradictory(causal, task, cell),
         always=_scores_at(reduced(causal, task, "always"), cell),
         any=_scores_at(reduced(causal, task, "any"), cell),
         role=head_role(causal, task, cell, threshold),
@@ -88,13 +84,31 @@ def head_role(causal: Scores, task: str, cell: Cell, threshold: float) -> str:
     if not there:
         return "not fitted"
     scored = _sampled_roles(causal, task)[:, :, cell[0], cell[1]]  # [role, seed]
+    return role_words(scored, threshold, about, contradiction_words(_contradictory(causal, task, cell)))
+
+
+def role_words(scored: Floats, threshold: float, about: str, odd: str) -> str:  # [role, seed]
+    """The role that F, N and R of all seeds make, and which seeds contradict themselves (`roleIn` in the scripts)."""
     with np.errstate(invalid="ignore"):
         helps, hurts, idle = ((scored[i] >= threshold).sum() for i in range(3))
     counts = {f"needed for {about} (F)": helps, f"hurts {about} (N)": hurts}
     if not helps and not hurts:
         counts = {f"does not matter for {about} (R)": idle}
-    parts = [f"{words}{_in_seeds(count, len(there))}" for words, count in counts.items() if count]
-    return ", ".join(parts) or ROLE_WORDS[NO_ROLE]
+    parts = [f"{words}{_in_seeds(count, scored.shape[1])}" for words, count in counts.items() if count]
+    role = ", ".join(parts) or ROLE_WORDS[NO_ROLE]
+    return f"{role}; {odd}" if odd else role
+
+
+def _contradictory(causal: Scores, task: str, cell: Cell) -> list[str]:
+    """The seeds whose two fits contradict each other about a head."""
+    there = fitted_seeds(causal, task)
+    flags = _contradicting(causal, task)[:, cell[0], cell[1]]
+    return [seed for seed, flag in zip(there, flags, strict=True) if flag]
+
+
+@cached(32)
+def _contradicting(causal: Scores, task: str) -> Bools:  # [seed, layer, head]
+    return contradicting(causal, task, fitted_seeds(causal, task))
 
 
 def _in_seeds(count: int, seeds: int) -> str:

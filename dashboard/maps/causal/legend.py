@@ -1,6 +1,7 @@
 """What the colours of the causal map mean."""
 
 from analysis.methods.causal.result import HEAD_ROLES
+from dashboard.maps.causal import trial
 from dashboard.maps.causal.colours import glow, light, mixtures, scale_words
 from dashboard.maps.causal.gates import COLUMN_NAMES, PREVIEW, is_of_one_seed
 from dashboard.maps.causal.panels import NAMED_ROLES, NEAR_ZERO, shown_columns
@@ -19,8 +20,9 @@ _ALONE = {
     HEAD_ROLES[1]: "how much it hurts the task (N, interference)",
     HEAD_ROLES[2]: "how little it matters (R, irrelevance)",
 }
+_NOTHING = {"both": "all gradients are 0 here", "always": "no head helps or hurts on every prompt"}
 _HEADINGS = {
-    "both": "heads that tasks need and that hurt them",
+    "both": "heads that help or hurt the tasks",
     HEAD_ROLES[0]: "heads that tasks need, by facilitation F",
     HEAD_ROLES[1]: "heads that hurt tasks, by interference N",
     HEAD_ROLES[2]: "heads that do not matter to tasks, by irrelevance R",
@@ -32,8 +34,8 @@ def legend(shown: CausalView, palette: Colours) -> list[LegendEntry]:
     """A square of both roles, or a colour bar."""
     state = shown.state
     if state.gates == PREVIEW:
-        words = f"{_SLOPE}; full colour at {scale_words(shown.panels)}, not counted below {number(100 * NEAR_ZERO)} %"
-        return [LegendEntry(f"{words} of that", kind="ramp", shades=tuple(slopes(palette, 9)), ends=("−", "+"))]
+        words = f"{_SLOPE}; {_scale(shown)}"
+        return [LegendEntry(words, kind="ramp", shades=tuple(slopes(palette, 9)), ends=("−", "+"))]
     fainter = f"fainter below θ = {number(state.threshold)}"
     if state.gates in HEAD_ROLES:
         shades = tuple(glow(palette, state.gates, level) for level in (0, 0.5, 1))
@@ -46,6 +48,14 @@ def legend(shown: CausalView, palette: Colours) -> list[LegendEntry]:
         LegendEntry(neither, light(palette, 0, 0), "outlined"),
         LegendEntry(fainter, kind="square", shades=_square(palette), ends=_SIDES),
     ]
+
+
+def _scale(shown: CausalView) -> str:
+    """How far the preview's colours go; where all is 0 they go nowhere."""
+    scale = scale_words(shown.panels)
+    if not scale:
+        return _NOTHING.get(shown.state.columns, _NOTHING["both"])
+    return f"full colour at {scale}, not counted below {number(100 * NEAR_ZERO)} % of that"
 
 
 def corner_words(shown: CausalView) -> tuple[str, str, str, str]:
@@ -66,10 +76,13 @@ def swatches(shown: CausalView, palette: Colours) -> list[Swatch]:
     """The same for a picture."""
     gates = shown.state.gates
     if gates == PREVIEW:
+        scale = scale_words(shown.panels)
+        if not scale:
+            return [Swatch(palette.slope(0), f"g = 0: {_scale(shown)}")]
         return [
             Swatch(palette.slope(-1), "g below 0: helps"),
             Swatch(palette.slope(0), "0"),
-            Swatch(palette.slope(1), f"g above 0: hurts; full colour at {scale_words(shown.panels)}"),
+            Swatch(palette.slope(1), f"g above 0: hurts; full colour at {scale}"),
         ]
     if gates in HEAD_ROLES:
         ends = (1, 0)
@@ -89,4 +102,6 @@ def heading(shown: CausalView) -> str:
         return f"gradient preview, a first-order estimate of which heads help and hurt ({over})"
     first = f"first {state.first_seeds} " if state.first_seeds else ""
     over = f" over the {first}seeds" if set(columns) <= set(COLUMN_NAMES) else ""
-    return f"{_HEADINGS[state.gates]} ({names}{over}, θ = {state.threshold:g}, fainter below)"
+    of_trials = trial.trials(shown)
+    warned = f", trial fit: {', '.join(of_trials)}" if of_trials else ""
+    return f"{_HEADINGS[state.gates]} ({names}{over}, θ = {state.threshold:g}, fainter below){warned}"

@@ -18,6 +18,7 @@ from dashboard.maps.causal import exports, legend, matrix, table, trial, words
 from dashboard.maps.causal.colours import looks, tones
 from dashboard.maps.causal.controls import controls, fit_choices, seed_choices, task_choices
 from dashboard.maps.causal.gates import (
+    COLUMN_NAMES,
     FIRST_TASKS,
     PREVIEW,
     first_seeds,
@@ -133,6 +134,10 @@ class CausalMap(Map[CausalState]):
         if is_of_one_seed(shown.whole):
             reasons["seed"] = "There is only one seed."
         return reasons
+
+    def called(self, shown: CausalView) -> dict[str, dict[str, str]]:
+        """The preview's mean takes the place of Always beside Any."""
+        return {"columns": {"both": COLUMN_NAMES["mean"]}} if shown.state.gates == PREVIEW else {}
 
     def panels(self, shown: CausalView) -> tuple[Panel, ...]:
         """Tasks by columns."""

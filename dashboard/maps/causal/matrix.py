@@ -37,4 +37,6 @@ def _cell(task: HeadGates, role: int) -> HeadCell:
     mean = float(np.mean([scores[role] for scores in task.scores]))
     if np.isnan(mean):
         return HeadCell("", title=task.missing)
-    return HeadCell(f"{mean:.2f}", mean, tone_name(HEAD_ROLES[role]), task.role)
+    name = HEAD_ROLES[role]
+    ends = f"Always {task.always[name]:.2f}, Any {task.any[name]:.2f}"
+    return HeadCell(f"{mean:.2f}", mean, tone_name(name), ends)

@@ -12,6 +12,7 @@ from analysis.results.provenance import JsonObject
 from analysis.results.scores import Missing, Scores
 from dashboard.cache import cached
 from dashboard.maps.causal import evidence
+from dashboard.maps.causal.contradictions import remarks
 from dashboard.maps.causal.gates import is_of_one_seed, reduced, shown_tasks
 from dashboard.maps.causal.panels import gradient, shown_columns, signs, steepest, why_missing
 from dashboard.maps.causal.state import CausalState
@@ -49,17 +50,29 @@ def _packed(name: str, causal: Scores, tasks: tuple[str, ...], columns: tuple[st
         "heads": card.heads,
         "tasks": [{"name": task, "title": evidence.title(causal, task)} for task in tasks],
         "columns": list(columns),
+        "besides": [_besides(causal, task, columns)[0] for task in tasks],
         "fitted": [_fitted(causal, task, columns) for task in tasks],
         "previewed": [task is not None for task in previews],
         "steepest": {column: steepest(causal, tasks, column) for column in PROMPT_COLUMNS},
         "scales": {column: _scale(causal, tasks, column) for column in PROMPT_COLUMNS},
     }
     arrays = _roles(causal, tasks, columns) if tasks else {}
+    if tasks:
+        arrays["besides"] = np.stack([_besides(causal, task, columns)[1] for task in tasks])
     there = [preview for preview in previews if preview is not None]
     if there:
         arrays["slopes"] = np.stack([slopes for slopes, _ in there])
         arrays["signs"] = np.stack([flags for _, flags in there])
     return pack(contents, arrays)
+
+
+def _besides(causal: Scores, task: str, columns: tuple[str, ...]) -> tuple[list[str], npt.NDArray[Any]]:
+    """What is to be said of heads below their numbers, and the code of each head; the same for all columns."""
+    found = remarks(causal, task, columns[0])
+    if found is None:
+        card = causal.provenance.model
+        return [], np.zeros((len(card.layers), card.heads), np.uint16)
+    return list(found.words), found.codes
 
 
 def _fitted(causal: Scores, task: str, columns: tuple[str, ...]) -> list[bool]:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from analysis.methods.causal.result import HEAD_ROLES, seed_name
 from analysis.results.scores import Bools, Codes, Floats, Missing, Scores
-from dashboard.maps.causal import evidence
+from dashboard.maps.causal import contradictions, evidence
 from dashboard.maps.causal.gates import (
     CHANNELS,
     COLUMN_NAMES,
@@ -90,6 +90,7 @@ def _fitted_panel(causal: Scores, state: CausalState, task: str, column: str) ->
         strengths=strengths,
         measures=tuple(_measure(role, roles) for role in measured_roles),
         label=PanelLabel(ROLE_WORDS, role_codes(helps, hurts, idle)),
+        besides=contradictions.remarks(causal, task, column),
         row=task,
         column=column,
         remark=" · ".join(remarks),

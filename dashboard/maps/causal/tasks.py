@@ -83,7 +83,7 @@ def share_tables(causal: Scores, state: CausalState, palette: Colours) -> tuple[
                 counts.append(round(of_column[role] * heads) if role in of_column else -1)
             if any(count >= 0 for count in counts):
                 rows.append((NAMED_ROLES[role], palette.of(role), tuple(counts)))
-        tables.append(ShareTable(task, f"share of heads ≥ {state.threshold:g}", titles, tuple(rows), heads))
+        tables.append(ShareTable(task, f"heads scoring at least {state.threshold:g}", titles, tuple(rows), heads))
     return tuple(tables)
 
 

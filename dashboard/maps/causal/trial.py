@@ -17,20 +17,25 @@ _STAGES = ("free_updates", "push_updates")
 
 def warning(shown: MapView[CausalState]) -> list[Any]:
     """Which of the tasks on the page are trials, and by how much; nothing when none is."""
-    if shown.state.gates == PREVIEW:
-        return []
-    trials = []
-    for task in shown_tasks(shown.result, shown.state):
-        if _is_trial(shown.result, task):
-            trials.append(
-                f"{evidence.title(shown.result, task)} ({_fitted(evidence.fit_settings(shown.result, task))})"
-            )
-    if not trials:
+    found = trials(shown)
+    if not found:
         return []
     default = GateSettings()
     full = f"{default.free_updates}+{default.push_updates} updates and {SEEDS} seeds"
-    words = f": {', '.join(trials)}. The default is {full}; with fewer updates most gates have not settled."
+    words = f": {', '.join(found)}. The default is {full}; with fewer updates most gates have not settled."
     return [html.B("Trial fit"), words]
+
+
+def trials(shown: MapView[CausalState]) -> list[str]:
+    """The tasks on the page with fewer updates than they need, each with what it was fitted with."""
+    if shown.state.gates == PREVIEW:
+        return []
+    found = []
+    for task in shown_tasks(shown.result, shown.state):
+        if _is_trial(shown.result, task):
+            fitted = _fitted(evidence.fit_settings(shown.result, task))
+            found.append(f"{evidence.title(shown.result, task)} ({fitted})")
+    return found
 
 
 def _is_trial(causal: Scores, task: str) -> bool:

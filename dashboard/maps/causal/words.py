@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.data.tasks import builtin
+from dashboard.maps.causal import evidence
 from dashboard.maps.causal.gates import PREVIEW, fitted_seeds, is_of_one_seed, is_running, shown_tasks
 from dashboard.maps.causal.state import CausalState
 from dashboard.maps.map import MapView
@@ -11,10 +12,11 @@ from dashboard.maps.sentences import Said, bold
 CausalView = MapView[CausalState]
 
 _PROMPTS = {
-    "both": "It is the mean over the prompts; Always and Any also refer to prompts here.",
-    "always": "It is what holds for every prompt, and 0 where prompts disagree.",
+    "both": "It is the mean over the prompts.",
+    "always": "It is the gradient that all prompts share; 0 where they disagree.",
     "any": "It is the steepest gradient of any prompt.",
 }
+_LONGEST_EXAMPLE = 120  # characters
 _ESTIMATE = "a first-order estimate"
 _COLOURS = {"okabe-ito": ("blue", "orange", "grey"), "paper": ("green", "red", "black")}
 
@@ -24,7 +26,7 @@ class CausalFacts:
     """What the sentence needs to know beside the state."""
 
     model: str
-    example: str  # a prompt and its right answer
+    example: str  # a prompt and the model's answer, or the right one
     seeds: str  # over which seeds, as a sentence
 
 
@@ -58,13 +60,26 @@ def said(shown: CausalView) -> list[Said]:
 
 
 def _example(shown: CausalView) -> str:
-    """What the model was doing, by the first prompt of a task that comes with the project."""
-    for name in shown_tasks(shown.result, shown.state):
+    """What the model was doing: a prompt with its own answer, in older results the first one with the right answer."""
+    tasks = shown_tasks(shown.result, shown.state)
+    for name in tasks:
+        untouched = evidence.untouched(shown.result, name)
+        if untouched is not None and untouched.example is not None:
+            question, answer = _last_line(untouched.example.prompt), untouched.example.answer.strip()
+            if question and len(question) + len(answer) <= _LONGEST_EXAMPLE:
+                return f", while the model answers prompts such as “{question}” (its answer: {answer})"
+    for name in tasks:
         task = builtin().get(name)
         if task is not None:
-            question, answer = task.train[0].prompt.splitlines()[-1], task.train[0].target.strip()
+            question, answer = _last_line(task.train[0].prompt), task.train[0].target.strip()
             return f", while the model answers prompts such as “{question}” (right answer: {answer})"
     return ""
+
+
+def _last_line(prompt: str) -> str:
+    """The question itself, without examples before it."""
+    lines = prompt.splitlines()
+    return lines[-1] if lines else ""
 
 
 def _disagreement(shown: CausalView) -> str:

@@ -26,13 +26,14 @@ def is_beside(item: ScoredItem) -> bool:
     return item.category in [method.category for method in offering()]
 
 
-def rules_beside(scores: Scores) -> tuple[str, ...]:
-    """By what heads belong to those categories that a joined result has, as sentences to be ended."""
+def rules_beside(scores: Scores) -> tuple[tuple[str, str], ...]:
+    """When a head belongs to those categories that a joined result has: sentences in two parts, between which τ is."""
     there = {item.category for item in scores.provenance.items}
     rules = []
     for method in offering():
         if method.category in there:
-            rules.append(f" Heads belong to {method.category.capitalize()} by {method.category_rule}")
+            share, does = method.category_rule
+            rules.append((f" A head belongs to {method.category.capitalize()} if {share}", f" {does}."))
     return tuple(rules)
 
 

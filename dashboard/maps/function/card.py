@@ -95,11 +95,16 @@ def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown:
 
 def _remarks(row: RelationRow, tau: float) -> list[html.Small]:
     """What is to be said against its labels; scripts follow τ (assets/atlas/maps/function_card.mjs)."""
+    return [html.Small(words, className="remark") for words in remark_words(row, tau)]
+
+
+def remark_words(row: RelationRow, tau: float) -> list[str]:
+    """The same as texts; of the weaker score with its verb."""
     said = row.stronger.remarks(tau)
     second = row.second(tau)
     if second is not None:
         said += [f"{VERBS[second.kind]}: {words}" for words in second.remarks(tau)]
-    return [html.Small(words, className="remark") for words in said]
+    return said
 
 
 def _effects(row: RelationRow) -> str:

@@ -54,11 +54,7 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]
         return [bar, *_half(shown, palette), *_framed(shown, palette)]
     singles = [panel for panel in panels if panel.belongs is None]
     entries = [LegendEntry(panel.title, palette.of(panel.tone)) for panel in singles]
-    if panels[0].belongs is not None:
-        most = max(2, int(panels[0].belongs.sum(0).max(initial=0)))
-        for i, words in enumerate(SEVERAL):
-            if i + 2 <= min(most, len(singles)):
-                entries.append(LegendEntry(words, palette.of(SEVERAL_TONES[i])))
+    entries += [LegendEntry(each.words, each.colour) for each in several(shown, palette)]
     entries += _half(shown, palette)
     entries += _framed(shown, palette)
     tints = tuple(tint(palette, singles[0].tone, step) for step in range(1, TINTS))
@@ -67,6 +63,15 @@ def legend(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]
     )
     entries.append(LegendEntry("score 0", palette.empty))
     return entries
+
+
+def several(shown: MapView[FunctionState], palette: Colours) -> list[Swatch]:
+    """Colours for heads of several categories, up to as many as any head has."""
+    whole = shown.panels[0]
+    if whole.belongs is None:
+        return []
+    most = min(max(2, int(whole.belongs.sum(0).max(initial=0))), len(whole.categories))
+    return [Swatch(palette.of(SEVERAL_TONES[i]), words) for i, words in enumerate(SEVERAL) if i + 2 <= most]
 
 
 def _half(shown: MapView[FunctionState], palette: Colours) -> list[LegendEntry]:

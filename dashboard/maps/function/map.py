@@ -33,7 +33,7 @@ from dashboard.maps.function.basis import (
 )
 from dashboard.maps.function.besides import offering, relations_only, with_categories
 from dashboard.maps.function.best import best_relations
-from dashboard.maps.function.colours import SEVERAL, SEVERAL_TONES, TINTS, look, tint, tones
+from dashboard.maps.function.colours import TINTS, look, tint, tones
 from dashboard.maps.function.controls import carrier_choices, controls, relation_choices
 from dashboard.maps.function.labels import BEYOND, is_measured
 from dashboard.maps.function.numbers import numbers
@@ -306,11 +306,10 @@ class FunctionMap(Map[FunctionState]):
             ends = [Swatch(palette.of(panel.tone), f"{panel.title}: score 1") for panel in singles]
             return [*first, *ends, Swatch(palette.empty, "score 0"), *half]
         categories = [Swatch(palette.of(panel.tone), panel.title) for panel in singles]
-        several = [Swatch(palette.of(SEVERAL_TONES[i]), SEVERAL[i]) for i in range(min(3, len(whole.categories) - 1))]
         below = f"below τ = {shown.state.tau:g} ({palette.stronger} = closer)"
         return [
             *categories,
-            *several,
+            *legend.several(shown, palette),
             *half,
             *legend.insides(shown, palette, short=True),
             Swatch(tint(palette, singles[0].tone, TINTS - 2), below),

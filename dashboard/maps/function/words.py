@@ -19,7 +19,7 @@ class FunctionFacts:
     model: str
     about: str  # what the scores are read from
     carriers: str  # how they are taken together, as the end of a sentence
-    beside: tuple[str, ...]  # by what heads belong to the categories of other methods
+    beside: tuple[tuple[str, str], ...]  # when a head belongs to the categories of other methods
     more: tuple[Said, ...]  # what else there is to say
 
 
@@ -63,11 +63,11 @@ def _top(state: FunctionState) -> str:
 
 
 def _beside(shown: MapView[FunctionState]) -> list[Said]:
-    """By what heads belong to the categories that are none of relations, where these are on the page."""
+    """When a head belongs to the categories that are none of relations, where these are on the page."""
     if shown.state.relation in shown.result.items():
         return []
-    end = "." if shown.state.colour == "scores" else ", and more than τ."
-    return [f"{rule}{end}" for rule in rules_beside(shown.result)]
+    between = "" if shown.state.colour == "scores" else ", and more than τ,"
+    return [between.join(parts) for parts in rules_beside(shown.result)]
 
 
 def _not_yet(shown: MapView[FunctionState]) -> tuple[Said, ...]:

@@ -89,12 +89,13 @@ class CausalWorker:
     def _untouched(self, task: Task) -> JsonObject:
         """How well the model does the task with all gates open, overall and for each kind of item."""
         prompts = self._prompts(task)
-        kinds: list[str] = []
+        items: list[TaskPrompt] = []
         validation: list[Encoded] = []
         for item, tokens in zip(task.validation, prompts.validation, strict=True):
             if tokens is not None:
-                kinds.append(item.kind)
+                items.append(item)
                 validation.append(tokens)
+        kinds = [item.kind for item in items]
         nll, right = untouched(self.model, validation, AT_ONCE)
         answers = _UntouchedAnswers(nll, right, [tokens.targets for tokens in validation])
         overall = answers.summary(range(len(validation)))
@@ -105,7 +106,10 @@ class CausalWorker:
         train = _usable(prompts.train)
         chance = _commonest_answer([*train, *validation])
         flagged = overall.accuracy < min(chance + CHANCE, 1 - CHANCE)  # hardly better than always the same answer
-        return {**asdict(overall), "kinds": by_kind, "kept": len(train), "flagged": flagged}
+        example = next((item for item, is_right in zip(items, right, strict=True) if is_right), None)
+        answered = {"prompt": example.prompt, "answer": example.target} if example is not None else None
+        facts = {"kinds": by_kind, "kept": len(train), "flagged": flagged, "example": answered}
+        return {**asdict(overall), **facts}
 
     def _preview(self, task: Task) -> JsonObject:
         """The gradient of each prompt's loss by every gate, all gates being 1; facilitating where it is negative."""

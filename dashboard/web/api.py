@@ -14,7 +14,7 @@ from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from swagger_ui_bundle import swagger_ui_path
 
@@ -48,6 +48,7 @@ from analysis.results.evidence import head_evidence, results_of
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.tables import csv_pieces, json_pieces
+from analysis.settings import NamedFields
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.pairs import PairsQuestion, answered, is_known
@@ -57,11 +58,12 @@ from dashboard.web.findings import add_comparisons, add_findings, result_of_meth
 from dashboard.web.guard import NO_ANALYST
 from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
-from dashboard.web.threaded_route import ThreadedRoute
+from dashboard.web.threaded_route import threaded_after
 
 Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
 SUBMISSIONS = 10  # per minute and client
+PROBLEMS = 20  # of a request that are told
 CLIENTS = 1000  # whose submissions are counted at a time
 _STATUS = {
     ModelNotFound: 404,
@@ -103,10 +105,9 @@ _REFUSALS: dict[int | str, JsonObject] = {
 }
 
 
-class ScoresQuery(BaseModel):
+class ScoresQuery(NamedFields):
     """Which scores."""
 
-    model_config = ConfigDict(extra="forbid")
     model: Annotated[str, Field(max_length=200)] = default_model.ID
     fingerprint: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]*$")] = ""
     method: Annotated[str, Field(max_length=40)] = Field("", description="whose scores; else of the map that holds")
@@ -325,15 +326,18 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         """All jobs, the oldest first."""
         return [job_state(job) for job in engine.jobs()]
 
-    def submit(request: Request, wanted: submission) -> JobState:  # type: ignore[valid-type]
-        """Analyse a model; asking twice for the same gives the same job."""
+    def count(request: Request) -> None:
+        """Before the body is parsed: one that is refused costs as much as one that is taken."""
         _must_be_analyst(request)
         _limit(limits, request)
+
+    def submit(wanted: submission) -> JobState:  # type: ignore[valid-type]
+        """Analyse a model; asking twice for the same gives the same job."""
         engine.look_up(wanted)
         return job_state(engine.submit(wanted))
 
     api.router.add_api_route(
-        "/jobs", submit, methods=["POST"], status_code=202, route_class_override=ThreadedRoute,
+        "/jobs", submit, methods=["POST"], status_code=202, route_class_override=threaded_after(count),
     )  # fmt: skip
 
     @api.get("/jobs/{job_id}")
@@ -401,7 +405,7 @@ def _invalid(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
     problems = []
-    for problem in error.errors():
+    for problem in error.errors()[:PROBLEMS]:
         answer = {key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem}
         place = problem["loc"][1:]  # without "body" or "query"
         words = problem_words(problem, request_type(NetworkRequest).model_fields, place)

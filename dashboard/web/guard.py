@@ -25,7 +25,7 @@ _BEHIND_A_PROXY = (
     "Start it with --public-url and the address that browsers see, and with --auth-file for analyses."
 )
 _LIVE = "/live/jobs"  # the one WebSocket that there is
-_UPLOADS = "/api/"  # where analysts send files
+_UPLOADS = "/api/jobs"  # where analysts send files
 _ANALYSTS_ALONE = ("/api/jobs", "/api/models/", "/api/sets/")  # what is below changes by analysts alone
 NO_ANALYST = "this server is read-only for you: analyses need the analyst role"
 
@@ -128,7 +128,7 @@ def _is_forwarded(scope: Scope, headers: Headers) -> bool:
 
 def _limits(scope: Scope, role: AccessRole | None) -> BodyLimits:
     """How much a request may bring: files come from analysts, and pages by themselves send little."""
-    return UPLOAD if role == "analyst" and scope["path"].startswith(_UPLOADS) else CALL
+    return UPLOAD if role == "analyst" and scope["path"] == _UPLOADS else CALL
 
 
 def _embedded(scope: Scope) -> bool:

@@ -35,6 +35,7 @@ from analysis.models import pair_count
 from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.catalogue import Catalogue
 from analysis.results.store import Store
+from analysis.settings import UNKNOWN
 from dashboard.access import Access, main, read_auth_file
 from dashboard.page import ids
 from dashboard.query import MAX_QUERY
@@ -309,6 +310,34 @@ def test_the_api_keeps_to_its_own_description(unlimited_store):
         case.validate_response(response, checks=DECLARED)
 
     checked_operations(unlimited_store, 300, check)
+
+
+MANY = b",".join(b'"%x": 1' % number for number in range(MAX_VALUES - 10))
+LONG = b'"' + b"x" * 5_000_000 + b'": 1'
+
+
+@pytest.mark.parametrize("form", [b"{%s}", b'{"files": [{%s}]}', b'{"contrast": {%s}}'])
+@pytest.mark.parametrize("fields", [MANY, LONG], ids=["many", "long"])
+def test_fields_that_nobody_knows_cost_a_few_errors(unlimited, form, fields):
+    """Half a million of them, or a name of five million characters: the answer is as short as that to a few."""
+    answer = unlimited.post("/api/jobs", content=form.replace(b"%s", fields), headers=JSON)
+    assert answer.status_code == 422
+    assert len(answer.content) < 10_000
+    assert [one["type"] for one in answer.json()["detail"]].count("extra_forbidden") in {1, UNKNOWN}
+
+
+def test_a_change_of_a_set_takes_no_upload(unlimited):
+    """A name and a switch need no megabytes: a large body is refused unread, one of many fields in a few words."""
+    assert unlimited.patch("/api/sets/a", content=b"{" + MANY + b"}", headers=JSON).status_code == 413
+    few = b",".join(b'"%x": 1' % number for number in range(MAX_CALL_VALUES - 10))
+    answer = unlimited.patch("/api/sets/a", content=b"{" + few + b"}", headers=JSON)
+    assert (answer.status_code, len(answer.json()["detail"])) == (422, UNKNOWN)
+
+
+def test_submissions_that_are_no_json_count(client):
+    """Whoever sends nonsense is told to wait before the next one is parsed."""
+    codes = [client.post("/api/jobs", content=b"{", headers=JSON).status_code for _ in range(SUBMISSIONS + 1)]
+    assert codes == [422] * SUBMISSIONS + [429]
 
 
 TRAVERSALS = ["dash/..%2f..%2f..%2fetc/passwd", "none/x.js", "dash/x.js", "dash/%00.js", "dash/", "a" * 5000 + "/x.js"]

@@ -63,6 +63,7 @@ from dashboard.web.threaded_route import threaded_after
 Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
 SUBMISSIONS = 10  # per minute and client
+TRIES = 30  # the same with those that are refused
 PROBLEMS = 20  # of a request that are told
 CLIENTS = 1000  # whose submissions are counted at a time
 _STATUS = {
@@ -190,7 +191,7 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     api.add_api_route("/docs/openapi.json", lambda: JSONResponse(api.openapi() | shown), include_in_schema=False)
 
     @api.get("/health")
-    def health() -> JsonObject:
+    async def health() -> JsonObject:  # on the event loop: it waits for no thread
         """Whether the server is well, and whether it takes jobs."""
         return {"status": "ok", "version": __version__, "read_only": access.read_only}
 
@@ -326,18 +327,21 @@ def _add_jobs(api: FastAPI, engine: Engine) -> None:
         """All jobs, the oldest first."""
         return [job_state(job) for job in engine.jobs()]
 
-    def count(request: Request) -> None:
+    tries: dict[str, deque[float]] = {}
+
+    def count_try(request: Request) -> None:
         """Before the body is parsed: one that is refused costs as much as one that is taken."""
         _must_be_analyst(request)
-        _limit(limits, request)
+        _limit(tries, request, TRIES)
 
-    def submit(wanted: submission) -> JobState:  # type: ignore[valid-type]
+    def submit(request: Request, wanted: submission) -> JobState:  # type: ignore[valid-type]
         """Analyse a model; asking twice for the same gives the same job."""
+        _limit(limits, request)
         engine.look_up(wanted)
         return job_state(engine.submit(wanted))
 
     api.router.add_api_route(
-        "/jobs", submit, methods=["POST"], status_code=202, route_class_override=threaded_after(count),
+        "/jobs", submit, methods=["POST"], status_code=202, route_class_override=threaded_after(count_try),
     )  # fmt: skip
 
     @api.get("/jobs/{job_id}")
@@ -369,15 +373,16 @@ def _must_be_analyst(request: Request) -> None:
         raise HTTPException(403, NO_ANALYST)
 
 
-def _limit(limits: dict[str, deque[float]], request: Request) -> None:
+def _limit(limits: dict[str, deque[float]], request: Request, most: int | None = None) -> None:
     """At most some submissions a minute; clients that were quiet for a minute are forgotten."""
     now, client = time.monotonic(), request.client.host if request.client else ""
+    most = SUBMISSIONS if most is None else most
     for other, times in list(limits.items()):
         if now - times[-1] > 60 or len(limits) > CLIENTS:
             limits.pop(other, None)
-    times = limits.get(client, deque(maxlen=SUBMISSIONS))
-    if len(times) >= SUBMISSIONS and now - times[0] <= 60:
-        raise HTTPException(429, f"at most {SUBMISSIONS} analyses per minute", {"Retry-After": "60"})
+    times = limits.get(client, deque(maxlen=most))
+    if len(times) >= most and now - times[0] <= 60:
+        raise HTTPException(429, f"at most {most} analyses per minute", {"Retry-After": "60"})
     times.append(now)
     limits[client] = times
 

@@ -42,7 +42,7 @@ from dashboard.query import MAX_QUERY
 from dashboard.state import ViewState
 from dashboard.web import bodies as bodies_module
 from dashboard.web import logins as logins_module
-from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
+from dashboard.web.api import CLIENTS, SUBMISSIONS, TRIES, _limit
 from dashboard.web.application import create_app
 from dashboard.web.bodies import MAX_BODY, MAX_CALL, MAX_CALL_VALUES, MAX_VALUES, UPLOAD, Bodies, TooManyBodies
 from dashboard.web.dash_requests import MAX_DEPTH
@@ -99,6 +99,7 @@ def test_no_head_name_breaks_the_server(shared, name):
 def unlimited(shared, monkeypatch):
     """The shared server without its limit per minute, so that every upload is read."""
     monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
+    monkeypatch.setattr("dashboard.web.api.TRIES", 10**9)
     return shared
 
 
@@ -106,6 +107,7 @@ def unlimited(shared, monkeypatch):
 def unlimited_store(client, monkeypatch):
     """A server without its limit per minute, with a store of its own."""
     monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
+    monkeypatch.setattr("dashboard.web.api.TRIES", 10**9)
     return client
 
 
@@ -336,8 +338,8 @@ def test_a_change_of_a_set_takes_no_upload(unlimited):
 
 def test_submissions_that_are_no_json_count(client):
     """Whoever sends nonsense is told to wait before the next one is parsed."""
-    codes = [client.post("/api/jobs", content=b"{", headers=JSON).status_code for _ in range(SUBMISSIONS + 1)]
-    assert codes == [422] * SUBMISSIONS + [429]
+    codes = [client.post("/api/jobs", content=b"{", headers=JSON).status_code for _ in range(TRIES + 1)]
+    assert codes == [422] * TRIES + [429]
 
 
 TRAVERSALS = ["dash/..%2f..%2f..%2fetc/passwd", "none/x.js", "dash/x.js", "dash/%00.js", "dash/", "a" * 5000 + "/x.js"]

@@ -39,10 +39,8 @@ def answer_times(server, path, count=60):
 
 @pytest.mark.slow
 def test_a_thousand_finished_jobs_slow_nothing_down(server, converted, default_checkpoint, capsys):
-    """Health within 50 ms at the 95th percentile, the same memory as before, and the next start keeps the newest.
-
-    Each of them had opened its model and knew its pairs, so that there is something of each to be shown.
-    """
+    """Health within 50 ms at the 95th percentile, the same memory as before, and the next start keeps the newest."""
+    # Each of them had opened its model and knew its pairs, so that there is something of each to be shown.
     process = psutil.Process(server.process.pid)
     server.ask("/api/jobs")
     server.ask("/api/models")  # so that what ships has been read

@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError, StoreError, WorkerBusy
+from analysis.jobs.answers import Answers
 from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, ClusterLost, NoScheduler, WorkerConfig
 from analysis.jobs.dask_runner import DaskRunner
 from analysis.jobs.executor import work_off
@@ -52,7 +53,7 @@ class Engine:
 
     def __init__(self, store: Store, config: WorkerConfig | None = None) -> None:
         self._store, self._config = store, config or WorkerConfig()
-        self._journal = Journal(store)
+        self._journal, self._answers = Journal(store), Answers(store)
         self._leases = Leases(store.folder / "leases")
         self._lock = threading.Lock()  # around what people ask for
         self._writing = threading.Lock()  # around the end of a job
@@ -208,7 +209,7 @@ class Engine:
             content = self._answer(card, step, patience)
         finally:
             self._asked.release()
-        self._store.put(step.key, content)
+        self._answers.keep(step.key, content)
         return content
 
     def knows(self, step: Step) -> bool:

@@ -65,6 +65,7 @@ Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pie
 SUBMISSIONS = 10  # per minute and client
 TRIES = 30  # the same with those that are refused
 PROBLEMS = 20  # of a request that are told
+QUESTIONS = 60  # per minute and client, whose answers are not known
 CLIENTS = 1000  # whose submissions are counted at a time
 _STATUS = {
     ModelNotFound: 404,
@@ -214,8 +215,9 @@ def create_api(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     _add_results(api, catalogue)
     add_findings(api, catalogue)
     add_comparisons(api, catalogue)
-    _add_pairs(api, catalogue, engine)
-    _add_prompt(api, catalogue, engine)
+    questions: dict[str, deque[float]] = {}
+    _add_pairs(api, catalogue, engine, questions)
+    _add_prompt(api, catalogue, engine, questions)
     _add_jobs(api, engine)
     add_sets(api, catalogue, engine, _must_be_analyst)
     return api
@@ -271,7 +273,7 @@ def _parquet(frame: pd.DataFrame) -> Iterator[bytes]:
     yield frame.to_parquet(index=False)
 
 
-def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine, questions: dict[str, deque[float]]) -> None:
     @api.get("/pairs")
     def pairs(
         request: Request,
@@ -291,10 +293,11 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         step = question.step(card, catalogue, engine)
         if not is_known(step, engine):
             _must_be_analyst(request)
+            _limit(questions, request, QUESTIONS)
         return {"model": card.to_dict(), **answered(step, card, engine).to_plain()}
 
 
-def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine, questions: dict[str, deque[float]]) -> None:
     @api.get("/prompt")
     def prompt(
         request: Request,
@@ -311,6 +314,7 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         reading, ablation = question.reading(card), question.ablation(card)
         if not all(engine.knows(step) for step in (reading, ablation) if step is not None):
             _must_be_analyst(request)
+            _limit(questions, request, QUESTIONS)
         read = PromptReading.from_json(engine.ask(card, reading, PROMPT_PATIENCE))
         ablated = None
         if ablation is not None:

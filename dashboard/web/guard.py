@@ -26,6 +26,7 @@ _BEHIND_A_PROXY = (
 )
 _LIVE = "/live/jobs"  # the one WebSocket that there is
 _UPLOADS = "/api/jobs"  # where analysts send files
+_COMPUTING = ("/api/prompt", "/api/pairs")  # whatever the method
 _ANALYSTS_ALONE = ("/api/jobs", "/api/models/", "/api/sets/")  # what is below changes by analysts alone
 NO_ANALYST = "this server is read-only for you: analyses need the analyst role"
 
@@ -76,7 +77,7 @@ class Guard:
         if role is None:
             challenge = {"WWW-Authenticate": 'Basic realm="Head Atlas", charset="UTF-8"'}
             return PlainTextResponse("Please log in.", 401, challenge)
-        if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not self._same_origin(headers):
+        if _does_something(scope) and not self._same_origin(headers):
             return JSONResponse({"error": "OtherOrigin", "message": "this request comes from another site"}, 403)
         if scope["type"] == "websocket":
             return None if scope["path"] == _LIVE else PlainTextResponse("There is no such WebSocket.", 404)
@@ -129,6 +130,11 @@ def _is_forwarded(scope: Scope, headers: Headers) -> bool:
 def _limits(scope: Scope, role: AccessRole | None) -> BodyLimits:
     """How much a request may bring: files come from analysts, and pages by themselves send little."""
     return UPLOAD if role == "analyst" and scope["path"] == _UPLOADS else CALL
+
+
+def _does_something(scope: Scope) -> bool:
+    """Whether a request may change or compute something: other sites cannot make a browser here send it."""
+    return scope["type"] == "websocket" or scope["method"] not in _SAFE or scope["path"] in _COMPUTING
 
 
 def _embedded(scope: Scope) -> bool:

@@ -1,7 +1,7 @@
 """The memory of the server's process: few heaps, a threshold that stays, and what was freed is given back.
 
-By default glibc makes up to eight heaps per processor, one per thread that asks, and with every large piece that is freed
-it raises the size from which on memory is given back at once: a server with forty threads grows for hours.
+By default glibc makes up to eight heaps per processor, one per thread that asks, and with every large piece of memory
+that is freed it raises the size from which on pieces are given back at once: a server of forty threads grows for hours.
 """
 
 import ctypes

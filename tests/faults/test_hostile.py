@@ -28,6 +28,7 @@ from starlette.websockets import WebSocketDisconnect
 from analysis.data.relations import parse
 from analysis.data.tasks import read_task
 from analysis.errors import ModelError, SettingError
+from analysis.jobs.answers import Answers
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
@@ -1023,6 +1024,38 @@ def test_requests_of_other_sites_change_nothing(client):
     assert client.post("/api/jobs", headers={"Sec-Fetch-Site": "cross-site"}, **body).status_code == 403
     assert client.get("/api/jobs", headers={"Host": "evil.example"}).status_code == 400
     assert client.post("/api/jobs", headers={"Origin": "http://localhost"}, **body).status_code == 202
+
+
+@pytest.mark.parametrize("path", ["/api/pairs?head=L23H7&relation=country_capital", "/api/prompt?text=Hello"])
+def test_other_sites_compute_nothing(client, path):
+    """A picture or link of another site, or of another port of this machine, makes a browser here ask for nothing."""
+    for site in ("cross-site", "same-site"):
+        assert client.get(path, headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert client.get(path, headers={"Origin": "http://evil.example"}).status_code == 403
+    for headers in ({}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}):
+        assert client.get(path, headers=headers).status_code == 503  # it would compute, and the engine does not run
+
+
+def test_questions_are_rate_limited(client, monkeypatch):
+    """So many a minute whose answers are not known; a known one is answered all the same."""
+    monkeypatch.setattr("dashboard.web.api.QUESTIONS", 3)
+    texts = [f"/api/prompt?text={number}" for number in range(4)]
+    assert [client.get(path).status_code for path in texts] == [503, 503, 503, 429]
+    known = "/api/pairs?model=gemma-3-270m&method=running&head=L12H2&relation=country_capital"
+    assert client.get(known).status_code == 200
+
+
+def test_answers_to_questions_have_a_bound(store):
+    """The oldest make room for new ones, and what jobs have computed stays."""
+    answers = Answers(store, most=250)
+    store.put("unit/of/a/job", b"x" * 1_000)
+    for number in range(4):
+        answers.keep(f"unit/f/prompt/{number}", b"x" * 100)
+    there = [name for name in store.names() if name.startswith("unit/")]
+    assert there == ["unit/of/a/job", "unit/f/prompt/2", "unit/f/prompt/3"]
+    answers.keep("unit/f/prompt/large", b"x" * 1_000)
+    assert store.contains("unit/f/prompt/large")
+    assert not store.contains("unit/f/prompt/3")
 
 
 def test_pages_of_other_sites_do_not_hear_of_the_jobs(store, auth_file):

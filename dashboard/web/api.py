@@ -95,8 +95,9 @@ class Detail(BaseModel):
 
 
 _REFUSALS: dict[int | str, JsonObject] = {
-    400: {"model": Detail, "description": "a body that cannot be read"},
-    403: {"model": Detail, "description": "the analyst role is needed"},
+    400: {"model": Detail, "description": "a body that cannot be read, or another server's name"},
+    401: {"model": Detail, "description": "a login is needed"},
+    403: {"model": Detail, "description": "the analyst role is needed, or the request comes from another site"},
     404: {"model": Refusal | Detail, "description": "there is no such thing"},
     408: {"model": Refusal, "description": "a body that does not arrive"},
     413: {"model": Refusal, "description": "a body that is too large"},

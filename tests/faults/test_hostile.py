@@ -12,6 +12,7 @@ import shutil
 import struct
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from fastapi import HTTPException
 from fastapi import Request as Sender
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
@@ -60,6 +63,8 @@ from dashboard.web.guard import Guard
 from dashboard.web.live import JobWatch
 from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
 from tests.engine.conftest import models  # noqa: F401  # a fixture
+
+POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 
 
 def client_of(store, access=None, folder=None, **options):
@@ -282,29 +287,50 @@ def test_bodies_that_are_no_json_are_refused(unlimited, body, headers):
     understood(answer)
 
 
-def checked_operations(client, examples, check):
-    """Every operation of the API with generated input, as schemathesis makes it from the API's own description."""
-    schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers={"host": "localhost"})
+def operations_of(client):
+    """How many operations the API says that it has."""
+    paths = client.get("/api/openapi.json").json()["paths"].values()
+    return sum(method in {"get", "post", "patch", "put", "delete"} for path in paths for method in path)
+
+
+def checked_operations(client, examples, check, modes):
+    """Every operation of the API with right and wrong input, made by schemathesis from its own description."""
+    sent = {"host": "localhost"}
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers=sent)
     count = 0
     for found in schema.get_all_operations():
+        operation = found.ok()
+        for mode in modes:
+            if mode == NEGATIVE and not has_input(operation):
+                continue
 
-        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
-        @given(case=found.ok().as_strategy())
-        def ask(case):
-            check(case, case.call(headers={"host": "localhost"}))
+            @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def ask(case):
+                check(case, case.call(headers=sent))
 
-        ask()
+            with suppress(Unsatisfiable):  # where any text will do, none is wrong
+                ask()
         count += 1
-    assert count >= 9
+    assert count == operations_of(client)
+
+
+def has_input(operation):
+    """Whether there is anything that could be wrong."""
+    return bool(operation.body) or any(True for _ in operation.iter_parameters())
 
 
 def test_the_api_has_no_server_error(unlimited_store):
     """schemathesis: no generated input leads to a server error; 503 is a full queue's answer."""
+    codes = Counter()
 
     def check(case, response):
         assert response.status_code < 500 or response.status_code == 503
+        codes[response.status_code // 100] += 1
 
-    checked_operations(unlimited_store, 15, check)
+    checked_operations(unlimited_store, 12, check, [POSITIVE])
+    assert codes[2] > 20
+    assert codes[4] > 20
 
 
 DECLARED = [
@@ -316,12 +342,31 @@ DECLARED = [
 
 @pytest.mark.slow
 def test_the_api_keeps_to_its_own_description(unlimited_store):
-    """schemathesis: every answer has a status code, a content type and a body that the description declares."""
+    """schemathesis: every answer, also to wrong input, has a status, a content type and a body that is declared."""
 
     def check(case, response):
         case.validate_response(response, checks=DECLARED)
 
-    checked_operations(unlimited_store, 300, check)
+    checked_operations(unlimited_store, 4, check, [POSITIVE, NEGATIVE])
+
+
+def test_what_the_guard_refuses_is_declared(store, auth_file):
+    """Without a login, with a wrong one too many, under another name, from another site: each operation says so."""
+    here, refused = client_of(store), client_of(store, Access.of("0.0.0.0", auth_file))
+    other_site = {**login("anna"), "Origin": "http://evil.example"}
+    known = {"400": (here, {"Host": "evil.example"}), "401": (refused, {}), "403": (refused, other_site)}
+    for path, methods in here.get("/api/openapi.json").json()["paths"].items():
+        for method, described in methods.items():
+            for code, (client, headers) in known.items():
+                address = re.sub(r"{\w+}", "a", f"/api{path}")
+                if code == "403" and method == "get":
+                    continue
+                answer = client.request(method, address, headers={"Host": "localhost", **headers})
+                assert (str(answer.status_code), set(answer.json())) == (code, {"detail"}), (method, path)
+                assert "application/json" in described["responses"][code]["content"]
+    codes = [refused.get("/api/health", headers={"Authorization": basic("anna", "guess")}) for _ in range(FREE + 1)]
+    assert [answer.status_code for answer in codes] == [401] * FREE + [429]
+    assert set(codes[-1].json()) == {"detail"}
 
 
 MANY = b",".join(b'"%x": 1' % number for number in range(MAX_NAMES - 10))

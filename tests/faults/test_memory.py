@@ -18,7 +18,7 @@ from analysis.models import builtin as default_model
 from dashboard.page import ids
 from tests.faults.conftest import Server
 
-REQUESTS = int(os.environ.get("MEMORY_REQUESTS", 7_000))
+REQUESTS = int(os.environ.get("MEMORY_REQUESTS", 1_600))
 PEOPLE = 16  # at once
 GROWTH = 10e6  # bytes, over the last quarter
 REST = 15  # seconds in which the server gives back what it does not need any more

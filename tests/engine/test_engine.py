@@ -243,10 +243,8 @@ def test_a_job_cancelled_at_the_moment_it_begins_never_runs(store, models, monke
 
 
 def test_a_store_that_fails_for_a_moment_does_not_end_the_engine(engine, store, monkeypatch):
-    """The engine looks for jobs while the list of entries cannot be read; later it runs what is asked for.
-
-    That holds for errors of the disk as for those that nobody has thought of.
-    """
+    """The engine looks for jobs while the list of entries cannot be read; later it runs what is asked for."""
+    # That holds for errors of the disk as for those that nobody has thought of.
     failed, errors = threading.Event(), iter([TypeError("unexpected")])
 
     def sql(cache):

@@ -19,11 +19,13 @@ from dashboard.access import Access
 from dashboard.web.application import create_app
 from dashboard.web.connections import Connection, Socket, allow_many_files, trust
 from dashboard.web.live import MAX_FRAME
+from dashboard.web.memory import keep_small, settle_memory
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Serve until interrupted."""
     options = _parser().parse_args(arguments)
+    settle_memory()
     try:
         _check(options)
         access = Access.of(options.host, options.auth_file, options.public_url)
@@ -50,6 +52,7 @@ def serve(server: FastAPI, host: str, port: int, trusted_proxies: list[str]) -> 
     """Answer requests; what a proxy says of its clients is believed of those that are trusted alone."""
     allow_many_files()
     trust(trusted_proxies)
+    keep_small()
     gc.collect()
     gc.freeze()  # what is there by now stays: looking through it again and again would keep the event loop waiting
     uvicorn.run(

@@ -1,13 +1,16 @@
 """What a person may choose, said once: the command line, the API, the form and a job's record all read it from here."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, TypedDict
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 from analysis.errors import SettingError
 
+LONGEST_NAME = 200  # characters of one of these
+UNKNOWN = 5  # fields that nobody knows and that are named in a refusal
 _HINTS = "x-head-atlas"  # beside the JSON schema's own words
 
 
@@ -22,13 +25,28 @@ class Hints(TypedDict):
     choices: list[list[str]]
 
 
-class Settings(BaseModel):
+class NamedFields(BaseModel):
+    """Takes the fields that it names. Of others the first few are refused by name: each costs an error of its own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_unknown(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        known = {name: given[name] for name in cls.model_fields if name in given}
+        unknown = islice((name for name in given if name not in cls.model_fields), UNKNOWN)
+        return {**known, **{str(name)[:LONGEST_NAME]: None for name in unknown}}
+
+
+class Settings(NamedFields):
     """A group of settings. A field's name is its name in the API, the form and the command line.
 
     Each field says its limits and its default, a title for the form and a sentence for the help; see `hints`.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
 
 def hints(

@@ -147,7 +147,7 @@ def _checkpoint(catalogue: Catalogue, state: ViewState, notices: list[str]) -> t
         return _instead(catalogue, state)
 
 
-@cached(32)
+@cached(32, light=True)
 def _with_results(catalogue: Catalogue, generation: int, state: ViewState, card: ModelCard) -> View:
     """A view with the model's results, and its state repaired where the model has no such thing.
 

@@ -18,7 +18,8 @@ from analysis.methods.ablation.result import record_of
 from analysis.methods.causal.report import causal_data
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
 
-README = (Path(__file__).parent.parent / "README.md").read_text()
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
 
 
 def relation_table(vocabulary: Vocabulary) -> list[str]:
@@ -71,6 +72,34 @@ def test_the_tables_of_three_models_are_what_compare_prints(tmp_path, monkeypatc
     labels, correlations = capsys.readouterr().out.strip().split("\n\n")
     assert labels in README
     assert correlations in README
+
+
+def withstood():
+    """The rows of the table of faults."""
+    start = README.index("| what happens | what follows | proof |")
+    return README[start:].split("\n\n")[0].splitlines()[2:]
+
+
+def named_tests():
+    """The tests that the section on faults names, each with its file."""
+    for row in withstood():
+        file = ""
+        for path, name in re.findall(r"`([\w/.]*)::(\w+)`", row):
+            file = path or file
+            yield file, name
+
+
+def test_every_row_of_what_it_withstands_names_a_test():
+    """The files have these tests, those called slow are marked so, and no row is without a proof."""
+    rows = withstood()
+    assert len(rows) > 20
+    assert all("::test_" in row or "`make bench`" in row for row in rows)
+    for file, name in named_tests():
+        text = (ROOT / file).read_text()
+        assert f"\ndef {name}(" in text, (file, name)
+        is_slow = text.partition(f"\ndef {name}(")[0].endswith("@pytest.mark.slow")
+        told = re.search(rf"(slow )?`[\w/.]*::{name}`", README)
+        assert bool(told[1]) == is_slow, (file, name)
 
 
 def percent(share):

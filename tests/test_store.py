@@ -1,5 +1,6 @@
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from diskcache import Disk
@@ -24,6 +25,17 @@ def test_what_was_put_is_found_again(tmp_path):
     assert again.get("b") is None
     assert again.get("\ud800") is None  # no entry can have half a character in its name
     assert again.size() > 500_000
+
+
+def test_a_connection_takes_little_memory(tmp_path):
+    """Every thread has one of its own: a megabyte of pages at most, and nothing mapped."""
+    store = Store(tmp_path)
+
+    def settings_of_mine():
+        return [store._cache._sql(f"PRAGMA {name}").fetchall()[0][0] for name in ("cache_size", "mmap_size")]
+
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(settings_of_mine).result() == settings_of_mine() == [256, 0]
 
 
 def test_a_damaged_value_is_forgotten_and_the_others_stay(tmp_path):

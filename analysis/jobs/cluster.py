@@ -109,6 +109,14 @@ class Cluster:
             _log.debug("abandoning a question", exc_info=True)
             return False
 
+    def workers_at(self, futures: list[Any]) -> list[str]:
+        """The workers that have some of the work at this moment, as far as the scheduler tells."""
+        keys = {future.key for future in futures if not future.done()}
+        try:
+            return [address for address, tasks in self._client.processing().items() if keys & set(tasks)]
+        except (OSError, TimeoutError, CancelledError):  # the cluster is gone, which whoever waits finds out
+            return []
+
     def _workers_with(self, futures: list[Any]) -> list[str]:
         """The workers that have some of the work; what was given away a moment ago may be on its way to one."""
         keys = {future.key for future in futures if not future.done()}

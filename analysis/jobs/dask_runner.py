@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.jobs.executor import Done
 from analysis.jobs.job import Job
+from analysis.jobs.step_clock import StepClock
 from analysis.jobs.worker import ModelSource, run_step
 from analysis.jobs.written_progress import WrittenProgress
 from analysis.method import Step
@@ -26,6 +27,7 @@ class DaskRunner:
         self._engine, self._job, self._progress = engine, job, progress
         self._source, self._fingerprint = source, fingerprint
         self._waiting: dict[Any, Step] = {}
+        self._clock = StepClock()
 
     def __enter__(self) -> "DaskRunner":
         return self
@@ -50,6 +52,7 @@ class DaskRunner:
 
     def finished(self) -> Iterator[Done]:
         """What the next step that is done has given."""
-        step, computed = self._engine.next_result(self._job, self._waiting)
+        step, computed = self._engine.next_result(self._job, self._waiting, self._clock)
+        self._clock.gave(computed.worker)
         for name, content in computed.pieces:
             yield Done(step, name, content, computed.device, computed.worker)

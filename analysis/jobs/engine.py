@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from analysis.errors import DeviceError, HeadAtlasError, QueueFull, SettingError, StoreError, WorkerBusy
+from analysis.jobs.answers import Answers
 from analysis.jobs.cluster import DEATHS, RESOURCE, Cluster, ClusterLost, NoScheduler, WorkerConfig
 from analysis.jobs.dask_runner import DaskRunner
 from analysis.jobs.executor import work_off
@@ -20,6 +21,7 @@ from analysis.jobs.job import Job, JobStatus
 from analysis.jobs.journal import Journal
 from analysis.jobs.lease import Lease, Leases
 from analysis.jobs.request import Request
+from analysis.jobs.step_clock import StepClock
 from analysis.jobs.worker import ModelSource, answer, open_card
 from analysis.jobs.written_progress import WrittenProgress
 from analysis.method import Method, Plan, Step
@@ -51,7 +53,7 @@ class Engine:
 
     def __init__(self, store: Store, config: WorkerConfig | None = None) -> None:
         self._store, self._config = store, config or WorkerConfig()
-        self._journal = Journal(store)
+        self._journal, self._answers = Journal(store), Answers(store)
         self._leases = Leases(store.folder / "leases")
         self._lock = threading.Lock()  # around what people ask for
         self._writing = threading.Lock()  # around the end of a job
@@ -152,7 +154,14 @@ class Engine:
             self._replaced = self._store.replaced
             self._tell_lost({job.id for job in jobs})
             jobs = self._journal.jobs()
+        self._forget_begun(jobs)
         return [self._unwritten.get(job.id, job) for job in jobs]
+
+    def _forget_begun(self, jobs: list[Job]) -> None:
+        """A job that another server took does not wait any more."""
+        for job in jobs:
+            if job.state != "queued":
+                self._waiting.pop(job.id, None)
 
     def _tell_lost(self, there: set[str]) -> None:
         """Say of the jobs that waited in a store that was deleted what became of them."""
@@ -200,7 +209,7 @@ class Engine:
             content = self._answer(card, step, patience)
         finally:
             self._asked.release()
-        self._store.put(step.key, content)
+        self._answers.keep(step.key, content)
         return content
 
     def knows(self, step: Step) -> bool:
@@ -237,7 +246,7 @@ class Engine:
     def _submit(self, job: Job, request: Request) -> Job:
         with self._lock:
             before = self.job(job.id)
-            if before is not None and (job.id in self._unwritten or self._journal.order(job.id)):
+            if before is not None and self._is_about_to_end(before):
                 return self._once_more(before)
             if before is not None and before.active:
                 return before
@@ -245,11 +254,16 @@ class Engine:
                 return before
             if sum(other.active for other in self.jobs()) >= QUEUE_LIMIT:
                 raise QueueFull(f"{QUEUE_LIMIT} jobs are waiting already", "Try again when some are done.")
+            self._journal.clear_order(job.id)
             self._journal.add(job, request)
             self._waiting[job.id] = job
             self._journal.prune()
         self._wake.set()
         return job
+
+    def _is_about_to_end(self, job: Job) -> bool:
+        """Whether somebody works on it, or could not write its end, and an order reaches it; else one is outdated."""
+        return job.id in self._unwritten or (job.active and self._journal.order(job.id) is not None)
 
     def _once_more(self, job: Job) -> Job:
         """A job that is about to end, as cancelled or as failed, waits again instead."""
@@ -356,8 +370,9 @@ class Engine:
     def _finish(self, job: Job, state: JobStatus, message: str, hint: str, stage: str = "") -> None:
         with self._writing:
             current = self._journal.job(job.id)
-            if current is not None and not current.active:
-                return  # cancelled before it began
+            if current is not None and not current.active:  # cancelled before it began
+                self._journal.clear_order(job.id)
+                return
             if state in {"cancelled", "failed"} and self._journal.order(job.id) == "again":
                 state, message, hint = "queued", "", ""
             request = self._journal.request(job.id)
@@ -391,7 +406,7 @@ class Engine:
         if not self.cluster.has_worker():
             self._journal.save(job.at(stage=f"waiting for a Dask worker that has {RESOURCE}=1"))
         waiting = {future: None}
-        card: ModelCard = self.next_result(job, waiting)[1]
+        card: ModelCard = self.next_result(job, waiting, StepClock())[1]
         return card
 
     def _first_stage(self, source: ModelSource) -> str:
@@ -410,20 +425,20 @@ class Engine:
             work_off(plan, self._store, runner, progress.piece_kept)
         return progress.job.at(remarks=(*job.remarks, *plan.remarks(self._store)))
 
-    def next_result(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:
+    def next_result(self, job: Job, waiting: dict[Any, Any], clock: StepClock) -> tuple[Any, Any]:
         """What was waited for with the next future that is done, and its result; lets go of all when it fails."""
         try:
-            return self._waited(job, waiting)
+            return self._waited(job, waiting, clock)
         except BaseException:
             self._give_up(job, waiting)
             raise
 
-    def _waited(self, job: Job, waiting: dict[Any, Any]) -> tuple[Any, Any]:
+    def _waited(self, job: Job, waiting: dict[Any, Any], clock: StepClock) -> tuple[Any, Any]:
         self.cluster.watch()
-        begun = time.monotonic()
+        clock.begin()
         while True:
             self._check(job)
-            begun = self._in_time(begun)
+            self._check_time(waiting, clock)
             try:
                 future = self.cluster.next_done(list(waiting), timeout=0.5)
                 return waiting.pop(future), self.cluster.result(future)
@@ -437,13 +452,11 @@ class Engine:
             raise Cancelled
         self.cluster.check()
 
-    def _in_time(self, begun: float) -> float:
-        """When the wait for a step began; raises when that is too long ago. Time without a worker does not count."""
-        limit = self._config.step_limit
-        if time.monotonic() - begun <= limit:
-            return begun
-        if not self.cluster.has_worker():
-            return time.monotonic()
+    def _check_time(self, waiting: dict[Any, Any], clock: StepClock) -> None:
+        """Raise when a step takes longer than it may."""
+        limit, cluster = self._config.step_limit, self.cluster
+        if not clock.is_over(limit, cluster.has_worker, lambda: cluster.workers_at(list(waiting))):
+            return
         message = f"a step took longer than {limit / 60:g} minutes" if limit >= 60 else f"a step took over {limit:g} s"
         raise DeviceError(message, "Use a faster device, or allow more with app.py --step-limit SECONDS.")
 

@@ -16,6 +16,7 @@ import diskcache
 
 from analysis.errors import StoreError
 
+PAGES = 256  # of 4 kB that a connection keeps; every thread has one, and the default is 32 MB and 64 MB mapped
 _DIGEST = 16  # bytes of SHA-256 before each value, so that damage is noticed
 _AFTER_ALL_TEXT: Final = b""  # SQLite orders every text before every blob, and this is the least blob
 _VALUE_FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]{28}\.val")  # as diskcache names the files of large values
@@ -169,7 +170,10 @@ class Store:
 
     def _opened(self) -> tuple[diskcache.Cache, tuple[int, int] | None]:
         try:
-            cache = diskcache.Cache(str(self.folder), disk=BytesDisk, eviction_policy="none", size_limit=2**62)
+            cache = diskcache.Cache(
+                str(self.folder), disk=BytesDisk, eviction_policy="none", size_limit=2**62,
+                sqlite_cache_size=PAGES, sqlite_mmap_size=0,
+            )  # fmt: skip
         except _FAILURES as error:
             raise _unusable(self.folder, error) from error
         return cache, self._identity_now()

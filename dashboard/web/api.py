@@ -14,7 +14,7 @@ from fastapi import Path as PathParameter
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from swagger_ui_bundle import swagger_ui_path
 
@@ -49,6 +49,7 @@ from analysis.relations.scores import KINDS
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import OVER_SAMPLES, Scores, check_sample
 from analysis.results.tables import csv_pieces, json_pieces
+from analysis.settings import NamedFields
 from dashboard.access import Access
 from dashboard.jobs import JobState, job_state
 from dashboard.pairs import PairsQuestion, answered, is_known
@@ -58,11 +59,14 @@ from dashboard.web.findings import add_comparisons, add_findings, add_quantities
 from dashboard.web.guard import NO_ANALYST
 from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
-from dashboard.web.threaded_route import ThreadedRoute
+from dashboard.web.threaded_route import threaded_after
 
 Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
 SUBMISSIONS = 10  # per minute and client
+TRIES = 30  # the same with those that are refused
+PROBLEMS = 20  # of a request that are told
+QUESTIONS = 60  # per minute and client, whose answers are not known
 CLIENTS = 1000  # whose submissions are counted at a time
 _STATUS = {
     ModelNotFound: 404,
@@ -93,8 +97,9 @@ class Detail(BaseModel):
 
 
 _REFUSALS: dict[int | str, JsonObject] = {
-    400: {"model": Detail, "description": "a body that cannot be read"},
-    403: {"model": Detail, "description": "the analyst role is needed"},
+    400: {"model": Detail, "description": "a body that cannot be read, or another server's name"},
+    401: {"model": Detail, "description": "a login is needed"},
+    403: {"model": Detail, "description": "the analyst role is needed, or the request comes from another site"},
     404: {"model": Refusal | Detail, "description": "not found"},
     408: {"model": Refusal, "description": "a body that does not arrive"},
     413: {"model": Refusal, "description": "a body that is too large"},
@@ -105,10 +110,9 @@ _REFUSALS: dict[int | str, JsonObject] = {
 }
 
 
-class ScoresQuery(BaseModel):
+class ScoresQuery(NamedFields):
     """Which scores."""
 
-    model_config = ConfigDict(extra="forbid")
     model: Annotated[str, Field(max_length=200)] = default_model.ID
     fingerprint: Annotated[str, Field(max_length=64, pattern="^[0-9a-f]*$")] = ""
     method: Annotated[str, Field(max_length=40)] = Field("", description="whose scores; else of the map that holds")
@@ -197,7 +201,7 @@ def create_api(
     api.add_api_route("/docs/openapi.json", lambda: JSONResponse(api.openapi() | shown), include_in_schema=False)
 
     @api.get("/health")
-    def health() -> JsonObject:
+    async def health() -> JsonObject:  # on the event loop: it waits for no thread
         """Whether the server is well, and whether it takes jobs."""
         return {"status": "ok", "version": __version__, "read_only": access.read_only}
 
@@ -221,8 +225,9 @@ def create_api(
     add_findings(api, catalogue)
     add_quantities(api, catalogue)
     add_comparisons(api, catalogue)
-    _add_pairs(api, catalogue, engine)
-    _add_prompt(api, catalogue, engine)
+    questions: dict[str, deque[float]] = {}
+    _add_pairs(api, catalogue, engine, questions)
+    _add_prompt(api, catalogue, engine, questions)
     _add_jobs(api, engine, jobs)
     add_sets(api, catalogue, engine, _must_be_analyst)
     return api
@@ -278,7 +283,7 @@ def _parquet(frame: pd.DataFrame) -> Iterator[bytes]:
     yield frame.to_parquet(index=False)
 
 
-def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine, questions: dict[str, deque[float]]) -> None:
     @api.get("/pairs")
     def pairs(
         request: Request,
@@ -299,10 +304,11 @@ def _add_pairs(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         step = question.step(card, catalogue, engine)
         if not is_known(step, engine):
             _must_be_analyst(request)
+            _limit(questions, request, QUESTIONS)
         return {"model": card.to_dict(), **answered(step, card, engine).to_plain()}
 
 
-def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
+def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine, questions: dict[str, deque[float]]) -> None:
     @api.get("/prompt")
     def prompt(
         request: Request,
@@ -319,6 +325,7 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine) -> None:
         reading, ablation = question.reading(card), question.ablation(card)
         if not all(engine.knows(step) for step in (reading, ablation) if step is not None):
             _must_be_analyst(request)
+            _limit(questions, request, QUESTIONS)
         read = PromptReading.from_json(engine.ask(card, reading, PROMPT_PATIENCE))
         ablated = None
         if ablation is not None:
@@ -335,15 +342,21 @@ def _add_jobs(api: FastAPI, engine: Engine, jobs: Callable[[], Sequence[JobState
         """All jobs, the oldest first."""
         return jobs()
 
+    tries: dict[str, deque[float]] = {}
+
+    def count_try(request: Request) -> None:
+        """Before the body is parsed: one that is refused costs as much as one that is taken."""
+        _must_be_analyst(request)
+        _limit(tries, request, TRIES)
+
     def submit(request: Request, wanted: submission) -> JobState:  # type: ignore[valid-type]
         """Analyse a model; asking twice for the same gives the same job."""
-        _must_be_analyst(request)
         _limit(limits, request)
         engine.look_up(wanted)
         return job_state(engine.submit(wanted))
 
     api.router.add_api_route(
-        "/jobs", submit, methods=["POST"], status_code=202, route_class_override=ThreadedRoute,
+        "/jobs", submit, methods=["POST"], status_code=202, route_class_override=threaded_after(count_try),
     )  # fmt: skip
 
     @api.get("/jobs/{job_id}")
@@ -375,15 +388,16 @@ def _must_be_analyst(request: Request) -> None:
         raise HTTPException(403, NO_ANALYST)
 
 
-def _limit(limits: dict[str, deque[float]], request: Request) -> None:
+def _limit(limits: dict[str, deque[float]], request: Request, most: int | None = None) -> None:
     """At most some submissions a minute; clients that were quiet for a minute are forgotten."""
     now, client = time.monotonic(), request.client.host if request.client else ""
+    most = SUBMISSIONS if most is None else most
     for other, times in list(limits.items()):
         if now - times[-1] > 60 or len(limits) > CLIENTS:
             limits.pop(other, None)
-    times = limits.get(client, deque(maxlen=SUBMISSIONS))
-    if len(times) >= SUBMISSIONS and now - times[0] <= 60:
-        raise HTTPException(429, f"at most {SUBMISSIONS} analyses per minute", {"Retry-After": "60"})
+    times = limits.get(client, deque(maxlen=most))
+    if len(times) >= most and now - times[0] <= 60:
+        raise HTTPException(429, f"at most {most} analyses per minute", {"Retry-After": "60"})
     times.append(now)
     limits[client] = times
 
@@ -411,7 +425,7 @@ def _invalid(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
     problems = []
-    for problem in error.errors():
+    for problem in error.errors()[:PROBLEMS]:
         answer = {key: problem[key] for key in ("type", "loc", "msg", "ctx") if key in problem}
         place = problem["loc"][1:]  # without "body" or "query"
         words = problem_words(problem, request_type(NetworkRequest).model_fields, place)

@@ -17,6 +17,7 @@ from dashboard.web import exports, numbers, pages, scripts, start
 from dashboard.web.api import create_api
 from dashboard.web.dash_requests import DashRequests
 from dashboard.web.guard import Guard, policy
+from dashboard.web.heavy_routes import HeavyRoutes
 from dashboard.web.live import JobWatch, tell
 from dashboard.web.not_found import add_not_found
 
@@ -60,6 +61,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     app = dash_app(catalogue, access, models, server, watch.last)
     server.state.dash = app
     add_not_found(server)
+    server.add_middleware(HeavyRoutes)
     server.add_middleware(DashRequests, dash=app)
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves
     server.add_middleware(Guard, access=access, policy=policy(list(app.csp_hashes())))  # the last is the outermost

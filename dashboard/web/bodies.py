@@ -14,6 +14,9 @@ Receive = Callable[[], Awaitable[Message]]
 MAX_UPLOAD = 5_000_000  # characters of one file
 MAX_BODY = 6_000_000  # bytes of any request: a file and what is around it
 MAX_VALUES = 500_000  # in a body: a file of as many pairs as are taken has fewer, and reading more would take long
+MAX_NAMES = (
+    100_000  # of values in a body: parsing names keeps Python's lock longest; the longest file of prompts has 40,000
+)
 MAX_CALL, MAX_CALL_VALUES = 300_000, 20_000  # the same of what pages send by themselves
 MAX_SECONDS = 60.0  # for a body to arrive
 MAX_TOGETHER = 64_000_000  # bytes of all bodies that are arriving or being handled
@@ -28,10 +31,11 @@ class BodyLimits:
 
     bytes: int
     values: int
+    names: int
 
 
-UPLOAD = BodyLimits(MAX_BODY, MAX_VALUES)
-CALL = BodyLimits(MAX_CALL, MAX_CALL_VALUES)
+UPLOAD = BodyLimits(MAX_BODY, MAX_VALUES, MAX_NAMES)
+CALL = BodyLimits(MAX_CALL, MAX_CALL_VALUES, MAX_CALL_VALUES)
 
 
 class BodyRefused(Exception):
@@ -49,7 +53,11 @@ class TooLarge(BodyRefused):
     def __init__(self, limits: BodyLimits) -> None:
         super().__init__()
         size = f"{limits.bytes / 1e6:g} MB" if limits.bytes >= 1e6 else f"{limits.bytes / 1e3:g} kB"
-        self.words = ("TooLarge", f"at most {size} and {limits.values:,} values are taken", "Send fewer pairs.")
+        self.words = (
+            "TooLarge",
+            f"at most {size}, {limits.values:,} values and {limits.names:,} names are taken",
+            "Send fewer pairs.",
+        )
 
 
 class TooSlow(BodyRefused):
@@ -110,7 +118,7 @@ class Body:
         self._bodies, self._receive, self._limits = bodies, receive, limits
         self._end = asyncio.get_running_loop().time() + MAX_SECONDS
         self._waiting: asyncio.Timeout | None = None
-        self._length, self._counted, self._values = 0, 0, 0
+        self._length, self._counted, self._values, self._names = 0, 0, 0, 0
         self._arrived = self._given_up = self._is_large = False
 
     async def receive(self) -> Message:
@@ -121,7 +129,8 @@ class Body:
         body = message.get("body", b"")
         self._length += len(body)
         self._values += sum(body.count(sign) for sign in _BEFORE_A_VALUE)
-        if self._length > self._limits.bytes or self._values > self._limits.values:
+        self._names += body.count(b":")  # one stands behind every name
+        if not self._is_within_limits():
             raise TooLarge(self._limits)
         self._counted += len(body)
         self._bodies.make_room(self, len(body))
@@ -130,6 +139,10 @@ class Body:
             self._bodies.has_arrived(self)
             await self._wait_for_others()
         return message
+
+    def _is_within_limits(self) -> bool:
+        limits = self._limits
+        return self._length <= limits.bytes and self._values <= limits.values and self._names <= limits.names
 
     def give_up(self) -> None:
         """Free its room for others; whoever waits for the rest gets an error."""

@@ -1,6 +1,7 @@
 """What a person takes away: tables, a stand-alone page, a figure, a script. Each says where its numbers come from."""
 
 import io
+import weakref
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -58,7 +59,7 @@ def view_frame(view: View) -> pd.DataFrame:
     return table.frame(view) if view.state.view == TABLE else view.map.frame(_shown(view))
 
 
-@cached(1)  # a table of a large model takes hundreds of megabytes
+@cached(1, one_at_a_time=True)  # a table of a large model takes hundreds of megabytes
 def scores_frame(scores: Scores) -> pd.DataFrame:
     """Everything in long format; not to be changed by those who get it."""
     each = map_of_method(scores.provenance.method)
@@ -123,7 +124,8 @@ def routes(catalogue: Catalogue, public_url: str = "") -> APIRouter:
         read = ViewState.from_query(request.url.query, ignored=(_DARK,))
         view = replace(await run_in_threadpool(opened, catalogue, read), notices=())
         dark = request.query_params.get(_DARK) == "1"
-        return await _answer(answers, request, ("figure", view, dark), lambda: _figure_json(view, dark), _JSON, {})
+        key = ("figure", _key(view), dark)
+        return await _answer(answers, request, key, lambda: _figure_json(view, dark), _JSON, {})
 
     router.add_api_route("/figure.json", figure, methods=["GET"])
     return router
@@ -137,10 +139,16 @@ def _endpoint(
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in view.state.model)
         headers = {"Content-Disposition": f'attachment; filename="{stem}-{export.name}"'}
         origin = public_url or str(request.base_url).rstrip("/")
-        key = (export.name, view, origin)
+        key = (export.name, _key(view), origin)
         return await _answer(answers, request, key, lambda: export.make(view, origin), export.media, headers)
 
     return endpoint
+
+
+def _key(view: View) -> Hashable:
+    """What stands for a view among the files that are kept, without keeping its results."""
+    results = tuple((name, weakref.ref(scores)) for name, scores in view.by_method)
+    return replace(view, by_method=()), results
 
 
 async def _answer(

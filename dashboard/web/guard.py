@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,7 +25,9 @@ _BEHIND_A_PROXY = (
     "Start it with --public-url and the address that browsers see, and with --auth-file for analyses."
 )
 _LIVE = "/live/jobs"  # the one WebSocket that there is
-_UPLOADS = "/api/"  # where analysts send files
+_API = "/api/"
+_UPLOADS = "/api/jobs"  # where analysts send files
+_COMPUTING = ("/api/prompt", "/api/pairs")  # whatever the method
 _ANALYSTS_ALONE = ("/api/jobs", "/api/models/", "/api/sets/")  # what is below changes by analysts alone
 NO_ANALYST = "this server is read-only for you: analyses need the analyst role"
 
@@ -61,23 +63,23 @@ class Guard:
         """What the sender may do, and the answer if the request is refused."""
         headers = Headers(scope=scope)
         if not self._access.answers_to(_host(headers.get("host", ""))):
-            return None, PlainTextResponse("This server does not answer to this name.", 400)  # rebinding
+            return None, _words(scope, "This server does not answer to this name.", 400)  # rebinding
         if self._access.trusts_everybody and _is_forwarded(scope, headers):
-            return None, PlainTextResponse(_BEHIND_A_PROXY, 403)
+            return None, _words(scope, _BEHIND_A_PROXY, 403)
         address = scope["client"][0] if scope.get("client") else ""
         try:
             role = await self._logins.role(headers.get("authorization"), address)
         except TooManyLogins as error:
             wait = {"Retry-After": str(math.ceil(error.seconds))}
-            return None, PlainTextResponse("Too many wrong logins. Please wait.", 429, wait)
+            return None, _words(scope, "Too many wrong logins. Please wait.", 429, wait)
         return role, self._refusal(scope, headers, role)
 
     def _refusal(self, scope: Scope, headers: Headers, role: AccessRole | None) -> Response | None:
         if role is None:
             challenge = {"WWW-Authenticate": 'Basic realm="Head Atlas", charset="UTF-8"'}
-            return PlainTextResponse("Please log in.", 401, challenge)
-        if (scope["type"] == "websocket" or scope["method"] not in _SAFE) and not self._same_origin(headers):
-            return JSONResponse({"error": "OtherOrigin", "message": "this request comes from another site"}, 403)
+            return _words(scope, "Please log in.", 401, challenge)
+        if _does_something(scope) and not self._same_origin(headers):
+            return JSONResponse({"detail": "this request comes from another site"}, 403)
         if scope["type"] == "websocket":
             return None if scope["path"] == _LIVE else PlainTextResponse("There is no such WebSocket.", 404)
         if role != "analyst" and scope["method"] not in _SAFE and scope["path"].startswith(_ANALYSTS_ALONE):
@@ -128,7 +130,19 @@ def _is_forwarded(scope: Scope, headers: Headers) -> bool:
 
 def _limits(scope: Scope, role: AccessRole | None) -> BodyLimits:
     """How much a request may bring: files come from analysts, and pages by themselves send little."""
-    return UPLOAD if role == "analyst" and scope["path"].startswith(_UPLOADS) else CALL
+    return UPLOAD if role == "analyst" and scope["path"] == _UPLOADS else CALL
+
+
+def _words(scope: Scope, text: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """A refusal as the API declares it, or as a page that a person reads."""
+    if scope["path"].startswith(_API):
+        return JSONResponse({"detail": text}, status, headers)
+    return PlainTextResponse(text, status, headers)
+
+
+def _does_something(scope: Scope) -> bool:
+    """Whether a request may change or compute something: other sites cannot make a browser here send it."""
+    return scope["type"] == "websocket" or scope["method"] not in _SAFE or scope["path"] in _COMPUTING
 
 
 def _embedded(scope: Scope) -> bool:

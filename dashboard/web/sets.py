@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import FastAPI, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from analysis.data.relations import as_csv
 from analysis.errors import RelationNotFound
@@ -12,15 +12,16 @@ from analysis.evidence.catalogue import Catalogue
 from analysis.jobs.engine import Engine
 from analysis.results.own_sets import LONGEST_NAME, OwnSet
 from analysis.results.provenance import JsonObject
+from analysis.settings import NamedFields
 from dashboard.pairs import own_pairs
+from dashboard.web.threaded_route import ThreadedRoute
 
 MayChange = Callable[[Request], None]  # raises when whoever asks may only look
 
 
-class SetChange(BaseModel):
+class SetChange(NamedFields):
     """What is to be different about a set."""
 
-    model_config = ConfigDict(extra="forbid")
     name: Annotated[str, Field(max_length=LONGEST_NAME)] | None = None
     hidden: bool | None = None
 
@@ -48,11 +49,14 @@ def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: May
         """All custom relation sets, the oldest first."""
         return [set_data(one) for one in catalogue.sets()]
 
-    @api.patch("/sets/{set_id}")
     def change(request: Request, set_id: str, wanted: SetChange) -> JsonObject:
         """Rename a set, hide it, or show it again; links to it stay."""
         may_change(request)
         return set_data(catalogue.change_set(catalogue.own_set(set_id), wanted.name, wanted.hidden))
+
+    api.router.add_api_route(
+        "/sets/{set_id}", change, methods=["PATCH"], route_class_override=ThreadedRoute,
+    )  # fmt: skip
 
     @api.delete("/sets/{set_id}")
     def delete(request: Request, set_id: str) -> JsonObject:

@@ -8,6 +8,7 @@ from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+Check = Callable[[Request], None]  # raises when a request is refused
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
@@ -26,3 +27,22 @@ class ThreadedRoute(APIRoute):
             return await run_in_threadpool(lambda: asyncio.run(handled(request)))
 
         return answer
+
+
+def threaded_after(check: Check) -> type[ThreadedRoute]:
+    """The same behind a check that refuses a request before its body is read."""
+
+    class CheckedRoute(ThreadedRoute):
+        """A route with this check."""
+
+        def get_route_handler(self) -> Handler:
+            """What answers a request that passes."""
+            handled = super().get_route_handler()
+
+            async def answer(request: Request) -> Response:
+                check(request)
+                return await handled(request)
+
+            return answer
+
+    return CheckedRoute

@@ -24,6 +24,7 @@ from analysis.jobs.job import Job
 from analysis.jobs.journal import Journal
 from analysis.jobs.lease import Leases
 from analysis.jobs.request import make_request
+from analysis.jobs.step_clock import StepClock
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.open_model import OpenModel
 from analysis.results.scores import Scores
@@ -277,6 +278,68 @@ def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, mo
         engine._stopping.set()
         engine._wake.set()
         engine._thread.join()
+
+
+def test_an_order_that_comes_too_late_means_nothing(store, monkeypatch):
+    """A cancel that meets the end of its job leaves no order behind, and the job can be asked for again."""
+    engine = Engine(store)
+    job, give = engine.submit(request(90)), engine._journal.give_order
+
+    def late(job_id, order):
+        engine._journal.save(engine.job(job_id).at(state="failed", message="no", finished="2026-01-01"))
+        give(job_id, order)
+
+    with monkeypatch.context() as race:
+        race.setattr(engine._journal, "give_order", late)
+        assert engine.cancel(job.id).state == "failed"
+    assert engine._journal.order(job.id) is None
+    assert engine.retry(job.id).state == "queued"
+    (queued,) = engine.jobs()
+    assert queued.active
+
+
+def test_an_order_of_an_older_version_does_not_block_a_job(store):
+    """One that was left behind for a job that is over is not heeded, nor followed by its next run."""
+    engine = Engine(store)
+    job = engine.submit(request(91))
+    engine._journal.save(job.at(state="failed", message="no", finished="2026-01-01"))
+    engine._journal.give_order(job.id, "cancel")
+    assert engine.retry(job.id).state == "queued"
+    assert engine.job(job.id).active
+    assert engine._journal.order(job.id) is None
+
+
+def test_a_job_that_another_server_finished_is_not_said_to_be_lost(tmp_path):
+    """Of the jobs that were submitted here, those alone that still waited when the store was deleted are."""
+    mine, other = Engine(Store(tmp_path / "store")), Engine(Store(tmp_path / "store"))
+    done, waiting = mine.submit(request(92)), mine.submit(request(93))
+    other._finish(other.job(done.id), "done", "", "")
+    assert {job.state for job in mine.jobs()} == {"done", "queued"}
+    shutil.rmtree(tmp_path / "store")
+    (lost,) = mine.jobs()
+    assert (lost.id, lost.state) == (waiting.id, "failed")
+
+
+def test_each_worker_has_a_time_limit_of_its_own():
+    """Results of one worker do not keep a step that hangs at another alive; time without a worker does not count."""
+    now = [0.0]
+    clock = StepClock(lambda: now[0])
+
+    def after(seconds, busy, has_worker=True):
+        now[0] += seconds
+        return clock.is_over(100, lambda: has_worker, lambda: busy)
+
+    for _ in range(9):
+        clock.begin()
+        assert not after(11, ["a", "b"])
+        clock.gave("a")
+    clock.begin()
+    assert after(13, ["a", "b"])  # b has been at its step since the first look
+    assert not after(1, []), "nobody is at anything"
+    assert not after(6, ["a", "c"]), "what c does began with the first look at it"
+    assert not after(200, ["c"], has_worker=False)
+    clock.begin()
+    assert after(101, ["c"])
 
 
 def test_a_lease_is_one_persons_until_it_is_left(tmp_path):

@@ -12,6 +12,7 @@ import shutil
 import struct
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from fastapi import HTTPException
 from fastapi import Request as Sender
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
@@ -29,26 +32,39 @@ from analysis.data.relations import parse
 from analysis.data.tasks import read_task
 from analysis.errors import ModelError, SettingError
 from analysis.evidence.catalogue import Catalogue
+from analysis.jobs.answers import Answers
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import pair_count
 from analysis.models.sources import listed_folder, listed_models, open_listed
 from analysis.results.store import Store
+from analysis.settings import UNKNOWN
 from dashboard.access import Access, main, read_auth_file
 from dashboard.page import ids
 from dashboard.query import MAX_QUERY
 from dashboard.state import ViewState
 from dashboard.web import bodies as bodies_module
 from dashboard.web import logins as logins_module
-from dashboard.web.api import CLIENTS, SUBMISSIONS, _limit
+from dashboard.web.api import CLIENTS, SUBMISSIONS, TRIES, _limit
 from dashboard.web.application import create_app
-from dashboard.web.bodies import MAX_BODY, MAX_CALL, MAX_CALL_VALUES, MAX_VALUES, UPLOAD, Bodies, TooManyBodies
+from dashboard.web.bodies import (
+    MAX_BODY,
+    MAX_CALL,
+    MAX_CALL_VALUES,
+    MAX_NAMES,
+    MAX_VALUES,
+    UPLOAD,
+    Bodies,
+    TooManyBodies,
+)
 from dashboard.web.dash_requests import MAX_DEPTH
 from dashboard.web.guard import Guard
 from dashboard.web.live import JobWatch
 from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
 from tests.engine.conftest import models  # noqa: F401  # a fixture
+
+POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 
 
 def client_of(store, access=None, folder=None, **options):
@@ -98,6 +114,7 @@ def test_no_head_name_breaks_the_server(shared, name):
 def unlimited(shared, monkeypatch):
     """The shared server without its limit per minute, so that every upload is read."""
     monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
+    monkeypatch.setattr("dashboard.web.api.TRIES", 10**9)
     return shared
 
 
@@ -105,6 +122,7 @@ def unlimited(shared, monkeypatch):
 def unlimited_store(client, monkeypatch):
     """A server without its limit per minute, with a store of its own."""
     monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
+    monkeypatch.setattr("dashboard.web.api.TRIES", 10**9)
     return client
 
 
@@ -269,29 +287,50 @@ def test_bodies_that_are_no_json_are_refused(unlimited, body, headers):
     understood(answer)
 
 
-def checked_operations(client, examples, check):
-    """Every operation of the API with generated input, as schemathesis makes it from the API's own description."""
-    schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers={"host": "localhost"})
+def operations_of(client):
+    """How many operations the API says that it has."""
+    paths = client.get("/api/openapi.json").json()["paths"].values()
+    return sum(method in {"get", "post", "patch", "put", "delete"} for path in paths for method in path)
+
+
+def checked_operations(client, examples, check, modes):
+    """Every operation of the API with right and wrong input, made by schemathesis from its own description."""
+    sent = {"host": "localhost"}
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers=sent)
     count = 0
     for found in schema.get_all_operations():
+        operation = found.ok()
+        for mode in modes:
+            if mode == NEGATIVE and not has_input(operation):
+                continue
 
-        @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
-        @given(case=found.ok().as_strategy())
-        def ask(case):
-            check(case, case.call(headers={"host": "localhost"}))
+            @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
+            @given(case=operation.as_strategy(generation_mode=mode))
+            def ask(case):
+                check(case, case.call(headers=sent))
 
-        ask()
+            with suppress(Unsatisfiable):  # where any text will do, none is wrong
+                ask()
         count += 1
-    assert count >= 9
+    assert count == operations_of(client)
+
+
+def has_input(operation):
+    """Whether there is anything that could be wrong."""
+    return bool(operation.body) or any(True for _ in operation.iter_parameters())
 
 
 def test_the_api_has_no_server_error(unlimited_store):
     """schemathesis: no generated input leads to a server error; 503 is a full queue's answer."""
+    codes = Counter()
 
     def check(case, response):
         assert response.status_code < 500 or response.status_code == 503
+        codes[response.status_code // 100] += 1
 
-    checked_operations(unlimited_store, 15, check)
+    checked_operations(unlimited_store, 12, check, [POSITIVE])
+    assert codes[2] > 20
+    assert codes[4] > 20
 
 
 DECLARED = [
@@ -303,12 +342,67 @@ DECLARED = [
 
 @pytest.mark.slow
 def test_the_api_keeps_to_its_own_description(unlimited_store):
-    """schemathesis: every answer has a status code, a content type and a body that the description declares."""
+    """schemathesis: every answer, also to wrong input, has a status, a content type and a body that is declared."""
 
     def check(case, response):
         case.validate_response(response, checks=DECLARED)
 
-    checked_operations(unlimited_store, 300, check)
+    checked_operations(unlimited_store, 100, check, [POSITIVE, NEGATIVE])
+
+
+def test_what_the_guard_refuses_is_declared(store, auth_file):
+    """Without a login, with a wrong one too many, under another name, from another site: each operation says so."""
+    here, refused = client_of(store), client_of(store, Access.of("0.0.0.0", auth_file))
+    other_site = {**login("anna"), "Origin": "http://evil.example"}
+    known = {"400": (here, {"Host": "evil.example"}), "401": (refused, {}), "403": (refused, other_site)}
+    for path, methods in here.get("/api/openapi.json").json()["paths"].items():
+        for method, described in methods.items():
+            for code, (client, headers) in known.items():
+                address = re.sub(r"{\w+}", "a", f"/api{path}")
+                if code == "403" and method == "get":
+                    continue
+                answer = client.request(method, address, headers={"Host": "localhost", **headers})
+                assert (str(answer.status_code), set(answer.json())) == (code, {"detail"}), (method, path)
+                assert "application/json" in described["responses"][code]["content"]
+    codes = [refused.get("/api/health", headers={"Authorization": basic("anna", "guess")}) for _ in range(FREE + 1)]
+    assert [answer.status_code for answer in codes] == [401] * FREE + [429]
+    assert set(codes[-1].json()) == {"detail"}
+
+
+MANY = b",".join(b'"%x": 1' % number for number in range(MAX_NAMES - 10))
+LONG = b'"' + b"x" * 5_000_000 + b'": 1'
+
+
+@pytest.mark.parametrize("form", [b"{%s}", b'{"files": [{%s}]}', b'{"contrast": {%s}}'])
+@pytest.mark.parametrize("fields", [MANY, LONG], ids=["many", "long"])
+def test_fields_that_nobody_knows_cost_a_few_errors(unlimited, form, fields):
+    """As many as are read, or a name of five million characters: the answer is as short as that to a few."""
+    answer = unlimited.post("/api/jobs", content=form.replace(b"%s", fields), headers=JSON)
+    assert answer.status_code == 422
+    assert len(answer.content) < 10_000
+    assert [one["type"] for one in answer.json()["detail"]].count("extra_forbidden") in {1, UNKNOWN}
+
+
+def test_a_change_of_a_set_takes_no_upload(unlimited):
+    """A name and a switch need no megabytes: a large body is refused unread, one of many fields in a few words."""
+    assert unlimited.patch("/api/sets/a", content=b"{" + MANY + b"}", headers=JSON).status_code == 413
+    few = b",".join(b'"%x": 1' % number for number in range(MAX_CALL_VALUES - 10))
+    answer = unlimited.patch("/api/sets/a", content=b"{" + few + b"}", headers=JSON)
+    assert (answer.status_code, len(answer.json()["detail"])) == (422, UNKNOWN)
+
+
+def test_bodies_of_very_many_names_are_not_read(unlimited):
+    """Half a million of them would keep Python's lock, and with it everybody, for a third of a second."""
+    body = b"{" + b",".join(b'"%x": 1' % number for number in range(MAX_VALUES - 10)) + b"}"
+    assert len(body) < MAX_BODY
+    answer = unlimited.post("/api/jobs", content=body, headers=JSON)
+    assert (answer.status_code, answer.json()["error"]) == (413, "TooLarge")
+
+
+def test_submissions_that_are_no_json_count(client):
+    """Whoever sends nonsense is told to wait before the next one is parsed."""
+    codes = [client.post("/api/jobs", content=b"{", headers=JSON).status_code for _ in range(TRIES + 1)]
+    assert codes == [422] * TRIES + [429]
 
 
 TRAVERSALS = ["dash/..%2f..%2f..%2fetc/passwd", "none/x.js", "dash/x.js", "dash/%00.js", "dash/", "a" * 5000 + "/x.js"]
@@ -417,7 +511,10 @@ def test_what_pages_send_by_themselves_is_small(client, store):
     page = "/_dash-update-component"
     for whom, path, content in ((client, page, long), (client, page, many), (readers, "/api/other", long)):
         answer = whom.post(path, content=content, headers=JSON)
-        assert (answer.status_code, answer.json()["message"]) == (413, "at most 300 kB and 20,000 values are taken")
+        assert (answer.status_code, answer.json()["message"]) == (
+            413,
+            "at most 300 kB, 20,000 values and 20,000 names are taken",
+        )
     for content in (long, many):
         assert client.post("/api/jobs", content=content, headers=JSON).status_code == 422
 
@@ -992,6 +1089,38 @@ def test_requests_of_other_sites_change_nothing(client):
     assert client.post("/api/jobs", headers={"Sec-Fetch-Site": "cross-site"}, **body).status_code == 403
     assert client.get("/api/jobs", headers={"Host": "evil.example"}).status_code == 400
     assert client.post("/api/jobs", headers={"Origin": "http://localhost"}, **body).status_code == 202
+
+
+@pytest.mark.parametrize("path", ["/api/pairs?head=L23H7&relation=country_capital", "/api/prompt?text=Hello"])
+def test_other_sites_compute_nothing(client, path):
+    """A picture or link of another site, or of another port of this machine, makes a browser here ask for nothing."""
+    for site in ("cross-site", "same-site"):
+        assert client.get(path, headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert client.get(path, headers={"Origin": "http://evil.example"}).status_code == 403
+    for headers in ({}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}):
+        assert client.get(path, headers=headers).status_code == 503  # it would compute, and the engine does not run
+
+
+def test_questions_are_rate_limited(client, monkeypatch):
+    """So many a minute whose answers are not known; a known one is answered all the same."""
+    monkeypatch.setattr("dashboard.web.api.QUESTIONS", 3)
+    texts = [f"/api/prompt?text={number}" for number in range(4)]
+    assert [client.get(path).status_code for path in texts] == [503, 503, 503, 429]
+    known = "/api/pairs?model=gemma-3-270m&method=running&head=L12H2&relation=country_capital"
+    assert client.get(known).status_code == 200
+
+
+def test_answers_to_questions_have_a_bound(store):
+    """The oldest make room for new ones, and what jobs have computed stays."""
+    answers = Answers(store, most=250)
+    store.put("unit/of/a/job", b"x" * 1_000)
+    for number in range(4):
+        answers.keep(f"unit/f/prompt/{number}", b"x" * 100)
+    there = [name for name in store.names() if name.startswith("unit/")]
+    assert there == ["unit/of/a/job", "unit/f/prompt/2", "unit/f/prompt/3"]
+    answers.keep("unit/f/prompt/large", b"x" * 1_000)
+    assert store.contains("unit/f/prompt/large")
+    assert not store.contains("unit/f/prompt/3")
 
 
 def test_pages_of_other_sites_do_not_hear_of_the_jobs(store, auth_file):

@@ -19,6 +19,7 @@ from analysis.results.scores import Scores
 from analysis.results.store import Store, cache_folder
 from tests.computing import asked
 from tests.engine.test_engine import wait
+from tests.faults.conftest import Server
 
 RELATIONS = ["country_capital", "verb_past", "name_copying"]
 WANTED = {"model": "smollm2-135m-instruct", "methods": ["function"], "relations": RELATIONS}
@@ -76,6 +77,33 @@ def test_a_killed_server_goes_on_from_the_stored_units(server, undisturbed):
     assert len(after) == 30 + 1  # and the pairs
     assert {name: after[name] for name in before} == before
     assert result_of(server) == undisturbed
+
+
+def has_a_lease(server):
+    """Whether a server is at work on some job."""
+    files = psutil.Process(server.process.pid).open_files()
+    return any(Path(file.path).parent.name == "leases" for file in files)
+
+
+@pytest.mark.slow
+def test_another_server_finishes_what_a_killed_one_began(server, converted, undisturbed):
+    """kill -9 of the one of two servers on a cache that is at work: the other goes on, and the result is the same."""
+    other = Server(converted).start()
+    try:
+        job = server.ask("/api/jobs", WANTED)
+        server.wait(job, lambda job: job["done"] >= 3)
+        (working,) = [one for one in (server, other) if has_a_lease(one)]
+        (left,) = [one for one in (server, other) if one is not working]
+        working.kill()
+        before = left.units()
+        assert 3 <= len(before) < 31
+        done = left.wait(job)
+        assert (done["state"], done["done"]) == ("done", 30)
+        after = left.units()
+        assert {name: after[name] for name in before} == before
+        assert result_of(left) == undisturbed
+    finally:
+        other.stop()
 
 
 @pytest.mark.slow

@@ -6,12 +6,14 @@ import datetime
 import http.client
 import ipaddress
 import json
+import re
 import shutil
 import socket
 import ssl
 import subprocess
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
 from types import SimpleNamespace
@@ -32,8 +34,14 @@ from tests.browser.harness import ROOT
 from tests.faults.conftest import Server
 
 NAME = "atlas.test"
-RIGHT = {"Authorization": "Basic " + base64.b64encode(b"anna:secret").decode()}
-WRONG = {"Authorization": "Basic " + base64.b64encode(b"anna:guess").decode()}
+LONGEST_LOGIN = 30.0  # seconds until somebody new is in during a flood; a few where nothing else runs
+
+
+def basic(login):
+    return {"Authorization": "Basic " + base64.b64encode(login.encode()).decode()}
+
+
+RIGHT, WRONG, NEW = basic("anna:secret"), basic("anna:guess"), basic("vera:other secret")
 
 
 def free_port():
@@ -53,7 +61,8 @@ def server(tmp_path_factory, ports):
     """A server for a team behind a proxy, with one analyst."""
     folder = tmp_path_factory.mktemp("server")
     people = folder / "people"
-    people.write_text(f"anna:analyst:{PasswordHasher().hash('secret')}\n")
+    hashed = PasswordHasher().hash
+    people.write_text(f"anna:analyst:{hashed('secret')}\nvera:viewer:{hashed('other secret')}\n")
     flags = ("--auth-file", str(people), "--public-url", f"https://{NAME}:{ports[0]}", "--trusted-proxy", "127.0.0.1")
     made = Server(folder / "cache", *flags)
     made.log = folder / "log"
@@ -85,14 +94,11 @@ http {{
   client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
   uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
   ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
-  proxy_http_version 1.1;
-  proxy_set_header Upgrade $http_upgrade;
-  proxy_set_header Connection $kept_open;
-  proxy_set_header X-Forwarded-For $remote_addr;
   map $http_upgrade $kept_open {{ default upgrade; "" ""; }}
   server {{
     listen 127.0.0.1:{kept} ssl;
     location / {{
+      proxy_http_version 1.1;
       proxy_set_header Host $http_host;
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection $kept_open;
@@ -100,9 +106,19 @@ http {{
       proxy_pass http://127.0.0.1:{server};
     }}
   }}
-  server {{ listen 127.0.0.1:{rewritten} ssl; location / {{ proxy_pass http://127.0.0.1:{server}; }} }}
+  server {{
+    listen 127.0.0.1:{rewritten} ssl;
+    {readme}
+  }}
 }}
 """
+
+
+def block_of_the_readme(port):
+    """What the README tells to write into nginx's configuration, for this server."""
+    (block,) = re.findall(r"```nginx\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert block.count("http://127.0.0.1:8050;") == 1
+    return block.replace("http://127.0.0.1:8050;", f"http://127.0.0.1:{port};")
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +129,8 @@ def proxy(tmp_path_factory, server, ports):
         pytest.skip("no nginx: make test unpacks Debian's where it may")
     folder = tmp_path_factory.mktemp("nginx")
     certificate(folder)
-    text = CONFIGURATION.format(folder=folder, kept=ports[0], rewritten=ports[1], server=server.port)
+    places = {"folder": folder, "kept": ports[0], "rewritten": ports[1], "server": server.port}
+    text = CONFIGURATION.format(**places, readme=block_of_the_readme(server.port))
     (folder / "nginx.conf").write_text(text)
     process = subprocess.Popen([program, "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")])
     try:
@@ -144,7 +161,7 @@ def asked(connection, method, path, headers, body=None):
 
 @pytest.mark.parametrize("way", ["kept", "rewritten"])
 def test_behind_a_proxy_with_tls_everything_works(proxy, ports, way):
-    """Page, API, submissions and the WebSocket, whether or not the proxy keeps the name; other sites are refused."""
+    """Page, API, submissions and the WebSocket, where the proxy keeps the name and as the README writes it."""
     public, port = f"https://{NAME}:{ports[0]}", ports[way == "rewritten"]
     headers = {**RIGHT, "Host": f"{NAME}:{ports[0]}", "Origin": public, "Sec-Fetch-Site": "same-origin"}
     with closing(http.client.HTTPSConnection("127.0.0.1", port, context=proxy)) as connection:
@@ -338,6 +355,34 @@ def test_guesses_wait_and_are_logged_and_known_people_do_not_wait(server):
     assert "wrong login of 'anna' from 127.0.0.9" in log
     assert "10.2.2.2" not in log
     assert "guess" not in log
+
+
+def guess_until(end, server, number):
+    """Somebody elsewhere who tries one password after the other, whatever the answers are; says how many."""
+    count = 0
+    while time.monotonic() < end[0]:
+        server.status("/api/health", headers={**basic(f"anna:{count}"), "X-Forwarded-For": f"10.3.1.{number}"})
+        count += 1
+    return count
+
+
+def test_a_right_login_gets_in_during_a_flood(server, capsys):
+    """Sixteen others guess in a loop; somebody new with the right password, who tries again when refused, gets in."""
+    people, end = 16, [time.monotonic() + 60]
+    with ThreadPoolExecutor(people) as pool:
+        guessing = [pool.submit(guess_until, end, server, number) for number in range(people)]
+        time.sleep(1)
+        start, tries, status = time.monotonic(), 0, 0
+        while status != 200 and time.monotonic() < start + 55:
+            tries += 1
+            status = server.status("/api/health", headers={**NEW, "X-Forwarded-For": "10.4.4.4"})
+            time.sleep(0 if status == 200 else 0.1)
+        seconds, end[0] = time.monotonic() - start, 0
+        guesses = sum(one.result() for one in guessing)
+    with capsys.disabled():
+        print(f"\na right login among {guesses} guesses: in after {seconds:.1f} s and {tries} tries")
+    assert status == 200
+    assert seconds < LONGEST_LOGIN
 
 
 def test_frames_of_a_page_are_not_listened_to(server):

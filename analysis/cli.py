@@ -330,10 +330,11 @@ def _head_text(card: ModelCard, head: HeadId, results: dict[str, Scores], shown:
     lines = [f"{head} of {card.id} {card.revision[:12]}", "", summary(results, head)]
     for method, scores in shown.items():
         lines += ["", *method.head_text(scores, head)]
-    lines += ["", "similar heads, by the cosine of all their scores"]
+    lines += ["", "similar heads, by the cosine of all their scores (and the two that add most to it)"]
     for other in heads_like(results, card, head):
         findings = strongest_findings(results, other.head)
-        lines.append(f"  {other.head!s:8} {other.cosine:.2f}  {findings[0].text if findings else ''}")
+        by = f"({' · '.join(other.by)})"
+        lines.append(f"  {other.head!s:8} {other.cosine:.2f}  {by}  {findings[0].text if findings else ''}")
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -92,6 +92,39 @@ def weighed(finding: Finding, results: Mapping[str, Scores]) -> Finding:
     return finding
 
 
+def without_missed_pairs(findings: Sequence[Finding]) -> list[Finding]:
+    """Answers about a pair, of one head: those that miss it are left out, by the maps that know.
+
+    A hit that a later map, which judges, knows to be a miss says so. A map that does not know is only believed where
+    no other one knows better.
+    """
+    same: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        same.setdefault((finding.item, finding.kind), []).append(finding)
+    kept = []
+    for of_label in same.values():
+        is_missed = not any(finding.has_pair for finding in of_label) and any(
+            finding.has_pair is False for finding in of_label
+        )
+        for finding in of_label:
+            if finding.has_pair is not False and not is_missed:
+                kept.append(_unless_later_missed(finding, of_label))
+    return kept
+
+
+def _unless_later_missed(finding: Finding, others: Sequence[Finding]) -> Finding:
+    """A hit of an earlier map that a later one knows to be none is unconfirmed."""
+    if not finding.has_pair:
+        return finding
+    names = methods.names()
+    for other in others:
+        later = methods.method(other.method)
+        is_later = names.index(other.method) > names.index(finding.method)
+        if other.has_pair is False and is_later and isinstance(later, RelationMethod) and later.judges:
+            return replace(finding.with_remark(f"not this pair {later.where}"), is_unconfirmed=True)
+    return finding
+
+
 def _is_refuted(finding: Finding, scores: Scores) -> bool:
     """Whether a result has the same score, and it is no label."""
     if finding.item not in scores.items():

@@ -2,7 +2,7 @@
 
 import io
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -103,10 +103,13 @@ def _shipped_table(name: str) -> pa.Table:
 
 @dataclass(frozen=True)
 class Hits:
-    """The pairs behind a label whose target is a hit, source and target, and the sample in which it is one."""
+    """The pairs behind a label whose target is a hit, source and target, by the samples in which they are one."""
 
-    sample: str
-    pairs: frozenset[tuple[str, str]]
+    samples: Mapping[str, frozenset[tuple[str, str]]]
+
+    def first_sample(self, pair: tuple[str, str]) -> str | None:
+        """The first sample in which a pair is a hit; None if it is one in none of them."""
+        return next((sample for sample, pairs in self.samples.items() if pair in pairs), None)
 
 
 def shipped_hits(model: str, fingerprint: str, method: str, relation: str, kind: str, head: HeadId) -> Hits | None:
@@ -121,15 +124,15 @@ def _shipped_hits(model: str, fingerprint: str) -> dict[tuple[str, ...], Hits]:
     if "/" in model or not file.is_file():
         return {}
     once, lists = ["key", "method", "relation", "kind", "head", "sample", "k"], ["source", "target", "rank"]
-    hits_of: dict[tuple[str, ...], Hits] = {}
+    hits_of: dict[tuple[str, ...], dict[str, frozenset[tuple[str, str]]]] = {}
     for row in read_table(file.read_bytes(), [*once, *lists]).to_pylist():
         if row["key"].split("/")[1] != fingerprint:
             continue
         pairs = zip(row["source"], row["target"], row["rank"], strict=True)
         hits = frozenset((source, target) for source, target, rank in pairs if rank <= row["k"])
         label = (row["method"], row["relation"], row["kind"], row["head"])
-        hits_of.setdefault(label, Hits(row["sample"], hits))  # of the first sample, with which a view begins
-    return hits_of
+        hits_of.setdefault(label, {})[row["sample"]] = hits
+    return {label: Hits(samples) for label, samples in hits_of.items()}
 
 
 @cache

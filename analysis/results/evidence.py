@@ -8,7 +8,7 @@ import numpy as np
 from analysis import methods
 from analysis.errors import HeadError
 from analysis.models.card import HeadId, ModelCard
-from analysis.relations.comparison import weighed
+from analysis.relations.comparison import weighed, without_missed_pairs
 from analysis.results.catalogue import Catalogue
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject
@@ -18,6 +18,7 @@ MOST_ANSWERS = 40
 _MOST_SENTENCES = 6  # in the paragraph about a head
 _MOST_OF_A_METHOD = 3  # of them, so that what a head does leaves room for whether it matters
 _MOST_ALIKE = 6
+_MOST_REASONS = 2  # numbers for which two heads are alike
 _AT_ONCE = 64  # heads that are compared with all of another model: more would fill the memory
 _LEAST_ALIKE = 0.3  # cosine from which two heads are called alike
 
@@ -28,6 +29,11 @@ class SimilarHead:
 
     head: HeadId
     cosine: float
+    by: tuple[str, ...]  # the numbers that add most to the cosine, the first one most
+
+    def to_plain(self) -> JsonObject:
+        """As returned by the API and `--json`."""
+        return {"head": str(self.head), "cosine": round(self.cosine, 3), "by": list(self.by)}
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,15 @@ def summary(results: Mapping[str, Scores], head: HeadId) -> str:
         of_method = [other for other in told if other.method == finding.method]
         if len(told) < _MOST_SENTENCES and len(of_method) < _MOST_OF_A_METHOD:
             told.append(finding)
+    told.sort(key=_place_in_paragraph)
     return " ".join(finding.text for finding in told)
+
+
+def _place_in_paragraph(finding: Finding) -> tuple[bool, int]:
+    """First what the head does, then whether it matters, then where it looks; what was not confirmed comes last."""
+    method = methods.method(finding.method)
+    place = 0 if method.answers_what else 1 if method.answers_whether else 2
+    return finding.is_unconfirmed, place
 
 
 def strongest_findings(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
@@ -110,7 +124,7 @@ def head_evidence(results: Mapping[str, Scores], card: ModelCard, head: HeadId) 
     return {
         "summary": summary(results, head),
         "findings": [finding.to_plain() for finding in findings_of(results, head)],
-        "alike": [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike],
+        "alike": [other.to_plain() for other in alike],
     }
 
 
@@ -121,13 +135,14 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
     except HeadError:
         pass
     else:
-        return [Answer(head, tuple(findings_of(results, head)))]
+        return [Answer(head, tuple(strongest_findings(results, head)))]
     question = SearchQuestion.of(text)
     by_head: dict[HeadId, list[Finding]] = {}
     for name, scores in results.items():
         for finding in methods.method(name).answers(scores, question):
             by_head.setdefault(finding.head, []).append(weighed(finding, results))
-    listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]
+    told = {head: without_missed_pairs(findings) for head, findings in by_head.items()}
+    listed = [Answer(head, _strongest_first(findings)) for head, findings in told.items() if findings]
     listed.sort(key=lambda answer: (answer.order, answer.head))
     return listed[:MOST_ANSWERS]
 
@@ -138,7 +153,7 @@ def _strongest_first(findings: list[Finding]) -> tuple[Finding, ...]:
 
 def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> list[SimilarHead]:
     """The heads whose scores of all methods point in the same direction; a head without any score is like none."""
-    profiles = _profiles(results, card)  # [head, number]
+    profiles, titles = _profiles(results, card)
     mine = profiles[card.layers.index(head.layer) * card.heads + head.head]
     lengths = np.linalg.norm(profiles, axis=1) * np.linalg.norm(mine)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -149,8 +164,14 @@ def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> 
         if cosines[place] < _LEAST_ALIKE or len(alike) == _MOST_ALIKE:
             break
         if other != head:
-            alike.append(SimilarHead(other, float(cosines[place])))
+            alike.append(SimilarHead(other, float(cosines[place]), _most(profiles[place] * mine, titles)))
     return alike
+
+
+def _most(shares: Floats, titles: list[str]) -> tuple[str, ...]:
+    """The titles of the numbers that add most to a product."""
+    first = np.argsort(-shares, kind="stable")[:_MOST_REASONS]
+    return tuple(titles[place] for place in first if shares[place] > 0)
 
 
 @dataclass(frozen=True)
@@ -208,15 +229,17 @@ def _common_profiles(
     return np.concatenate(mine, axis=1), np.concatenate(theirs, axis=1)
 
 
-def _profiles(results: Mapping[str, Scores], card: ModelCard) -> Floats:  # [head, number]
-    """Every head as the numbers that all methods have of it; each method weighs the same."""
-    blocks = []
+def _profiles(results: Mapping[str, Scores], card: ModelCard) -> tuple[Floats, list[str]]:  # [head, number]
+    """Every head as the numbers that all methods have of it, and their titles; each method weighs the same."""
+    blocks, titles = [], []
     for name, scores in results.items():
         if methods.method(name).tells_heads_apart:
             blocks.append(_block(scores, card, scores.items(), scores.kinds))
+            for item in scores.items():
+                titles += [f"{scores.item(item).title}, {kind} ({name})" for kind in scores.kinds]
     if not blocks:
-        return np.zeros((len(card.layers) * card.heads, 1))
-    return np.concatenate(blocks, axis=1)
+        return np.zeros((len(card.layers) * card.heads, 1)), [""]
+    return np.concatenate(blocks, axis=1), titles
 
 
 def _block(scores: Scores, card: ModelCard, items: list[str], kinds: list[str]) -> Floats:  # [head, number]

@@ -6,16 +6,20 @@ import numpy as np
 
 from analysis.methods.ablation.result import (
     ACCURACY,
+    BOTH,
     ERROR,
     KINDS,
+    LEAST_CHANGE,
     POSITION_WORDS,
     AblationOrder,
+    margin,
     part_name,
     place_words,
     record_of,
+    sure_changes,
 )
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.intervals import Z
+from analysis.results.intervals import RATE
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
@@ -30,7 +34,8 @@ def ablation_data(scores: Scores) -> JsonObject:
     for item in scores.provenance.items:
         record = record_of(scores, item.name)
         ablated = {kind: [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)] for kind in KINDS}
-        items.append({**item.to_plain(), **record.model_dump(mode="json"), "largest": ablated})
+        facts = {"largest": ablated, "matter": matter_counts(scores, item)}
+        items.append({**item.to_plain(), **record.model_dump(mode="json"), **facts})
     provenance = scores.provenance
     return {"model": provenance.model.to_dict(), "settings": dict(provenance.settings), "items": items}
 
@@ -50,12 +55,40 @@ def ablation_text(scores: Scores) -> str:
             lines[-1] += f", untouched accuracy {record.accuracy:.3f}, log-probability {record.log_prob:.3f}"
         for kind in KINDS:
             losses = [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)]
-            words = [f"{one['head']} {one['log_prob']:+.3f} ({one['accuracy']:+.3f})" for one in losses]
+            words = [f"{one['head']} {_measured(scores, item, kind, one)}" for one in losses]
             lines.append(f"  {kind:<5} {'  '.join(words)}")
         if record.curve:
             lines += ["", *curve_lines(record.curve, card)]
-    lines += ["", "change of the target's log-probability, and of accuracy, when the head is off"]
+        lines += [f"  {counted}" for counted in _counts(scores, item)]
+    lines += ["", "change of the target's log-probability ± its 95 % interval (and of accuracy) when the head is off"]
     return "\n".join(lines)
+
+
+def _measured(scores: Scores, item: ScoredItem, kind: str, loss: JsonObject) -> str:
+    head = HeadId.parse(loss["head"])
+    half = margin(scores, item.name, kind, (scores.provenance.model.layers.index(head.layer), head.head))
+    return f"{loss['log_prob']:+.3f}{'' if half is None else f' ± {half:.3f}'} ({loss['accuracy']:+.3f})"
+
+
+def matter_counts(scores: Scores, item: ScoredItem) -> JsonObject:
+    """How many heads change the log-probability by the least that matters, and are told from none; by kind."""
+    counts: JsonObject = {}
+    for kind in (*KINDS, BOTH):
+        sure = sure_changes(scores, kind).sel(item=item.name).values >= LEAST_CHANGE
+        values = _values(scores, item, KINDS[0] if kind == BOTH else kind)
+        counts[kind] = {"costs": int((sure & (values < 0)).sum()), "gains": int((sure & (values > 0)).sum())}
+    return counts
+
+
+def _counts(scores: Scores, item: ScoredItem) -> list[str]:
+    """The same in words; nothing of a single prompt, which has no errors."""
+    if record_of(scores, item.name).prompts < 2:
+        return []
+    parts = []
+    for kind, number in matter_counts(scores, item).items():
+        parts.append(f"{kind} {number['costs'] + number['gains']} ({number['gains']} of them by gain)")
+    least = f"{LEAST_CHANGE:g} nats, {RATE:.0%} false discoveries"
+    return [f"heads that matter ({least}): {', '.join(parts)}"]
 
 
 def mean_of_draws(curve: Sequence[AblationOrder]) -> tuple[Floats, Floats, Floats] | None:
@@ -108,7 +141,8 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     lines = ["when it is off (change of the target's log-probability ± its 95 % interval, of accuracy)"]
     cell = (scores.provenance.model.layers.index(head.layer), head.head)
     for loss in head_losses(scores, head):
-        error = "" if loss["error"] is None else f" ± {Z * loss['error']:.3f}"
+        half = margin(scores, loss["item"], loss["kind"], cell)
+        error = "" if half is None else f" ± {half:.3f}"
         place = place_words(_values(scores, scores.item(loss["item"]), loss["kind"]), cell)
         words = f"{loss['log_prob']:+.3f}{error}, {loss['accuracy']:+.3f}, rank {place}"
         lines.append(f"  {loss['title']}, {loss['kind']}: {words}")

@@ -14,13 +14,13 @@ from analysis.methods.ablation.result import (
     ACCURACY,
     ERROR,
     POSITION_WORDS,
-    SURE,
     WORDING_WORDS,
     margin,
     part_name,
     place_words,
     record_of,
     run_words,
+    told_from_none,
 )
 from analysis.methods.method import RequestSummary
 from analysis.models.card import HeadId, ModelCard
@@ -233,8 +233,7 @@ def _errors(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, he
 
 def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
     value = _values(scores, item, off)
-    with np.errstate(invalid="ignore"):
-        member = np.abs(value) > SURE * _errors(scores, item, off)
+    member = told_from_none(scores, off).sel(item=item.name).values
     record = record_of(scores, item.name)
     return PlainPanel(
         key=item.name,

@@ -36,7 +36,7 @@ from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
 from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
-from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds
+from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds, replacements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, head_evidence, heads_like, results_of, strongest_findings, summary
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
@@ -171,6 +171,14 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
         help="from where on the strength of a method is a label, such as NAME=0.3; several may be given",
     )
     command.add_argument("--beyond", action="store_true", help="count labels beyond copying alone")
+    command.add_argument(
+        "--replaced",
+        choices=replacements(),
+        default="",
+        help="what stands in the place of an ablated head where its cause is decided "
+        f"(default: {replacements()[0]}; both: the change that zero and mean agree on)",
+    )
+    command.add_argument("--heads", action="store_true", help="name the heads of each class")
     command.set_defaults(run=_agreement)
 
 
@@ -369,12 +377,12 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
         card = catalogue.card(options.model)
-        listed = agreements(results_of(catalogue, card), least, options.beyond)
+        listed = agreements(results_of(catalogue, card), least, options.beyond, options.replaced)
     if options.json:
-        return json.dumps([each.to_plain() for each in listed])
+        return json.dumps([each.to_plain(options.heads) for each in listed])
     if not listed:
         return f"{card.id} has no results to compare: it needs a map of what heads do and one of whether they matter."
-    return "\n".join(agreement_lines(listed))
+    return "\n".join(agreement_lines(listed, options.heads))
 
 
 def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:

@@ -26,6 +26,7 @@ from analysis.results.evidence import (
     summary,
 )
 from analysis.results.findings import SearchQuestion
+from analysis.results.intervals import t_tail
 from analysis.results.quantities import quantities, values
 
 DEFAULT, GEMMA = "smollm2-135m-instruct", "gemma-3-270m"
@@ -475,6 +476,38 @@ def test_the_command_line_takes_thresholds_of_agreement(capsys, tmp_path, monkey
     assert strict["running", "math"]["counts"][WORDS[BOTH]] < usual["running", "math"]["counts"][WORDS[BOTH]]
     assert cli.main(["agreement", GEMMA, "--threshold", "running=much"]) == SettingError.exit_code
     assert "METHOD=NUMBER" in capsys.readouterr().err
+
+
+def test_the_command_line_names_the_heads_of_each_class(capsys, tmp_path, monkeypatch):
+    """As text below each row and as JSON; with the mean in a head's place Gemma's labels no longer tell."""
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path))
+    assert cli.main(["agreement", DEFAULT, "--heads"]) == 0
+    assert "  labelled and causal: L23H3 L23H4 L23H5\n" in capsys.readouterr().out
+    both = {}
+    for replaced in ("zero", "mean"):
+        assert cli.main(["agreement", GEMMA, "--heads", "--replaced", replaced, "--json"]) == 0
+        for one in json.loads(capsys.readouterr().out):
+            assert {words: len(names) for words, names in one["heads"].items()} == one["counts"]
+            assert one["replaced"] == replaced
+            if (one["what"], one["item"]) == ("running", "country_capital"):
+                both[replaced] = one["heads"][WORDS[BOTH]], one["p_both"]
+    assert set(both["mean"][0]) < set(both["zero"][0])
+    assert both["zero"][1] < 0.01 < 0.4 < both["mean"][1]
+
+
+def test_a_change_is_told_from_none_by_its_p_among_those_of_all_heads(shipped):
+    """Benjamini and Hochberg's procedure by a loop over the ranks: for Math no head changes enough."""
+    scores = shipped(DEFAULT)[0]["ablation"]
+    strengths = method("ablation").strengths(scores)
+    assert float(strengths.sel(item="math").max()) < 0.1
+    change = scores.score.sel(item="country_capital", kind="zero", sample="all").values
+    error = scores.part("error zero", "country_capital")
+    ordered = sorted(np.abs(change / error).ravel())[::-1]
+    told = int((strengths.sel(item="country_capital").values > 0).sum())
+    assert 32 < told < 270
+    assert float(t_tail(ordered[told - 1], 23)) <= 0.05 * told / 270
+    for rank in range(told + 1, 271):
+        assert float(t_tail(ordered[rank - 1], 23)) > 0.05 * rank / 270
 
 
 def test_a_model_with_one_kind_of_result_has_no_agreement(shipped):

@@ -13,7 +13,7 @@ from analysis.errors import ModelNotFound, SettingError
 from analysis.models import builtin as default_model
 from analysis.models.card import ModelCard
 from analysis.relations.comparison import compared_models
-from analysis.results.agreement import agreements, chosen_thresholds
+from analysis.results.agreement import agreements, checked_replacement, chosen_thresholds, replacements
 from analysis.results.catalogue import Catalogue
 from analysis.results.evidence import answers, matched_heads, results_of
 from analysis.results.provenance import JsonObject
@@ -25,6 +25,7 @@ from dashboard.quantities import listed_quantities
 Name = Annotated[str, Field(max_length=200)]
 Threshold = Annotated[str, Field(max_length=60)]
 _THRESHOLD = "METHOD=NUMBER: from where on its strength is a label; the usual one when left out"
+_REPLACED = f"what stands in an ablated head's place: {', '.join(replacements())}; the first when left out"
 
 
 def set_id(catalogue: Catalogue, own: str) -> str | None:
@@ -70,12 +71,15 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         threshold: Annotated[list[Threshold], Query(max_length=20, description=_THRESHOLD)] = [],  # noqa: B006
         beyond: Annotated[bool, Query(description="labels beyond copying alone count")] = False,
+        replaced: Annotated[str, Query(max_length=40, description=_REPLACED)] = "",
+        heads: Annotated[bool, Query(description="name the heads of each class")] = False,
     ) -> JsonObject:
         """How many heads that have a label of what they do also matter for a task."""
         least = chosen_thresholds(threshold)
         card = catalogue.card(model, fingerprint)
         results = results_of(catalogue, card)
-        listed = [each.to_plain() for each in agreements(results, least, beyond)]
+        found = agreements(results, least, beyond, checked_replacement(replaced))
+        listed = [each.to_plain(heads) for each in found]
         return {"model": card.to_dict(), "results": used_results(results), "agreements": listed}
 
     @api.get("/search")

@@ -19,7 +19,7 @@ from analysis.methods.ablation.result import (
     sure_changes,
 )
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.intervals import RATE
+from analysis.results.intervals import RATE, wilson
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
@@ -101,7 +101,10 @@ def mean_of_draws(curve: Sequence[AblationOrder]) -> tuple[Floats, Floats, Float
 
 
 def curve_lines(curve: Sequence[AblationOrder], card: ModelCard) -> list[str]:
-    """Accuracy by heads off, one column per order; a table in Markdown too."""
+    """Accuracy by heads off, one column per order with 95 % intervals; a table in Markdown too.
+
+    A dagger stands where some of the heads that are off have equal scores, which follow layer by layer.
+    """
     named = [order for order in curve if not order.name.startswith(_RANDOM)]
     random = mean_of_draws(curve)
     titles = [f"by {order.title.lower()}" for order in named]
@@ -111,7 +114,7 @@ def curve_lines(curve: Sequence[AblationOrder], card: ModelCard) -> list[str]:
     for mark in _MARKS:
         if mark >= length:
             break
-        cells = [f"{order.accuracy[mark]:.3f}" if mark < len(order.accuracy) else "–" for order in named]
+        cells = [_curve_cell(order, mark, card) for order in named]
         if random:
             mean, least, most = (values[mark] for values in random)
             cells.append(f"{mean:.3f} ({least:.3f}–{most:.3f})")
@@ -119,10 +122,17 @@ def curve_lines(curve: Sequence[AblationOrder], card: ModelCard) -> list[str]:
     for order in named:
         scored = order.scored(card)
         rest = (
-            f" (from head {scored + 1} on all scores are equal: the layers' order)" if scored < len(order.heads) else ""
+            f" († from head {scored + 1} on: equal scores, in the layers' order)" if scored < len(order.heads) else ""
         )
         lines.append(f"{order.title}: {', '.join(order.heads[:8])} …{rest}")
     return lines
+
+
+def _curve_cell(order: AblationOrder, mark: int, card: ModelCard) -> str:
+    if mark >= len(order.accuracy):
+        return "–"
+    low, high = wilson(order.accuracy[mark] * order.prompts, order.prompts)
+    return f"{order.accuracy[mark]:.3f} ({low:.2f}–{high:.2f}){'†' if mark > order.scored(card) else ''}"
 
 
 def head_losses(scores: Scores, head: HeadId) -> list[JsonObject]:

@@ -142,8 +142,9 @@ class AblationMap(Map[AblationState]):
         """The curves of the relations."""
         hint = (
             "Accuracy as a relation's heads are switched off one by one, in the order of each map's scores and "
-            "at random: the sooner it falls, the better that order finds the heads that matter. Dotted: heads with "
-            "equal scores, in the order of the layers, which says nothing of the map."
+            "at random: the sooner it falls, the better that order finds the heads that matter. Dotted (†): heads with "
+            "equal scores, in the order of the layers, which says nothing of the map. Band: from the least to the "
+            "most accurate of the random draws, in which labelled heads may be among the first."
         )
         return (Section(_CURVES, "Switching heads off one by one", hint, height=HEIGHT, is_figure=True),)
 

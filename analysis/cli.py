@@ -34,7 +34,7 @@ from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
-from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
+from analysis.prompt.question import ABLATE, INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
 from analysis.results.agreement import agreement_lines, agreements, chosen_thresholds, replacements
 from analysis.results.catalogue import Catalogue
@@ -202,7 +202,7 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.add_argument(
         "--ablate",
         choices=POSITIONS,
-        default=POSITIONS[0],
+        default=ABLATE,
         help="switch every head off at all tokens, at the last one, or not at all (default: %(default)s)",
     )
     command.add_argument(

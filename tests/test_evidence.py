@@ -158,6 +158,9 @@ def test_gates_are_only_said_to_matter_where_most_seeds_and_the_measured_effect_
                 if finding.text.startswith(("Needed for", "Hurts")):
                     assert finding.text.startswith(verb)
                     assert (gates >= 0.5).sum() >= 3
+                    other = next(kind for kind in signs if kind != finding.kind)
+                    against = scores.score.sel(item=finding.item, kind=other, layer=layer, head=head).values
+                    assert (gates >= 0.5).sum() > (against >= 0.5).sum()
                     assert effect >= 0.01
                     said["claims"] += 1
                 else:

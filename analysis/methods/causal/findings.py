@@ -1,6 +1,6 @@
 """What fitted gates support about a head, in words: which tasks need it, which it hurts, in how many seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,7 +75,8 @@ def _surest(scores: Scores, item: ScoredItem, role: _SpokenRole) -> list[Finding
         return []
     effect = scores.part(EFFECT, item.name)
     claimed = np.zeros(gates.shape[1:]) if effect is None else role.sign * np.nan_to_num(effect)
-    is_supported = _is_supported(gates, None if effect is None else role.sign * effect)
+    others = [_gates(scores, item, other) for other in _measured(item) if other is not role]
+    is_supported = _is_supported(gates, others, None if effect is None else role.sign * effect)
     strength = np.where(is_supported, (gates >= ROLE_THRESHOLD).mean(axis=0) * gates.mean(axis=0), 0.0)
     findings = []
     for place in np.lexsort((-strength.ravel(), -claimed.ravel(), -strength.ravel().round(2)))[:_LISTED]:
@@ -85,12 +86,15 @@ def _surest(scores: Scores, item: ScoredItem, role: _SpokenRole) -> list[Finding
     return findings
 
 
-def _is_supported(gates: Floats, claimed: Floats | None) -> Bools:  # [layer, head]
-    """Whether a head has a role in most of the seeds, and closing its gate alone changes what the role claims.
+def _is_supported(gates: Floats, others: Sequence[Floats], claimed: Floats | None) -> Bools:  # [layer, head]
+    """Whether a head has a role in most of the seeds, more than have it otherwise, and its effect is what that claims.
 
     Where that was not measured (NaN, or no effects at all), the seeds decide alone.
     """
-    in_most = 2 * (gates >= ROLE_THRESHOLD).sum(axis=0) > len(gates)
+    seeds = (gates >= ROLE_THRESHOLD).sum(axis=0)
+    in_most = 2 * seeds > len(gates)
+    for other in others:
+        in_most = in_most & (seeds > (other >= ROLE_THRESHOLD).sum(axis=0))
     if claimed is None:
         return np.asarray(in_most)
     return np.asarray(in_most & (np.isnan(claimed) | (claimed >= _LEAST_EFFECT)))
@@ -117,7 +121,8 @@ def _finding(scores: Scores, item: ScoredItem, cell: tuple[int, int]) -> Finding
             fitted[role] = gates
     head = HeadId(scores.provenance.model.layers[cell[0]], cell[1])
     for role, gates in fitted.items():
-        if _is_supported(gates[:, None, None], np.full((1, 1), role.sign * effect)).all():
+        others = [each[:, None, None] for other, each in fitted.items() if other is not role]
+        if _is_supported(gates[:, None, None], others, np.full((1, 1), role.sign * effect)).all():
             text = f"{_claim(role, item, fitted)}{_cost(effect)}."
             strength = float((gates >= ROLE_THRESHOLD).mean() * gates.mean())
             claimed = 0.0 if np.isnan(effect) else role.sign * effect

@@ -9,7 +9,7 @@ from analysis.models.checkpoint import Checkpoint
 from analysis.prompt.compute.ablation import each_head_off
 from analysis.prompt.compute.model import PromptModel
 
-TOKENS = (10, 25, 50, 100)
+TOKENS = (10, 25, 50)
 
 
 def seconds(reader: PromptModel, ids: list[int], positions: str) -> float:

@@ -231,7 +231,8 @@ def sure_changes(scores: Scores, replaced: str = KINDS[0]) -> xr.DataArray:  # [
     if replaced != BOTH:
         return _sure(scores, replaced)
     first, second = (scores.score.sel(kind=kind, sample=ONLY_SAMPLE, drop=True) for kind in KINDS)
-    smaller = np.minimum(_sure(scores, KINDS[0]), _sure(scores, KINDS[1]))
+    zeroed, averaged = (_sure(scores, kind) for kind in KINDS)
+    smaller = zeroed.where(~(zeroed > averaged), averaged)
     return smaller.where((np.sign(first) == np.sign(second)) | smaller.isnull(), 0.0)
 
 

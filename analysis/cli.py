@@ -22,7 +22,7 @@ from typing import Any
 from analysis import __version__, listings, methods
 from analysis.data.relations import as_csv
 from analysis.errors import HeadAtlasError, ModelNotFound, SettingError, StoreError
-from analysis.evidence.agreement import agreement_lines, agreements, chosen_thresholds
+from analysis.evidence.agreement import agreement_lines, agreements, chosen_thresholds, replacements
 from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.heads import answers, head_evidence, heads_like, remark, results_of, strongest_findings, summary
 from analysis.evidence.relation_tools import TOOLS
@@ -39,7 +39,7 @@ from analysis.models.sources import cached_models, fetched_models, open_model
 from analysis.options import Command, add_options, chosen_settings
 from analysis.output import checked_path, write_files
 from analysis.progress import ShownProgress
-from analysis.prompt.question import INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
+from analysis.prompt.question import ABLATE, INSTEAD, MAX_TOKENS, POSITIONS, PromptQuestion, computed_answer
 from analysis.prompt.reading import reading_data, reading_text
 from analysis.results.inventory import add_model, forget_model, forget_stray_jobs, stored_models
 from analysis.results.own_sets import OwnSet
@@ -172,6 +172,14 @@ def _add_agreement(commands: Any, parents: list[argparse.ArgumentParser]) -> Non
         help="minimum strength that counts as a label, one or several (default: the method's own)",
     )
     command.add_argument("--beyond", action="store_true", help="count labels beyond copying alone")
+    command.add_argument(
+        "--replaced",
+        choices=replacements(),
+        default="",
+        help="what stands in the place of an ablated head where its cause is decided "
+        f"(default: {replacements()[0]}; both: the change that zero and mean agree on)",
+    )
+    command.add_argument("--heads", action="store_true", help="name the heads of each class")
     command.set_defaults(run=_agreement)
 
 
@@ -197,7 +205,7 @@ def _add_prompt(commands: Any, parents: list[argparse.ArgumentParser]) -> None:
     command.add_argument(
         "--ablate",
         choices=POSITIONS,
-        default=POSITIONS[0],
+        default=ABLATE,
         help="switch every head off at all tokens, at the last one, or not at all (default: %(default)s)",
     )
     command.add_argument(
@@ -335,10 +343,11 @@ def _head_text(card: ModelCard, head: HeadId, results: dict[str, Scores], shown:
         lines += ["", *method.head_text(scores, head)]
         said = remark(method, results)
         lines += [f"  {said}"] if said else []
-    lines += ["", "similar heads, by the cosine of all their scores"]
+    lines += ["", "similar heads, by the cosine of all their scores (and the two that add most to it)"]
     for other in heads_like(results, card, head):
         findings = strongest_findings(results, other.head)
-        lines.append(f"  {other.head!s:8} {other.cosine:.2f}  {findings[0].text if findings else ''}")
+        by = f"({' · '.join(other.by)})"
+        lines.append(f"  {other.head!s:8} {other.cosine:.2f}  {by}  {findings[0].text if findings else ''}")
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -373,12 +382,12 @@ def _agreement(options: argparse.Namespace, progress: ShownProgress) -> str:
     with closing(Store(cache_folder() / "store")) as store:
         catalogue = Catalogue(store)
         card = catalogue.card(options.model)
-        listed = agreements(results_of(catalogue, card), least, options.beyond)
+        listed = agreements(results_of(catalogue, card), least, options.beyond, options.replaced)
     if options.json:
-        return json.dumps([each.to_plain() for each in listed])
+        return json.dumps([each.to_plain(options.heads) for each in listed])
     if not listed:
         return f"{card.id} has no results to compare: it needs a map of what heads do and one of whether they matter."
-    return "\n".join(agreement_lines(listed))
+    return "\n".join(agreement_lines(listed, options.heads))
 
 
 def _prompt(options: argparse.Namespace, progress: ShownProgress) -> str:

@@ -294,6 +294,14 @@ class Method(ABC):
         """What decides about a head's label of each item, over the samples as `how` says (`OVER_SAMPLES`)."""
         return None
 
+    replacements: ClassVar[
+        tuple[str, ...]
+    ] = ()  # by what a head is replaced where its cause is decided; the usual first
+
+    def strengths_replaced(self, scores: Scores, how: str, replaced: str) -> xr.DataArray | None:  # [item, layer, head]
+        """The same as `strengths`, with one of the replacements where the method has several."""
+        return self.strengths(scores, how)
+
     def specific_strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray | None:  # [item, layer, head]
         """The same of labels beyond copying alone, 0 where there is none; None where that cannot be told."""
         return None

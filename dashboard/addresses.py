@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from analysis.models.card import HeadId, ModelCard
-from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, POSITIONS
+from analysis.prompt.question import ABLATE, INSTEAD, MAX_CHARACTERS, POSITIONS
 from dashboard.query import named, query_of, written
 from dashboard.setting import Codec, one_of, setting
 
@@ -33,7 +33,7 @@ class PromptState:
 
     model: str = setting("", _KEY)
     head: str = setting("", _KEY)  # heads as somebody typed them
-    ablate: str = setting("last", one_of(POSITIONS))  # at which tokens heads are switched off
+    ablate: str = setting(ABLATE, one_of(POSITIONS))  # at which tokens heads are switched off
     instead: str = setting(INSTEAD[0], one_of(INSTEAD))
     text: str = setting("", _ANY_TEXT)
 

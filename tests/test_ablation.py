@@ -18,19 +18,25 @@ from analysis.data.relation_prompts import TEMPLATES, example_texts, template_te
 from analysis.data.relations import Relation, builtin
 from analysis.errors import SettingError, TaskError
 from analysis.evidence.shipped import shipped_scores
+from analysis.gallery import ENTRIES
 from analysis.jobs.request import make_request
 from analysis.methods import method
 from analysis.methods.ablation.compute.steps import answers
 from analysis.methods.ablation.items import PromptItem, RelationItem, TaskItem
-from analysis.methods.ablation.plan import DRAWS, AblationPlan, curve_length
+from analysis.methods.ablation.plan import CURVE_PROMPTS, DRAWS, AblationPlan, curve_length
 from analysis.methods.ablation.result import VariantAnswers, record_of
 from analysis.methods.ablation.settings import AblationSettings
+from analysis.models import builtin as default_model
+from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
 from analysis.models.vocabulary import Vocabulary
 from analysis.results.scores import Scores
 from tests import tiny_models
 from tests.computing import asked, computed
 from tests.test_causal import SOLVER, SPOILER, built_model, built_task
+from tests.test_gallery import gallery_checkpoint
+
+GEMMA = "gemma-3-270m"
 
 PROMPTS = (Encoded((5, 9, 2, 77, 31, 8), 1), Encoded((4, 4, 60, 100), 2), Encoded((7, 3, 200, 12, 90, 41, 6, 5, 11), 3))
 ALIKE = (Encoded((5, 9, 2, 77, 31, 8), 1), Encoded((5, 9, 2, 77, 60, 100, 3), 2), Encoded((5, 9, 2, 5, 11), 1))
@@ -282,20 +288,45 @@ def test_the_capital_of_france_needs_the_head_that_maps_countries_to_capitals(de
     assert record_of(scores, scores.provenance.items[0].name).accuracy == 1
 
 
-def test_the_shipped_changes_can_be_computed_again(default_checkpoint):
-    """Two heads on the prompts of country → capital: the same change of the log-probability and of accuracy."""
-    scores = shipped_scores("ablation")
-    vocabulary = Vocabulary.open(default_checkpoint.folder)
+def country_capital_off(checkpoint, most, variants):
+    """How the prompts of country → capital are answered with the heads of each variant off at the last position."""
     item = RelationItem(builtin()["country_capital"], templates=False)
-    prompts = item.prompts(vocabulary, default_checkpoint.card.vocabulary, scores.provenance.settings["prompts"])
-    model = AblatedModel(default_checkpoint)
+    prompts = item.prompts(Vocabulary.open(checkpoint.folder), checkpoint.card.vocabulary, most)
+    model = AblatedModel(checkpoint)
     run = model.untouched(Batch.of(prompts.encoded))
-    heads = ((23, 4), (20, 5))
-    off = torch.zeros(len(heads), 30, 9, dtype=torch.bool)
-    for at, head in enumerate(heads):
-        off[at, *head] = True
-    found = answers(run, model.ablated(run, off, model.nothing(), "last"))
-    shipped = scores.score.sel(item=item.name, kind="zero", sample="all").values
+    off = torch.zeros(len(variants), len(checkpoint.card.layers), checkpoint.card.heads, dtype=torch.bool)
+    for at, heads in enumerate(variants):
+        for head in heads:
+            off[at, *head] = True
+    return answers(run, model.ablated(run, off, model.nothing(), "last"))
+
+
+@pytest.mark.parametrize(("model", "heads"), [(default_model.ID, ((23, 4), (20, 5))), (GEMMA, ((9, 3), (12, 2)))])
+def test_the_shipped_changes_can_be_computed_again(model, heads, request):
+    """Two heads on the prompts of country → capital: the same change of the log-probability and of accuracy."""
+    if model == GEMMA:
+        checkpoint = gallery_checkpoint(next(entry for entry in ENTRIES if entry.id == GEMMA))
+    else:
+        checkpoint = request.getfixturevalue("default_checkpoint")
+    scores = shipped_scores("ablation", model)
+    found = country_capital_off(checkpoint, scores.provenance.settings["prompts"], [(head,) for head in heads])
+    shipped = scores.score.sel(item="country_capital", kind="zero", sample="all").values
     np.testing.assert_allclose(found.change(), [shipped[head] for head in heads], atol=2e-3)
-    accuracy = scores.part("accuracy zero", item.name)
+    accuracy = scores.part("accuracy zero", "country_capital")
     np.testing.assert_allclose(found.accuracy_change(), [accuracy[head] for head in heads], atol=0.05)
+
+
+@pytest.mark.slow
+def test_the_shipped_curves_can_be_computed_again(default_checkpoint):
+    """The first three steps of every order: the same log-probability, and as many right answers but for a near tie."""
+    curve = record_of(shipped_scores("ablation"), "country_capital").curve
+    variants = []
+    for order in curve:
+        heads = [(head.layer, head.head) for head in map(HeadId.parse, order.heads[:3])]
+        variants += [heads[:count] for count in (1, 2, 3)]
+    found = country_capital_off(default_checkpoint, CURVE_PROMPTS, variants)
+    assert len(found.own_right) == curve[0].prompts
+    log_prob = np.concatenate([order.log_prob[1:4] for order in curve])
+    np.testing.assert_allclose(found.log_probs.mean(0), log_prob, atol=5e-3)
+    accuracy = np.concatenate([order.accuracy[1:4] for order in curve])
+    np.testing.assert_allclose(found.right.mean(0), accuracy, atol=1.01 / curve[0].prompts)

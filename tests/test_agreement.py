@@ -8,7 +8,7 @@ import pytest
 
 from analysis.cli import main
 from analysis.evidence.comparison import compared_text
-from analysis.evidence.method_quantities import values
+from analysis.evidence.quantities import values
 from analysis.evidence.shipped import shipped_scores
 from analysis.methods import METHODS, method
 from analysis.relations.agreement import agreement, correlation, label_counts

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.relations.labels import copy_like, unspecific
-from analysis.results.intervals import uncertain, wilson
+from analysis.results.intervals import discoveries, t_quantile, t_tail, uncertain, wilson
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,21 @@ def test_what_speaks_against_a_label():
     """β below one half, a control above τ; exactly at the limit, or not measured, nothing."""
     assert copy_like([0.49, 0.5, np.nan]).tolist() == [True, False, False]
     assert unspecific([0.16, 0.15, np.nan], 0.15).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize(("freedom", "quantile"), [(1, 12.7062), (2, 4.3027), (7, 2.3646), (23, 2.0687), (63, 1.9983)])
+def test_quantiles_of_students_t(freedom, quantile):
+    """As tables have them; their tails hold 5 %, odd and even degrees of freedom alike."""
+    assert t_quantile(freedom) == pytest.approx(quantile, abs=1e-4)
+    assert float(t_tail(-quantile, freedom)) == pytest.approx(0.05, abs=1e-4)
+    assert float(t_tail(0.0, freedom)) == 1
+
+
+def test_discoveries_by_hand():
+    """The example of Benjamini and Hochberg's paper: four of fifteen at 5 %; what is not known is none."""
+    p = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528]
+    p += [0.7590, 1.0000]
+    found = discoveries([float("nan"), *p])
+    assert found.tolist() == [False, *[True] * 4, *[False] * 11]
+    assert not discoveries([0.9, 0.5]).any()
+    assert not discoveries([]).any()

@@ -202,7 +202,7 @@ def test_a_head_that_is_not_there_is_refused(tiny_folder, store):
 
 def test_an_ablation_that_would_take_too_long_is_refused(tiny_folder, store, monkeypatch):
     """A worker answers one question at a time; the text alone is still read."""
-    monkeypatch.setattr(question_module, "_MOST_WORK", 1e6)
+    monkeypatch.setattr(question_module, "_MOST_WORK", {"all": 1e6, "last": 1e9})
     model = OpenModel(Checkpoint.open(tiny_folder), "cpu")
     reading, ablation = computed_answer(PromptQuestion("w1 w2"), model, store)
     assert (len(reading.tokens), ablation) == (2, None)

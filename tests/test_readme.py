@@ -3,20 +3,25 @@
 import json
 import re
 import shlex
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 
 from analysis.cli import _parser, main
 from analysis.data.relations import CATEGORIES, builtin
-from analysis.evidence.agreement import agreements
+from analysis.evidence.agreement import BOTH, IRRELEVANT, WORDS, agreements, p_words
 from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.heads import results_of
 from analysis.evidence.shipped import shipped_scores
 from analysis.methods.ablation.report import curve_lines
 from analysis.methods.ablation.result import record_of
 from analysis.methods.causal.report import causal_data
+from analysis.models.card import HeadId
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
+from analysis.results.store import Store
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -189,6 +194,75 @@ def test_the_agreement_of_labels_and_causes_is_that_of_the_shipped_results(store
     rows = []
     for each in agreements(results_of(catalogue, catalogue.card(model))):
         neither, unlabelled, irrelevant, both = each.counts.values()
-        numbers = f"{both} | {each.expected:.1f} | {irrelevant} | {unlabelled} | {neither}"
+        p = p_words(each.p).removeprefix("p ").removeprefix("= ")
+        numbers = f"{both} | {each.expected:.1f} | {p} | {irrelevant} | {unlabelled} | {neither}"
         rows.append(f"| {each.what} | {each.whether} | {each.title} | {numbers} |")
     assert "\n".join(rows) in README
+
+
+def agreement_claims():
+    """What the README says of country → capital beside its tables, made from the results that ship."""
+    with TemporaryDirectory() as folder, closing(Store(Path(folder))) as store:
+        catalogue = Catalogue(store)
+        results = {
+            name: results_of(catalogue, catalogue.card(name)) for name in ("smollm2-135m-instruct", "gemma-3-270m")
+        }
+    small, gemma = results.values()
+
+    def counted(of_model, what="running", **how):
+        return next(
+            each
+            for each in agreements(of_model, **how)
+            if (each.what, each.whether, each.item) == (what, "ablation", "country_capital")
+        )
+
+    def numbers(each):
+        return f"{each.counts[WORDS[BOTH]]} against {each.expected:.1f}"
+
+    def with_p(each):
+        return f"{numbers(each)} ({p_words(each.p)})"
+
+    yield f"{numbers(counted(small))} on SmolLM2 ({p_words(counted(small).p)})"
+    yield f"{numbers(counted(gemma))} on Gemma ({p_words(counted(gemma).p)})"
+    for model in (small, gemma):
+        beyond = counted(model, beyond=True).counts
+        none = not beyond[WORDS[BOTH]] and not beyond[WORDS[IRRELEVANT]]
+        yield "no label beyond copying for this relation on either model" if none else "some labels beyond copying"
+    weights = counted(small, "function", beyond=True)
+    yield f"{weights.heads[WORDS[BOTH]][0]} ({numbers(weights)}, {p_words(weights.p)})"
+    yield f"Gemma's labels say nothing: {with_p(counted(gemma, replaced='mean'))}"
+    yield f"SmolLM2's still do: {with_p(counted(small, replaced='mean'))}"
+    first, second, third = counted(small).heads[WORDS[BOTH]]
+    mates = small["running"].provenance.model.group_mates(HeadId.parse(first))
+    assert {str(mate) for mate in mates} == {second, third}
+    yield f"{first}, {second} and {third} share one value matrix"
+    zeroed = small["ablation"].score.sel(item="country_capital", kind="zero", sample="all")
+    lost = {name: -float(zeroed[HeadId.parse(name).layer, HeadId.parse(name).head]) for name in (first, second, third)}
+    yield f"{second} costs {lost[second]:.2f} nats, the other two {lost[first]:.2f} and {lost[third]:.2f}"
+    kinds = small["running"].score.mean("sample").sel(item="country_capital", layer=23, head=3)
+    assert float(kinds.sel(kind="suppress")) > 0.15 > float(kinds.sel(kind="promote"))
+    weights = counted(gemma, "function").counts
+    assert (weights[WORDS[BOTH]], weights[WORDS[IRRELEVANT]]) == (0, 0)
+    yield "The weights name no head of Gemma"
+
+
+def test_what_is_said_of_agreement_beside_its_tables_is_what_the_results_give():
+    """Every option that the text names, by the results that ship."""
+    words = " ".join(README.split())
+    for claim in agreement_claims():
+        assert claim in words.replace("**", ""), claim
+
+
+def test_random_draws_of_the_curves_contain_as_many_labelled_heads_as_is_said():
+    """Heads above τ by the weights or in the running model, among all heads of each draw."""
+    draws = {}
+    for model in ("smollm2-135m-instruct", "gemma-3-270m"):
+        labelled = set()
+        for name in ("function", "running"):
+            scores = shipped_scores(name, model).over_samples("mean")
+            best = scores.score.sel(item="country_capital", sample="all").max("kind")
+            labelled |= {f"L{layer}H{head}" for layer, head in np.argwhere(best.values > 0.15)}
+        curve = record_of(shipped_scores("ablation", model), "country_capital").curve
+        draws[model] = sum(bool(labelled & set(order.heads)) for order in curve if order.name.startswith("random"))
+    assert list(draws.values()) == [2, 5]
+    assert "heads of two of SmolLM2's five draws and of all five of Gemma's" in " ".join(README.split())

@@ -10,6 +10,7 @@ from analysis import methods
 from analysis.errors import SettingError
 from analysis.evidence.quantity import BETWEEN, Quantity, unknown_quantity
 from analysis.method import Method
+from analysis.models.card import HeadId, ModelCard
 from analysis.results.labels import LabelRule
 from analysis.results.provenance import JsonObject, Provenance
 from analysis.results.scores import Codes, Floats, Scores
@@ -50,6 +51,8 @@ class Agreement:
     title: str
     codes: Codes  # [layer, head]
     thresholds: tuple[float, float]  # of the two methods, by which the codes were decided
+    card: ModelCard
+    replaced: str = ""  # by what a head was replaced where the cause was decided; empty where that is no question
 
     @property
     def key(self) -> str:
@@ -66,11 +69,29 @@ class Agreement:
         """How many heads would be labelled and causal if the one had nothing to do with the other."""
         return expected_counts(list(self.counts.values()))[BOTH]
 
-    def to_plain(self) -> JsonObject:
+    @property
+    def p(self) -> float:
+        """How likely so many heads, or more, are both when labels are drawn at random."""
+        return chance_of_both(list(self.counts.values()))
+
+    @property
+    def heads(self) -> dict[str, list[str]]:
+        """The names of the heads in each class."""
+        names = {}
+        for code, words in enumerate(WORDS):
+            places = np.argwhere(self.codes == code)
+            names[words] = [str(HeadId(self.card.layers[layer], int(head))) for layer, head in places]
+        return names
+
+    def to_plain(self, with_heads: bool = False) -> JsonObject:
         """As returned by the API and `--json`."""
         facts: JsonObject = {"what": self.what, "whether": self.whether, "item": self.item, "title": self.title}
+        if self.replaced:
+            facts["replaced"] = self.replaced
         thresholds = dict(zip((self.what, self.whether), self.thresholds, strict=True))
-        return {**facts, "thresholds": thresholds, "counts": self.counts, "expected_both": round(self.expected, 2)}
+        chance = {"expected_both": round(self.expected, 2), "p_both": self.p}
+        plain = {**facts, "thresholds": thresholds, "counts": self.counts, **chance}
+        return {**plain, "heads": self.heads} if with_heads else plain
 
 
 def expected_counts(counts: Sequence[int]) -> list[float]:
@@ -83,6 +104,39 @@ def expected_counts(counts: Sequence[int]) -> list[float]:
         of_cause = causal if code in (UNLABELLED, BOTH) else total - causal
         expected.append(of_label * of_cause / total if total else 0.0)
     return expected
+
+
+def chance_of_both(counts: Sequence[int]) -> float:
+    """The probability that at least so many heads are labelled and causal if the labels are drawn at random.
+
+    The upper tail of the hypergeometric distribution with the same numbers of labelled and of causal heads.
+    """
+    total = sum(counts)
+    labelled, causal = counts[IRRELEVANT] + counts[BOTH], counts[UNLABELLED] + counts[BOTH]
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, total + 1)))])  # their logarithms
+    both = np.arange(counts[BOTH], min(labelled, causal) + 1)
+    ways = -factorials[both] - factorials[labelled - both] - factorials[causal - both]
+    ways = ways - factorials[total - labelled - causal + both]
+    ways += factorials[labelled] + factorials[total - labelled] + factorials[causal] + factorials[total - causal]
+    return min(1.0, float(np.exp(ways - factorials[total]).sum()))
+
+
+def p_words(p: float) -> str:
+    """A probability with three decimals."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def checked_replacement(replaced: str) -> str:
+    """What may stand in a head's place; none is the usual one."""
+    known = replacements()
+    if replaced and replaced not in known:
+        raise SettingError(f"{replaced[:40]!r} cannot stand in a head's place", f"There are: {', '.join(known)}.")
+    return replaced
+
+
+def replacements() -> list[str]:
+    """All that may stand in a head's place where its cause is decided, the usual first."""
+    return list(dict.fromkeys(word for method in methods.METHODS for word in method.replacements))
 
 
 def rule_of(name: str) -> LabelRule:
@@ -121,20 +175,26 @@ def chosen_thresholds(texts: Sequence[str]) -> dict[str, float]:
 
 
 def agreements(
-    results: Mapping[str, Scores], least: Mapping[str, float] | None = None, beyond: bool = False
+    results: Mapping[str, Scores],
+    least: Mapping[str, float] | None = None,
+    beyond: bool = False,
+    replaced: str = "",
 ) -> list[Agreement]:
     """Every method of the one kind with every item of the other, in the order of the list of methods.
 
-    `least` has thresholds, by method, other than the methods' own; labels beyond copying alone count if asked.
+    `least` has thresholds, by method, other than the methods' own; labels beyond copying alone count if asked;
+    `replaced` says what stands in a head's place where its cause is decided, if not the usual.
     """
     chosen = least or {}
     made: list[Agreement] = []
     for what in what_methods(results):
         for whether in whether_methods(results):
             thresholds = _threshold(what.name, chosen), _threshold(whether.name, chosen)
-            for each in label_comparisons(results, what.name, whether.name, beyond=beyond):
+            stands = (replaced or whether.replacements[0]) if whether.replacements else ""
+            card = results[whether.name].provenance.model
+            for each in label_comparisons(results, what.name, whether.name, beyond=beyond, replaced=stands):
                 codes = each.codes(*thresholds)
-                made.append(Agreement(each.what, each.whether, each.item, each.title, codes, thresholds))
+                made.append(Agreement(each.what, each.whether, each.item, each.title, codes, thresholds, card, stands))
     return made
 
 
@@ -143,7 +203,12 @@ def _threshold(name: str, chosen: Mapping[str, float]) -> float:
 
 
 def label_comparisons(
-    results: Mapping[str, Scores], what: str, whether: str, how: str = "mean", beyond: bool = False
+    results: Mapping[str, Scores],
+    what: str,
+    whether: str,
+    how: str = "mean",
+    beyond: bool = False,
+    replaced: str = "",
 ) -> list[LabelComparison]:
     """One method's labels against each item of another; `how` says over which samples an item's cause holds.
 
@@ -152,7 +217,7 @@ def label_comparisons(
     labels = methods.method(what).specific_strengths(results[what]) if beyond else None
     if labels is None:
         labels = methods.method(what).strengths(results[what])
-    causes = methods.method(whether).strengths(results[whether], how)
+    causes = methods.method(whether).strengths_replaced(results[whether], how, replaced)
     if labels is None or causes is None or not labels.sizes["item"]:
         return []
     made: list[LabelComparison] = []
@@ -196,14 +261,22 @@ class LabelClasses:
         raise unknown_quantity(key)
 
 
-def agreement_lines(listed: list[Agreement]) -> list[str]:
-    """A table for a terminal."""
+def agreement_lines(listed: list[Agreement], with_heads: bool = False) -> list[str]:
+    """A table for a terminal; below each row, if asked, the heads of all classes but the largest."""
     lines = [
-        f"{'labels':10} {'causes':10} {'task':18} {'both':>6} {'expected':>9} {'irrelevant':>11} {'unlabelled':>11} "
-        f"{'neither':>8}"
+        f"{'labels':10} {'causes':10} {'task':18} {'both':>6} {'expected':>9} {'p':>9}  {'irrelevant':>11} "
+        f"{'unlabelled':>11} {'neither':>8}"
     ]
     for each in listed:
         neither, unlabelled, irrelevant, both = each.counts.values()
-        numbers = f"{both:6} {each.expected:9.1f} {irrelevant:11} {unlabelled:11} {neither:8}"
+        p = p_words(each.p).removeprefix("p ").removeprefix("= ")
+        numbers = f"{both:6} {each.expected:9.1f} {p:>9}  {irrelevant:11} {unlabelled:11} {neither:8}"
         lines.append(f"{each.what:10} {each.whether:10} {each.title:18} {numbers}")
+        if with_heads:
+            names = each.heads
+            for code in (BOTH, IRRELEVANT, UNLABELLED):
+                lines.append(f"  {WORDS[code]}: {' '.join(names[WORDS[code]]) or 'none'}")
+    replaced = {each.replaced for each in listed if each.replaced}
+    if replaced:
+        lines += ["", f"ablated heads replaced by: {', '.join(sorted(replaced))}"]
     return lines

@@ -11,6 +11,7 @@ from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.comparison import failing
 from analysis.method import Method
 from analysis.models.card import HeadId, ModelCard
+from analysis.relations.judging import without_missed_pairs
 from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Floats, Scores
@@ -19,6 +20,7 @@ MOST_ANSWERS = 40
 _MOST_SENTENCES = 6  # in the paragraph about a head
 _MOST_OF_A_METHOD = 3  # of them, so that what a head does leaves room for whether it matters
 _MOST_ALIKE = 6
+_MOST_REASONS = 2  # numbers for which two heads are alike
 _AT_ONCE = 64  # heads that are compared with all of another model: more would fill the memory
 _LEAST_ALIKE = 0.3  # cosine from which two heads are called alike
 
@@ -29,6 +31,11 @@ class SimilarHead:
 
     head: HeadId
     cosine: float
+    by: tuple[str, ...]  # the numbers that add most to the cosine, the first one most
+
+    def to_plain(self) -> JsonObject:
+        """As returned by the API and `--json`."""
+        return {"head": str(self.head), "cosine": round(self.cosine, 3), "by": list(self.by)}
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,15 @@ def summary(results: Mapping[str, Scores], head: HeadId) -> str:
         of_method = [other for other in chosen if other.method == finding.method]
         if len(chosen) < _MOST_SENTENCES and len(of_method) < _MOST_OF_A_METHOD:
             chosen.append(finding)
+    chosen.sort(key=_place_in_paragraph)
     return " ".join(finding.text for finding in chosen)
+
+
+def _place_in_paragraph(finding: Finding) -> tuple[bool, int]:
+    """First what the head does, then whether it matters, then where it looks; what was not confirmed comes last."""
+    method = methods.method(finding.method)
+    place = 0 if method.answers_what else 1 if method.answers_whether else 2
+    return finding.is_unconfirmed, place
 
 
 def strongest_findings(results: Mapping[str, Scores], head: HeadId) -> list[Finding]:
@@ -123,7 +138,7 @@ def head_evidence(results: Mapping[str, Scores], card: ModelCard, head: HeadId) 
         "remarks": {name: words for name, words in remarks.items() if words},
         "summary": summary(results, head),
         "findings": [finding.to_plain() for finding in findings_of(results, head)],
-        "alike": [{"head": str(other.head), "cosine": round(other.cosine, 3)} for other in alike],
+        "alike": [other.to_plain() for other in alike],
     }
 
 
@@ -134,7 +149,7 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
     except HeadError:
         pass
     else:
-        return [Answer(head, tuple(findings_of(results, head)))]
+        return [Answer(head, tuple(strongest_findings(results, head)))]
     question = SearchQuestion.of(text)
     by_head: dict[HeadId, list[Finding]] = {}
     for name, scores in results.items():
@@ -143,7 +158,11 @@ def answers(results: Mapping[str, Scores], card: ModelCard, text: str) -> list[A
             continue
         for finding in method.answers(scores, question):
             by_head.setdefault(finding.head, []).append(method.weighed(finding, results, methods.METHODS))
-    listed = [Answer(head, _strongest_first(findings)) for head, findings in by_head.items()]
+    listed = []
+    for head, findings in by_head.items():
+        kept = without_missed_pairs(findings, methods.relation_methods())
+        if kept:
+            listed.append(Answer(head, _strongest_first(kept)))
     listed.sort(key=lambda answer: (answer.order, answer.head))
     return listed[:MOST_ANSWERS]
 
@@ -154,7 +173,7 @@ def _strongest_first(findings: list[Finding]) -> tuple[Finding, ...]:
 
 def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> list[SimilarHead]:
     """The heads whose scores of all methods point in the same direction; a head without any score is like none."""
-    profiles = _profiles(results, card)  # [head, number]
+    profiles, titles = _profiles(results, card)
     mine = profiles[card.layers.index(head.layer) * card.heads + head.head]
     lengths = np.linalg.norm(profiles, axis=1) * np.linalg.norm(mine)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -165,8 +184,14 @@ def heads_like(results: Mapping[str, Scores], card: ModelCard, head: HeadId) -> 
         if cosines[place] < _LEAST_ALIKE or len(alike) == _MOST_ALIKE:
             break
         if other != head:
-            alike.append(SimilarHead(other, float(cosines[place])))
+            alike.append(SimilarHead(other, float(cosines[place]), _most(profiles[place] * mine, titles)))
     return alike
+
+
+def _most(shares: Floats, titles: list[str]) -> tuple[str, ...]:
+    """The titles of the numbers that add most to a product."""
+    first = np.argsort(-shares, kind="stable")[:_MOST_REASONS]
+    return tuple(titles[place] for place in first if shares[place] > 0)
 
 
 @dataclass(frozen=True)
@@ -224,15 +249,17 @@ def _common_profiles(
     return np.concatenate(mine, axis=1), np.concatenate(theirs, axis=1)
 
 
-def _profiles(results: Mapping[str, Scores], card: ModelCard) -> Floats:  # [head, number]
-    """Every head as the numbers that all methods have of it; each method weighs the same."""
-    blocks = []
+def _profiles(results: Mapping[str, Scores], card: ModelCard) -> tuple[Floats, list[str]]:  # [head, number]
+    """Every head as the numbers that all methods have of it, and their titles; each method weighs the same."""
+    blocks, titles = [], []
     for name, scores in results.items():
         if methods.method(name).tells_heads_apart:
             blocks.append(_block(scores, card, scores.items(), scores.kinds))
+            for item in scores.items():
+                titles += [f"{scores.item(item).title}, {kind} ({name})" for kind in scores.kinds]
     if not blocks:
-        return np.zeros((len(card.layers) * card.heads, 1))
-    return np.concatenate(blocks, axis=1)
+        return np.zeros((len(card.layers) * card.heads, 1)), [""]
+    return np.concatenate(blocks, axis=1), titles
 
 
 def _block(scores: Scores, card: ModelCard, items: list[str], kinds: list[str]) -> Floats:  # [head, number]

@@ -1,8 +1,8 @@
 """What scores for relations support about a head, in words."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def relation_findings(scores: Scores, head: HeadId, where: str) -> list[Finding]
 def relation_answers(scores: Scores, question: SearchQuestion, where: str, hits_of: HitsOf = no_hits) -> list[Finding]:
     """The best heads of the relations that a question names, by title, by category or by a word of a pair.
 
-    A pair is only said of a head for which it is known to be a hit.
+    A pair is only said of a head for which it is known to be a hit; one that is known to miss it says so in `has_pair`.
     """
     one = scores.over_samples("mean")
     kinds, asked = question.kinds, question.topic
@@ -63,7 +63,8 @@ def relation_answers(scores: Scores, question: SearchQuestion, where: str, hits_
                 if is_named or not pairs:
                     findings += [_finding(one, item, kind, head, where) for head in labels[:_LISTED]]
                 else:
-                    findings += _with_pairs(one, item, kind, where, pairs, labels, hits_of)
+                    known = partial(_verdict, pairs, hits_of, item, kind, set(scores.samples))
+                    findings += [_with_pairs(one, item, kind, head, where, pairs, known(head)) for head in labels]
     return sorted(findings, key=lambda finding: finding.order)
 
 
@@ -73,29 +74,37 @@ def _labels(scores: Scores, item: ScoredItem, kind: str) -> list[HeadId]:
     return [head for head, _, _ in scores.top(item.name, above, kind)]
 
 
+@dataclass(frozen=True)
+class _PairVerdict:
+    """What is known of some pairs of a head: the hits among them, and after which sample the first is one."""
+
+    hits: tuple[WordPair, ...] = ()
+    sample: str = ""
+    is_known: bool = False  # of all samples: where there is no hit, the head misses them all
+
+
+def _verdict(
+    pairs: list[WordPair], hits_of: HitsOf, item: ScoredItem, kind: str, samples: set[str], head: HeadId
+) -> _PairVerdict:
+    hits = hits_of(item, kind, head)
+    if hits is None:
+        return _PairVerdict()
+    first = {pair: hits.first_sample(pair) for pair in pairs}
+    mine = tuple(pair for pair, sample in first.items() if sample is not None)
+    return _PairVerdict(mine, first[mine[0]] or "" if mine else "", samples <= set(hits.samples))
+
+
 def _with_pairs(
-    scores: Scores,
-    item: ScoredItem,
-    kind: str,
-    where: str,
-    pairs: list[WordPair],
-    labels: list[HeadId],
-    hits_of: HitsOf,
-) -> list[Finding]:
-    """The heads of a relation for which a pair is a hit; then those for which it is none, or nothing is known."""
-    findings = []
-    for head in labels:
-        hits = hits_of(item, kind, head)
-        mine = [pair for pair in pairs if hits is not None and pair in hits.pairs]
-        words = _pair_words(mine or pairs)
-        if mine and hits is not None:
-            after = f" after “{hits.sample}”" if hits.sample != ONLY_SAMPLE else ""
-            about = f", such as {words}{after}"
-        else:
-            about = f", a relation with the pair {words}"
-        finding = _finding(scores, item, kind, head, where, about)
-        findings.append(replace(finding, is_near=not mine))
-    return sorted(findings, key=lambda finding: finding.order)[:_LISTED]
+    scores: Scores, item: ScoredItem, kind: str, head: HeadId, where: str, pairs: list[WordPair], known: _PairVerdict
+) -> Finding:
+    """A head of a relation, with the pairs that are hits; else with what is not known of it."""
+    if known.hits:
+        after = f" after “{known.sample}”" if known.sample != ONLY_SAMPLE else ""
+        about = f", such as {_pair_words(list(known.hits))}{after}"
+        return replace(_finding(scores, item, kind, head, where, about), has_pair=True)
+    about = f", a relation with the pair {_pair_words(pairs)}"
+    finding = _finding(scores, item, kind, head, where, about)
+    return replace(finding, is_near=True, has_pair=False if known.is_known else None)
 
 
 def _finding(scores: Scores, item: ScoredItem, kind: str, head: HeadId, where: str, about: str = "") -> Finding:
@@ -135,19 +144,23 @@ def _against(scores: Scores, item: ScoredItem, kind: str, head: HeadId) -> list[
 
 
 @cache
-def _words_of_pairs(name: str) -> dict[str, list[WordPair]]:
-    """The pairs of a built-in relation by each word in them, in lower case."""
+def _words_of_pairs(name: str) -> dict[tuple[str, ...], list[WordPair]]:
+    """The pairs of a built-in relation by the words of the source, of the target, and of both."""
     relation = relations.builtin().get(name)
-    by_word: dict[str, list[WordPair]] = {}
+    by_words: dict[tuple[str, ...], list[WordPair]] = {}
     for source, target in relation.pairs if relation is not None else ():
-        for word in {source.casefold(), target.casefold()}:
-            by_word.setdefault(word, []).append((source, target))
-    return by_word
+        for words in {SearchQuestion.of(text).words for text in (source, target, f"{source} {target}")}:
+            by_words.setdefault(words, []).append((source, target))
+    return by_words
 
 
 def _pairs_with(name: str, question: SearchQuestion) -> list[WordPair]:
-    """The pairs of a relation in which the words of a question stand as a whole."""
-    return _words_of_pairs(name).get(" ".join(question.words), [])
+    """The pairs of a relation whose source, target or both are what a question has, capitals as they were typed."""
+    pairs = []
+    for source, target in _words_of_pairs(name).get(question.words, []):
+        if any(question.is_exactly(text) for text in (source, target, f"{source} {target}")):
+            pairs.append((source, target))
+    return pairs
 
 
 def _pair_words(pairs: list[WordPair]) -> str:

@@ -69,6 +69,37 @@ def weighed(finding: Finding, family: "Sequence[RelationMethod]", results: Mappi
     return finding
 
 
+def without_missed_pairs(findings: Sequence[Finding], family: "Sequence[RelationMethod]") -> list[Finding]:
+    """Answers about a pair, of one head: those that miss it are left out, by the maps that know.
+
+    A hit that a later map, which judges, knows to be a miss says so. A map that does not know is only believed where
+    no other one knows better.
+    """
+    same: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        same.setdefault((finding.item, finding.kind), []).append(finding)
+    kept = []
+    for of_label in same.values():
+        is_hit = any(finding.has_pair for finding in of_label)
+        is_missed = not is_hit and any(finding.has_pair is False for finding in of_label)
+        for finding in of_label:
+            if finding.has_pair is not False and not is_missed:
+                kept.append(_unless_later_missed(finding, of_label, family))
+    return kept
+
+
+def _unless_later_missed(finding: Finding, others: Sequence[Finding], family: "Sequence[RelationMethod]") -> Finding:
+    """A hit of an earlier map that a later one knows to be none is unconfirmed."""
+    names = [method.name for method in family]
+    if not finding.has_pair or finding.method not in names:
+        return finding
+    missing = [other.method for other in others if other.has_pair is False]
+    for later in family[names.index(finding.method) + 1 :]:
+        if later.judges and later.name in missing:
+            return replace(finding.with_remark(f"not this pair {later.where}"), is_unconfirmed=True)
+    return finding
+
+
 def _is_refuted(finding: Finding, scores: Scores) -> bool:
     """Whether a result has the same score, and it is no label."""
     if finding.item not in scores.items():

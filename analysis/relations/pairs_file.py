@@ -10,7 +10,7 @@ import json
 import lzma
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -198,10 +198,13 @@ class _Place:
 
 @dataclass(frozen=True)
 class Hits:
-    """The pairs behind a score whose target is a hit, source and target, and the sample in which it is one."""
+    """The pairs behind a score whose target is a hit, source and target, by the samples in which they are one."""
 
-    sample: str
-    pairs: frozenset[tuple[str, str]]
+    samples: Mapping[str, frozenset[tuple[str, str]]]
+
+    def first_sample(self, pair: tuple[str, str]) -> str | None:
+        """The first sample in which a pair is a hit; None if it is one in none of them."""
+        return next((sample for sample, pairs in self.samples.items() if pair in pairs), None)
 
 
 def shipped_pairs(key: str) -> HeadPairs | None:
@@ -217,14 +220,18 @@ def are_shipped(key: str) -> bool:
 
 def shipped_hits(model: str, fingerprint: str, method: str, relation: str, kind: str, head: HeadId) -> Hits | None:
     """The hits of a score from the files that come with the project, of a map with its method's default settings."""
-    place = _first_samples().get((f"{model}{ENDING}", fingerprint, method, relation, kind, str(head)))
-    return None if place is None else _hits(place)
+    places = _places().get((f"{model}{ENDING}", fingerprint, method, relation, kind, str(head)), ())
+    if not places:
+        return None
+    hits = [_hits(place) for place in places]
+    return Hits(dict(hits))
 
 
 @lru_cache(4096)
-def _hits(place: _Place) -> Hits:
+def _hits(place: _Place) -> tuple[str, frozenset[tuple[str, str]]]:
+    """The sample of an answer, and its hits."""
     answer = place.read()
-    return Hits(answer.sample, frozenset((pair.source, pair.target) for pair in answer.pairs if pair.hit))
+    return answer.sample, frozenset((pair.source, pair.target) for pair in answer.pairs if pair.hit)
 
 
 @cache
@@ -256,10 +263,10 @@ def _shipped_keys() -> dict[str, _Place]:
 
 
 @cache
-def _first_samples() -> dict[tuple[str, ...], _Place]:
-    """Where the answer of each score's first sample stands, with which a view begins."""
-    places: dict[tuple[str, ...], _Place] = {}
+def _places() -> dict[tuple[str, ...], list[_Place]]:
+    """Where the answers of each score stand, one per sample."""
+    places: dict[tuple[str, ...], list[_Place]] = {}
     for place, once in _shipped_rows():
         score = tuple(once[name] for name in ("method", "relation", "kind", "head"))
-        places.setdefault((place.file, once["key"].split("/")[1], *score), place)
+        places.setdefault((place.file, once["key"].split("/")[1], *score), []).append(place)
     return places

@@ -21,6 +21,7 @@ class Finding:
     is_near: bool = False  # true of the relation that was asked for, not of the very pair: it comes after all others
     is_unconfirmed: bool = False  # a later method looked and does not find it, which the sentence says: it comes last
     brief: str = ""  # the finding in a few words, where another method's sentence says the same
+    has_pair: bool | None = None  # whether the very pair that was asked for is a hit; None where that is not known
 
     @property
     def order(self) -> tuple[bool, bool, float, float, float]:
@@ -52,19 +53,36 @@ KIND_WORDS = {
 
 @dataclass(frozen=True)
 class SearchQuestion:
-    """What a person searches for, as words in lower case."""
+    """What a person searches for, as words."""
 
-    words: tuple[str, ...]
+    typed: tuple[str, ...]  # as they were typed
 
     @classmethod
     def of(cls, text: str) -> "SearchQuestion":
         """The words of a text; arrows and punctuation only separate them."""
-        spaced = "".join(character if character.isalnum() else " " for character in text.casefold())
+        spaced = "".join(character if character.isalnum() else " " for character in text)
         return cls(tuple(spaced.split()))
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words in lower case."""
+        return tuple(word.casefold() for word in self.typed)
+
     def without(self, words: Sequence[str]) -> "SearchQuestion":
-        """The same without some words."""
-        return SearchQuestion(tuple(word for word in self.words if word not in words))
+        """The same without some words, given in lower case."""
+        return SearchQuestion(tuple(word for word in self.typed if word.casefold() not in words))
+
+    def split(self) -> list[tuple["SearchQuestion", "SearchQuestion"]]:
+        """Every way to read it as two questions, one after the other: a source and a target."""
+        return [(SearchQuestion(self.typed[:at]), SearchQuestion(self.typed[at:])) for at in range(1, len(self.typed))]
+
+    def is_exactly(self, text: str) -> bool:
+        """Whether a text has these words and no others; a word that was typed with capitals needs the same ones."""
+        there = SearchQuestion.of(text)
+        if there.words != self.words or not self.words:
+            return False
+        pairs = zip(self.typed, there.typed, strict=True)
+        return all(mine in (theirs, mine.casefold()) for mine, theirs in pairs)
 
     @property
     def kinds(self) -> list[str]:

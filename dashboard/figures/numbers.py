@@ -24,6 +24,12 @@ def plain(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def see_through(colour: str, share: float) -> str:
+    """A colour, written #rrggbb, of which so much is seen."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share:g})"
+
+
 def heading(text: str, x: float, y: float) -> Properties:
     """A title above a plot, at a place of the whole figure."""
     paper = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}

@@ -122,7 +122,11 @@ def _alike(view: View, head: HeadId) -> html.Section:
     """Heads whose scores of all maps point in the same direction."""
     alike = heads_like(view.results, view.card, head)
     rows = [_alike_row(view, other) for other in alike]
-    words = "By the cosine of all their scores." if rows else "No other head has scores like these."
+    words = (
+        "By the cosine of all their scores; below each, the two that add most to it."
+        if rows
+        else "No other head has scores like these."
+    )
     content: list[Any] = [html.H2("Similar heads"), html.P(words, className="hint")]
     if rows:
         content.append(html.Table(html.Tbody(rows)))
@@ -133,7 +137,9 @@ def _alike_row(view: View, alike: SimilarHead) -> html.Tr:
     findings = strongest_findings(view.results, alike.head)
     words = findings[0].text if findings else ""
     link = html.A(str(alike.head), href=head_address(view, alike.head))
-    return html.Tr([html.Th(link, scope="row"), html.Td(f"{alike.cosine:.2f}", className="num"), html.Td(words)])
+    by = html.Div(f"alike in {' · '.join(alike.by)}", className="hint")
+    cosine = html.Td(f"{alike.cosine:.2f}", className="num")
+    return html.Tr([html.Th(link, scope="row"), cosine, html.Td([words, by])])
 
 
 def _citation(view: View, head: HeadId) -> html.Section:

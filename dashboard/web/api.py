@@ -42,7 +42,7 @@ from analysis.jobs.request import NetworkRequest, request_type
 from analysis.models import builtin as default_model
 from analysis.models.card import HeadId
 from analysis.models.sources import listed_models
-from analysis.prompt.question import INSTEAD, MAX_CHARACTERS, MAX_HEADS, NOTHING, PromptQuestion
+from analysis.prompt.question import ABLATE, INSTEAD, MAX_CHARACTERS, MAX_HEADS, PromptQuestion
 from analysis.prompt.question import PATIENCE as PROMPT_PATIENCE
 from analysis.prompt.reading import PromptAblation, PromptReading, reading_data
 from analysis.relations.scores import KINDS
@@ -316,7 +316,7 @@ def _add_prompt(api: FastAPI, catalogue: Catalogue, engine: Engine, questions: d
         head: Annotated[list[str], Query(max_length=MAX_HEADS, description="whose attention is shown")] = [],  # noqa: B006
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
-        ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = NOTHING,
+        ablate: Annotated[str, Query(max_length=40, description="switch heads off at: all, last, none")] = ABLATE,
         instead: Annotated[str, Query(max_length=40, description="in their place: zero, mean")] = INSTEAD[0],
     ) -> JsonObject:
         """A text as a model reads it: tokens, attention of some heads, next tokens, and every head's effect on them."""

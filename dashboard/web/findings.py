@@ -10,7 +10,7 @@ from pydantic import Field
 
 from analysis import methods
 from analysis.errors import ModelNotFound, SettingError
-from analysis.evidence.agreement import agreements, chosen_thresholds
+from analysis.evidence.agreement import agreements, checked_replacement, chosen_thresholds, replacements
 from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.comparison import compared_models
 from analysis.evidence.heads import answers, matched_heads, results_of
@@ -25,6 +25,7 @@ from dashboard.quantities import listed_quantities
 Name = Annotated[str, Field(max_length=200)]
 Threshold = Annotated[str, Field(max_length=60)]
 _THRESHOLD = "METHOD=NUMBER: minimum strength that counts as a label (default: the method's own)"
+_REPLACED = f"what replaces an ablated head's output: {', '.join(replacements())} (default: the first)"
 
 
 def set_id(catalogue: Catalogue, own: str) -> str | None:
@@ -70,12 +71,15 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         threshold: Annotated[list[Threshold], Query(max_length=20, description=_THRESHOLD)] = [],  # noqa: B006
         beyond: Annotated[bool, Query(description="labels beyond copying alone count")] = False,
+        replaced: Annotated[str, Query(max_length=40, description=_REPLACED)] = "",
+        heads: Annotated[bool, Query(description="name the heads of each class")] = False,
     ) -> JsonObject:
         """How many heads that have a label of what they do also matter for a task."""
         least = chosen_thresholds(threshold)
         card = catalogue.card(model, fingerprint)
         results = results_of(catalogue, card)
-        listed = [each.to_plain() for each in agreements(results, least, beyond)]
+        found = agreements(results, least, beyond, checked_replacement(replaced))
+        listed = [each.to_plain(heads) for each in found]
         return {"model": card.to_dict(), "results": used_results(results), "agreements": listed}
 
     @api.get("/search")

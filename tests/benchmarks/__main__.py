@@ -16,6 +16,7 @@ from tests.benchmarks import (
     function_map_speed,
     gates_speed,
     pairs_speed,
+    prompt_speed,
     running_speed,
     viewers,
 )
@@ -35,6 +36,7 @@ PARTS: dict[str, tuple[str, Part]] = {
     "pairs": ("The pairs behind a score", lambda model, _: pairs_speed.table(model)),
     "gates": ("Fitting gates", lambda model, _: gates_speed.table(model)),
     "ablation": ("Every head switched off in turn", lambda model, _: ablation_speed.table(model)),
+    "prompt": ("A prompt of one's own, every head switched off in turn", lambda model, _: prompt_speed.table(model)),
     "page": ("The page, in a real browser", page),
     "viewers": ("Many viewers", lambda _, scratch: viewers.table(scratch)),
     "crowd": ("A crowd", lambda _, scratch: crowd.table(scratch)),

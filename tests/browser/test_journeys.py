@@ -859,7 +859,7 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     expect(field).to_have_attribute("aria-expanded", "true")
     expect(field).to_have_attribute("aria-activedescendant", first.get_attribute("id"))
     page.keyboard.press("Enter")
-    page.wait_for_url("**/head/L23H5?**")
+    page.wait_for_url("**/head/L29H2?**")
     expect(page.locator(".summary")).to_contain_text("countries to capitals")
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox")).to_be_focused()
@@ -871,7 +871,7 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     page.locator("[name=text]").fill("The capital of France is")
     page.get_by_role("button", name="Run").click()
     pattern = page.locator("#prompt-patterns .card")
-    expect(pattern).to_contain_text("L23H5 looks", timeout=90_000)
+    expect(pattern).to_contain_text("L29H2 looks", timeout=90_000)
     expect(page.locator("#prompt-next th").first).to_contain_text("Paris")
     expect(page.locator("#prompt-maps figure")).to_have_count(2, timeout=90_000)
     page.get_by_role("button", name="Copy link").click()
@@ -879,7 +879,7 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     link = page.evaluate("navigator.clipboard.readText()")
     assert parse_qs(urlparse(link).query)["text"] == ["The capital of France is"]
     page.goto(link)
-    expect(page.locator("#prompt-patterns .card")).to_contain_text("L23H5 looks", timeout=30_000)
+    expect(page.locator("#prompt-patterns .card")).to_contain_text("L29H2 looks", timeout=30_000)
     pattern.locator("canvas").hover()
     expect(pattern.locator(".token.looking")).to_have_count(1)
     for axis in (".tick-across", ".tick-down"):
@@ -890,7 +890,7 @@ def test_from_a_search_over_a_heads_page_to_its_attention_on_a_prompt_and_a_copi
     first, second = pattern.locator(".token").all_text_contents()[:2]
     expect(pattern.get_by_role("status")).to_contain_text(f"{second} looks at {first}")
     page.goto(urlparse(page.url)._replace(path="/head/L23H4", query="").geturl())  # a link without the model
-    expect(page.locator(".summary")).to_contain_text("Switching it off costs")
+    expect(page.locator(".summary")).to_contain_text("Set to zero at the last token it costs")
     page.locator("[data-pairs=country_capital]").first.click()
     expect(page.locator(".pair-list tr", has_text="France")).to_contain_text("Paris", timeout=60_000)
     page.keyboard.press("Escape")

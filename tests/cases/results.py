@@ -22,6 +22,7 @@ from analysis.results.scores import DIMS, ONLY_SAMPLE, Missing, Scores, part_arr
 FOLDER = Path(__file__).parent
 
 
+PROMPTS = 24  # of every item of an ablation
 VIEWS = {"agreement": "agreement", "besides": "function"}  # of tables whose results are of several methods
 
 
@@ -124,7 +125,10 @@ def ablation_result(described: dict) -> Scores:
     for kind in OFF:
         values = np.stack([np.full(grid, each["error"][kind]) for each in described["items"]])
         parts[part_name(ERROR, kind)] = part_array(scores.provenance, (ONLY_SAMPLE,), values)
-    records = {each["name"]: {"accuracy": each["accuracy"]} for each in described["items"] if "accuracy" in each}
+    records: dict[str, dict] = {}
+    for each in described["items"]:
+        accuracy = {"accuracy": each["accuracy"]} if "accuracy" in each else {}
+        records[each["name"]] = {"prompts": PROMPTS, **accuracy}
     return replace(scores, parts=parts, records=records)
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from analysis.evidence.shipped import shipped_scores
 from analysis.methods.ablation.items import PromptItem
 from analysis.methods.ablation.report import curve_lines
@@ -74,4 +76,20 @@ def test_a_curve_is_dotted_where_scores_no_longer_order_the_heads():
     ]
     assert drawn == [("solid", 0, 2), ("dot", 2, 30)]
     text = "\n".join(curve_lines((weights, running), card))
-    assert "(from head 3 on all scores are equal: the layers' order)" in text
+    assert "(† from head 3 on: equal scores, in the layers' order)" in text
+    rows = {line.split(" | ")[0].strip("| "): line for line in text.splitlines() if line.startswith("| ")}
+    assert "†" not in rows["2"]
+    assert rows["3"].startswith("| 3 | 0.844 (0.74–0.91)† | 0.016 (0.00–0.08) |")  # 54 and 1 of 64 prompts
+
+
+def test_a_curve_of_random_heads_has_the_band_of_its_draws():
+    """From the least to the most accurate draw at every number of heads, with its legend, under the mean."""
+    scores = shipped_scores("ablation")
+    item = scores.item("country_capital")
+    draws = np.array([order.accuracy for order in record_of(scores, item.name).curve if "random" in order.name])
+    least, most, mean = curves(scores, [item], colours("okabe-ito", False))["data"][:3]
+    assert np.allclose(least["y"], draws.min(0))
+    assert np.allclose(most["y"], draws.max(0))
+    assert np.allclose(mean["y"], draws.mean(0))
+    assert (most["fill"], most["showlegend"], most["name"]) == ("tonexty", True, "random heads, range of 5 draws")
+    assert most["fillcolor"] == "rgba(95,107,122,0.25)"

@@ -6,6 +6,7 @@ import io
 import random
 import re
 from dataclasses import replace
+from itertools import combinations
 from urllib.parse import parse_qs, urlparse
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from analysis import methods
-from analysis.evidence.agreement import BOTH, IRRELEVANT, WORDS, agreements, expected_counts
+from analysis.evidence.agreement import BOTH, IRRELEVANT, WORDS, agreements, chance_of_both, expected_counts, p_words
 from analysis.evidence.quantities import values
 from analysis.evidence.shipped import shipped
 from analysis.models.card import HeadId
@@ -94,6 +95,42 @@ def test_expected_counts_have_the_same_margins():
     assert expected_counts([0, 0, 0, 0]) == [0, 0, 0, 0]
 
 
+def test_the_chance_of_as_many_heads_of_both_kinds_is_that_of_drawing_lots():
+    """As counted over all draws of 3 of 8 heads, 4 of them causal; certain where nothing is drawn."""
+    draws = list(combinations(range(8), 3))
+    for both in range(4):
+        counts = [8 - 3 - 4 + both, 4 - both, 3 - both, both]
+        expected = sum(len({0, 1, 2, 3} & set(draw)) >= both for draw in draws) / len(draws)
+        assert chance_of_both(counts) == pytest.approx(expected)
+    assert chance_of_both([5, 0, 0, 0]) == chance_of_both([0, 0, 0, 0]) == 1
+
+
+def test_what_replaces_a_head_decides_whether_it_is_causal():
+    """Zero, its mean, or what both agree on: from the stored numbers; in the address, the sentence and the files."""
+    scores = RESULTS[GEMMA]["ablation"].score.sel(item="country_capital", sample="all")
+    zero, mean = scores.sel(kind="zero").values, scores.sel(kind="mean").values
+    cause, counts = {}, {}
+    for replaced in ("zero", "mean", "both"):
+        view = view_of(GEMMA, whether="ablation", replaced=replaced)
+        panel = next(panel for panel in view.panels if panel.key == "country_capital")
+        cause[replaced], counts[replaced] = panel.measures[1].value, class_counts(panel)
+        assert panel.remark.endswith(f"by chance ({p_words(chance_of_both(counts[replaced]))})")
+        assert set(view.map.frame(view.shown)["replaced"]) == {replaced}
+        assert ("replaced=" in view.named.to_query()) is (replaced != "zero")
+    assert cause["zero"][9, 3] == abs(zero[9, 3])
+    assert cause["both"][9, 3] == cause["mean"][9, 3] == abs(mean[9, 3])
+    agreed = (cause["zero"] > 0) & (cause["mean"] > 0) & (np.sign(zero) == np.sign(mean))
+    assert np.array_equal(cause["both"], np.where(agreed, np.minimum(abs(zero), abs(mean)), 0))
+    of_mean = next(
+        each
+        for each in agreements(RESULTS[GEMMA], replaced="mean")
+        if (each.what, each.item) == ("running", "country_capital")
+    )
+    assert list(of_mean.counts.values())[BOTH] < list(counts["zero"])[BOTH]
+    shown = view_of(GEMMA, what="running", whether="ablation", replaced="mean")
+    assert "heads set to their mean" in shown.map.heading(shown.shown)
+
+
 def test_the_thresholds_of_the_page_are_those_of_the_methods():
     """So that the map opens with what the command counts, whichever methods are chosen."""
     default = AgreementState()
@@ -127,11 +164,16 @@ def test_the_scripts_class_heads_as_python_does(model):
     for whether in ("causal", "ablation"):
         if whether in RESULTS[model]:
             views = []
+            replaced = drawn.choice(["mean", "both"])  # one for all: the server sends other numbers for another
             for _ in range(8):
                 fields = {name: drawn.choice([0.0, 0.05, 0.1, 0.15, 0.5, 1.0]) for name in ("label", "cause", "change")}
                 over, palette = drawn.choice(["mean", "always", "any"]), drawn.choice(["okabe-ito", "paper"])
                 counted = drawn.choice(["all", "beyond"])
-                views.append(view_of(model, whether=whether, over=over, palette=palette, counted=counted, **fields))
+                views.append(
+                    view_of(
+                        model, whether=whether, over=over, palette=palette, counted=counted, replaced=replaced, **fields
+                    )
+                )
             for dark in (False, True):
                 for view, found in zip(views, followed(views, dark), strict=True):
                     for key, value in plain(rendered(view, dark)).items():

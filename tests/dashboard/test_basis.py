@@ -276,7 +276,8 @@ def test_relations_are_listed_by_their_agreement(both, running_scores):
         expected[name] = np.corrcoef(*numbers)[0, 1]
     words, listed = found["agreement"]
     assert f"{np.mean(list(expected.values())):.2f}" in words.children[0]
-    rows = listed.children.children.children
+    _, body = listed.children.children
+    rows = body.children[:-1]  # the last one has the means
     assert [row.children[2].children for row in rows] == [in_words(r) for r in sorted(expected.values(), reverse=True)]
     link = rows[0].children[0].children.href
     best = max(expected, key=lambda name: expected[name])
@@ -295,6 +296,25 @@ def test_a_map_that_holds_says_how_many_of_the_other_maps_labels_it_finds(both, 
     assert (link.children, end) == ("running model", " shows.")
     assert open_view(both, link.href.removeprefix("/")).shown.whole.provenance.method == "running"
     assert other.children == [words]
+
+
+def test_three_maps_of_a_relation_have_a_correlation_for_every_two():
+    """As `compare --relations` and `/api/correlations` give them, in the order of the maps."""
+    results = {name: shipped_scores(name, "gemma-3-270m") for name in ("function", "running", "context")}
+    card = results["function"].provenance.model
+    view = View(replace(state(), model=card.id), card, tuple(results.items()))
+    _, listed = comparison.contents(view.of(map_of("function")), False)["agreement"].draw()
+    header, body = listed.children.children
+    titles = [cell.children for cell in header.children.children[2:]]
+    assert titles == ["weights – running model", "weights – with context", "running model – with context"]
+    *rows, means = [[cell.children for cell in row.children] for row in body.children]
+    pairs = [("function", "running"), ("function", "context"), ("running", "context")]
+    for column, (one, other) in enumerate(pairs):
+        expected = agreement(results[one], results[other])
+        found = {row[0].children: row[2 + column] for row in rows}
+        for name, r in expected.relations.items():
+            assert found[results[one].item(name).title] == in_words(r)
+        assert means[2 + column] == in_words(expected.overall)
 
 
 def test_points_are_heads(both, running_scores):

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from starlette.testclient import TestClient
 
+from analysis.methods.ablation.result import told_from_none
 from analysis.results.scores import COLUMNS, Scores
 from dashboard.maps.function.state import FunctionState
 from dashboard.palette import colours
@@ -153,7 +154,8 @@ def test_the_view_of_an_ablation_says_what_was_switched_off_and_ranks_losses_fir
         assert first["score"].tolist() == [rows["score"].min()]
         errors = scores.part("error mean", item).ravel()
         assert rows["error"].to_numpy() == pytest.approx(errors)
-        assert (rows["member"] == (rows["score"].abs() > 2 * rows["error"])).all()
+        told = told_from_none(scores, "mean").sel(item=item).values.ravel()
+        assert rows["member"].tolist() == told.tolist()
     behaviour = pd.read_csv(io.BytesIO(client.get("/export/view.csv?view=behaviour&attention=0.4").content))
     assert set(behaviour["attention"]) == {0.4}
 

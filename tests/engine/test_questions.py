@@ -203,7 +203,7 @@ def test_an_engine_at_rest_computes_nothing(store, small):
 
 # A prompt of one's own ------------------------------------------------------------------------------------------------
 
-PROMPT = "/api/prompt?text=The+capital+of+France+is&head=L23H4"
+PROMPT = "/api/prompt?text=The+capital+of+France+is&head=L23H4&ablate=none"
 
 
 def test_a_prompt_is_read_when_asked_for_and_kept(store, engine, client):
@@ -217,7 +217,7 @@ def test_a_prompt_is_read_when_asked_for_and_kept(store, engine, client):
     assert [len(row) for row in data["direct"]["heads"]] == [9] * 30
     assert [pattern["head"] for pattern in data["patterns"]] == ["L23H4"]
     assert viewer.get(PROMPT).json() == data
-    assert viewer.get(f"{PROMPT}&ablate=last").status_code == 403
+    assert viewer.get(PROMPT.replace("none", "last")).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from analysis.methods.ablation.items import PROMPT, TASK, old_prompt
 from analysis.methods.ablation.plan import AblationPlan
 from analysis.methods.ablation.result import (
     ACCURACY,
+    BOTH,
+    KINDS,
     LEAST_CHANGE,
     NAME,
     POSITION_WORDS,
@@ -40,6 +42,7 @@ class AblationMethod(Method):
     version = VERSION
     settings = AblationSettings
     answers_whether = True
+    replacements = (*KINDS, BOTH)
     gallery_size = 5e8
     label = LabelRule(LEAST_CHANGE, "Δ", "|Δ log P|", unit="nats")
     commands = (
@@ -137,6 +140,10 @@ class AblationMethod(Method):
     def strengths(self, scores: Scores, how: str = "mean") -> xr.DataArray:  # [item, layer, head]
         """How much the log-probability changes without the head, either way; 0 where that is not told from none."""
         return sure_changes(scores)
+
+    def strengths_replaced(self, scores: Scores, how: str, replaced: str) -> xr.DataArray:  # [item, layer, head]
+        """The same with the head's output set to its mean, or as far as zero and mean agree."""
+        return sure_changes(scores, replaced or self.replacements[0])
 
     def findings(self, scores: Scores, head: HeadId) -> list[Finding]:
         """What changes clearly without the head."""

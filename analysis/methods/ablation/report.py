@@ -6,16 +6,20 @@ import numpy as np
 
 from analysis.methods.ablation.result import (
     ACCURACY,
+    BOTH,
     ERROR,
     KINDS,
+    LEAST_CHANGE,
     POSITION_WORDS,
     AblationOrder,
+    margin,
     part_name,
     place_words,
     record_of,
+    sure_changes,
 )
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.intervals import Z
+from analysis.results.intervals import RATE, wilson
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 
@@ -30,7 +34,8 @@ def ablation_data(scores: Scores) -> JsonObject:
     for item in scores.provenance.items:
         record = record_of(scores, item.name)
         ablated = {kind: [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)] for kind in KINDS}
-        items.append({**item.to_plain(), **record.model_dump(mode="json"), "largest": ablated})
+        facts = {"largest": ablated, "matter": matter_counts(scores, item)}
+        items.append({**item.to_plain(), **record.model_dump(mode="json"), **facts})
     provenance = scores.provenance
     return {"model": provenance.model.to_dict(), "settings": dict(provenance.settings), "items": items}
 
@@ -50,12 +55,40 @@ def ablation_text(scores: Scores) -> str:
             lines[-1] += f", untouched accuracy {record.accuracy:.3f}, log-probability {record.log_prob:.3f}"
         for kind in KINDS:
             losses = [_loss(scores, item, kind, head) for head in _largest(scores, item, kind)]
-            words = [f"{one['head']} {one['log_prob']:+.3f} ({one['accuracy']:+.3f})" for one in losses]
+            words = [f"{one['head']} {_measured(scores, item, kind, one)}" for one in losses]
             lines.append(f"  {kind:<5} {'  '.join(words)}")
         if record.curve:
             lines += ["", *curve_lines(record.curve, card)]
-    lines += ["", "change of the target's log-probability, and of accuracy, when the head is off"]
+        lines += [f"  {counted}" for counted in _counts(scores, item)]
+    lines += ["", "change of the target's log-probability ± its 95 % interval (and of accuracy) when the head is off"]
     return "\n".join(lines)
+
+
+def _measured(scores: Scores, item: ScoredItem, kind: str, loss: JsonObject) -> str:
+    head = HeadId.parse(loss["head"])
+    half = margin(scores, item.name, kind, (scores.provenance.model.layers.index(head.layer), head.head))
+    return f"{loss['log_prob']:+.3f}{'' if half is None else f' ± {half:.3f}'} ({loss['accuracy']:+.3f})"
+
+
+def matter_counts(scores: Scores, item: ScoredItem) -> JsonObject:
+    """How many heads change the log-probability by the least that matters, and are told from none; by kind."""
+    counts: JsonObject = {}
+    for kind in (*KINDS, BOTH):
+        sure = sure_changes(scores, kind).sel(item=item.name).values >= LEAST_CHANGE
+        values = _values(scores, item, KINDS[0] if kind == BOTH else kind)
+        counts[kind] = {"costs": int((sure & (values < 0)).sum()), "gains": int((sure & (values > 0)).sum())}
+    return counts
+
+
+def _counts(scores: Scores, item: ScoredItem) -> list[str]:
+    """The same in words; nothing of a single prompt, which has no errors."""
+    if record_of(scores, item.name).prompts < 2:
+        return []
+    parts = []
+    for kind, number in matter_counts(scores, item).items():
+        parts.append(f"{kind} {number['costs'] + number['gains']} ({number['gains']} of them by gain)")
+    least = f"{LEAST_CHANGE:g} nats, {RATE:.0%} false discoveries"
+    return [f"heads that matter ({least}): {', '.join(parts)}"]
 
 
 def mean_of_draws(curve: Sequence[AblationOrder]) -> tuple[Floats, Floats, Floats] | None:
@@ -68,7 +101,10 @@ def mean_of_draws(curve: Sequence[AblationOrder]) -> tuple[Floats, Floats, Float
 
 
 def curve_lines(curve: Sequence[AblationOrder], card: ModelCard) -> list[str]:
-    """Accuracy by heads off, one column per order; a table in Markdown too."""
+    """Accuracy by heads off, one column per order with 95 % intervals; a table in Markdown too.
+
+    A dagger stands where some of the heads that are off have equal scores, which follow layer by layer.
+    """
     named = [order for order in curve if not order.name.startswith(_RANDOM)]
     random = mean_of_draws(curve)
     titles = [f"by {order.title.lower()}" for order in named]
@@ -78,7 +114,7 @@ def curve_lines(curve: Sequence[AblationOrder], card: ModelCard) -> list[str]:
     for mark in _MARKS:
         if mark >= length:
             break
-        cells = [f"{order.accuracy[mark]:.3f}" if mark < len(order.accuracy) else "–" for order in named]
+        cells = [_curve_cell(order, mark, card) for order in named]
         if random:
             mean, least, most = (values[mark] for values in random)
             cells.append(f"{mean:.3f} ({least:.3f}–{most:.3f})")
@@ -86,10 +122,17 @@ def curve_lines(curve: Sequence[AblationOrder], card: ModelCard) -> list[str]:
     for order in named:
         scored = order.scored(card)
         rest = (
-            f" (from head {scored + 1} on all scores are equal: the layers' order)" if scored < len(order.heads) else ""
+            f" († from head {scored + 1} on: equal scores, in the layers' order)" if scored < len(order.heads) else ""
         )
         lines.append(f"{order.title}: {', '.join(order.heads[:8])} …{rest}")
     return lines
+
+
+def _curve_cell(order: AblationOrder, mark: int, card: ModelCard) -> str:
+    if mark >= len(order.accuracy):
+        return "–"
+    low, high = wilson(order.accuracy[mark] * order.prompts, order.prompts)
+    return f"{order.accuracy[mark]:.3f} ({low:.2f}–{high:.2f}){'†' if mark > order.scored(card) else ''}"
 
 
 def head_losses(scores: Scores, head: HeadId) -> list[JsonObject]:
@@ -108,7 +151,8 @@ def head_lines(scores: Scores, head: HeadId) -> list[str]:
     lines = ["when it is off (change of the target's log-probability ± its 95 % interval, of accuracy)"]
     cell = (scores.provenance.model.layers.index(head.layer), head.head)
     for loss in head_losses(scores, head):
-        error = "" if loss["error"] is None else f" ± {Z * loss['error']:.3f}"
+        half = margin(scores, loss["item"], loss["kind"], cell)
+        error = "" if half is None else f" ± {half:.3f}"
         place = place_words(_values(scores, scores.item(loss["item"]), loss["kind"]), cell)
         words = f"{loss['log_prob']:+.3f}{error}, {loss['accuracy']:+.3f}, rank {place}"
         lines.append(f"  {loss['title']}, {loss['kind']}: {words}")

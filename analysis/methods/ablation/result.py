@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from analysis.models.card import HeadId, ModelCard
-from analysis.results.intervals import Z
+from analysis.results.intervals import discoveries, t_quantile, t_tail
 from analysis.results.provenance import PlainValues, Provenance, ScoredItem
 from analysis.results.record import Record
 from analysis.results.scores import DIMS, ONLY_SAMPLE, Floats, Missing, Scores, part_array, ranks
@@ -19,7 +19,7 @@ POSITION_WORDS = {"last": "the last token", "all": "every token"}  # where heads
 WORDING_WORDS = {"examples": "after worked examples", "templates": "in neutral phrases"}  # how relations are asked for
 VERSION = "1"  # raise whenever a score may come out differently
 KINDS = ("zero", "mean")  # what stands in the place of a head's output
-SURE = 2.0  # standard errors from which a change is told from none
+BOTH = "both"  # a head matters whichever stands in its place
 LEAST_CHANGE = 0.1  # nats: a change of the probability by a tenth, from which a head is said to matter
 _LEAST_TIED = 3  # heads in the order of the layers that are no chance
 ACCURACY, ERROR = "accuracy", "error"  # parts, one for each kind: "accuracy zero" …
@@ -187,7 +187,10 @@ def ablation_scores(card: ModelCard, results: Sequence[ItemResult], settings: Pl
 def margin(scores: Scores, item: str, kind: str, cell: tuple[int, int]) -> float | None:
     """Half of a change's 95 % interval: wherever a change stands with ±, it is this; none of a single prompt."""
     error = scores.part(part_name(ERROR, kind), item)
-    return None if error is None or np.isnan(error[cell]) else Z * float(error[cell])
+    prompts = record_of(scores, item).prompts
+    if error is None or np.isnan(error[cell]) or prompts < 2:
+        return None
+    return t_quantile(prompts - 1) * float(error[cell])
 
 
 def place_words(changes: Floats, cell: tuple[int, int]) -> str:
@@ -199,9 +202,40 @@ def place_words(changes: Floats, cell: tuple[int, int]) -> str:
     return f"{rank} by gain" if is_gain else str(rank)
 
 
-def sure_changes(scores: Scores) -> xr.DataArray:  # [item, layer, head]
-    """How much the log-probability changes when a head is zeroed, whichever way; 0 where it may as well not change."""
-    kind = KINDS[0]
-    change = abs(scores.score.sel(kind=kind, sample=ONLY_SAMPLE, drop=True))
+def told_from_none(scores: Scores, kind: str) -> xr.DataArray:  # [item, layer, head]
+    """Which changes are told from none: by Student's t over the prompts, with false discoveries among all heads."""
+    change = scores.score.sel(kind=kind, sample=ONLY_SAMPLE, drop=True)
     error = scores.parts[part_name(ERROR, kind)].sel(sample=ONLY_SAMPLE, drop=True)
-    return change.where((change > SURE * error) | change.isnull(), 0.0)
+    told = xr.zeros_like(change, dtype=bool)
+    for item in scores.items():
+        freedom = record_of(scores, item).prompts - 1
+        if freedom > 0:
+            p = change_p(change.sel(item=item).values, error.sel(item=item).values, freedom)
+            told.loc[{"item": item}] = discoveries(p)
+    return told
+
+
+def change_p(change: Floats, error: Floats, freedom: int) -> Floats:
+    """How likely a change so large is when a head makes no difference; NaN where its error is not known."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        t = np.where(change == 0, 0.0, change / error)
+    return np.where(np.isnan(error), np.nan, t_tail(t, freedom))
+
+
+def sure_changes(scores: Scores, replaced: str = KINDS[0]) -> xr.DataArray:  # [item, layer, head]
+    """How much the log-probability changes without a head, whichever way; 0 where it may as well not change.
+
+    The head's output is replaced by zero or by its mean; with `both` a change counts that both make in the same
+    direction, and the smaller of the two.
+    """
+    if replaced != BOTH:
+        return _sure(scores, replaced)
+    first, second = (scores.score.sel(kind=kind, sample=ONLY_SAMPLE, drop=True) for kind in KINDS)
+    zeroed, averaged = (_sure(scores, kind) for kind in KINDS)
+    smaller = zeroed.where(~(zeroed > averaged), averaged)
+    return smaller.where((np.sign(first) == np.sign(second)) | smaller.isnull(), 0.0)
+
+
+def _sure(scores: Scores, kind: str) -> xr.DataArray:  # [item, layer, head]
+    change = abs(scores.score.sel(kind=kind, sample=ONLY_SAMPLE, drop=True))
+    return change.where(told_from_none(scores, kind) | change.isnull(), 0.0)

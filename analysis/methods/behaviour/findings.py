@@ -8,6 +8,8 @@ from analysis.results.findings import Finding, SearchQuestion
 from analysis.results.scores import ONLY_SAMPLE, Scores
 
 _LISTED = 12  # heads of a measure
+_RESTING = 0.05  # of all heads, those of which it is said that they rest on the first token
+_WEAK = 0.09  # strength of resting all the time, which is not something that a head does: it is said last
 _WORDS = "attention behaviour behavior"  # of a question about any measure
 _DOES = {
     "previous_token": "Looks at the token before",
@@ -22,9 +24,16 @@ def behaviour_findings(scores: Scores, head: HeadId) -> list[Finding]:
     findings = []
     for measure in _measured(scores):
         value = float(scores.score.sel(item=measure.name, kind=SCORE, layer=head.layer, head=head.head).item())
-        if measure.threshold is not None and value >= measure.threshold:
+        if measure.threshold is not None and value >= measure.threshold and _stands_out(scores, measure, head):
             findings.append(_finding(scores, measure, head, value))
     return sorted(findings, key=lambda finding: finding.order)
+
+
+def _stands_out(scores: Scores, measure: BehaviourMeasure, head: HeadId) -> bool:
+    """Whether it is worth a sentence: most heads rest on the first token, so only those that do most are named."""
+    card = scores.provenance.model
+    most = _RESTING * len(card.layers) * card.heads
+    return measure.on == RANDOM or scores.rank(measure.name, head, SCORE) <= max(1, most)
 
 
 def behaviour_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
@@ -62,4 +71,5 @@ def _finding(scores: Scores, measure: BehaviourMeasure, head: HeadId, value: flo
     card = scores.provenance.model
     rank, heads = scores.rank(measure.name, head, SCORE), len(card.layers) * card.heads
     text = f"{_DOES[measure.name]}: {value:.2f} of its attention, rank {rank} of {heads}."
-    return Finding(head, text, value, NAME, measure.name, SCORE)
+    strength = value if measure.on == RANDOM else _WEAK * value
+    return Finding(head, text, strength, NAME, measure.name, SCORE)

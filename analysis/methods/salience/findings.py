@@ -16,7 +16,8 @@ _WHERE = "by its weights alone"
 _WEAKEST = 0.1  # strength of the last of a head's tokens: relations, which are tested on many pairs, go first
 _STRONGEST = 0.3
 
-Index = dict[str, list[tuple[HeadId, str, str, int]]]  # by a token's word: head, verb, salient token, its rank
+Entry = tuple[HeadId, str, str, str, int]  # head, verb, salient token, what it promotes or suppresses, the rank
+Index = dict[tuple[str, ...], list[Entry]]  # by the words of what is promoted or suppressed
 
 
 def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
@@ -32,32 +33,40 @@ def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
 
 def salience_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The heads that promote or suppress a token for one of the tokens on which they act most."""
-    word = " ".join(question.topic.words)
-    if not word:
-        return []
     asked_verbs = [verb for kind in question.kinds for verb in KIND_WORDS[kind]]
     findings = []
-    for head, verb, source, rank in dict.fromkeys(_index(scores).get(word, [])):  # a word may be several tokens
+    for head, verb, source, text, rank in dict.fromkeys(_entries_for(scores, question.topic)):
         if asked_verbs and verb.lower() not in asked_verbs:
             continue
         of_tokens = f"no. {rank + 1} of its salient tokens"
-        text = f"{verb} {word} when it attends to {printable(source)}, {_WHERE} ({of_tokens})."
+        words = f"{verb} “{printable(text)}” when it attends to “{printable(source)}”, {_WHERE} ({of_tokens})."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)
-        findings.append(Finding(head, text, strength, NAME, kind=verb.lower()))
+        findings.append(Finding(head, words, strength, NAME, kind=verb.lower()))
     return sorted(findings, key=lambda finding: finding.order)
+
+
+def _entries_for(scores: Scores, topic: SearchQuestion) -> list[Entry]:
+    """The tokens that a question names, capitals as they were typed; alone, or behind a salient token."""
+    index = _index(scores)
+    found = [entry for entry in index.get(topic.words, []) if topic.is_exactly(entry[3])]
+    for source, target in topic.split():
+        for entry in index.get(target.words, []):
+            if source.is_exactly(entry[2]) and target.is_exactly(entry[3]):
+                found.append(entry)
+    return found
 
 
 @lru_cache(maxsize=8)
 def _index(scores: Scores) -> Index:
-    """Every promoted and suppressed token of all heads."""
+    """Every promoted and suppressed token of all heads, by its words in lower case."""
     index: Index = {}
-    words: dict[str, str] = {}  # of the texts that were seen, as a question has them
+    words: dict[str, tuple[str, ...]] = {}  # of the texts that were seen
     for name, verb in (("promoted", "Promotes"), ("suppressed", "Suppresses")):
         for row, source, text in _entries(scores, name):
             if text not in words:
-                words[text] = " ".join(SearchQuestion.of(text).words)
+                words[text] = SearchQuestion.of(text).words
             rank, head = _place(scores, row)
-            index.setdefault(words[text], []).append((head, verb, source, rank))
+            index.setdefault(words[text], []).append((head, verb, source, text, rank))
     return index
 
 

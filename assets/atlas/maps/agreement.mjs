@@ -156,6 +156,32 @@ export function expectedOf(counts) {
 }
 
 /**
+ * The probability that at least so many heads are labelled and causal if the labels are drawn at random.
+ * @param {number[]} counts
+ */
+export function chanceOfBoth(counts) {
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const labelled = counts[LABELLED] + counts[BOTH];
+  const causal = counts[CAUSAL] + counts[BOTH];
+  const logs = [0]; // of the factorials
+  for (let n = 1; n <= total; n++) logs.push(logs[n - 1] + Math.log(n));
+  const all = logs[labelled] + logs[total - labelled] + logs[causal] + logs[total - causal] - logs[total];
+  let chance = 0;
+  for (let both = counts[BOTH]; both <= Math.min(labelled, causal); both++) {
+    const others = logs[labelled - both] + logs[causal - both] + logs[total - labelled - causal + both];
+    chance += Math.exp(all - logs[both] - others);
+  }
+  return Math.min(1, chance);
+}
+
+/**
+ * @param {number} p
+ */
+function pWords(p) {
+  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+}
+
+/**
  * @param {number} value
  */
 function tenths(value) {
@@ -191,7 +217,7 @@ function panelOf(facts, arrays, at, { codes, reason, counts, expected }, state, 
   return {
     key: facts.panels[at].key,
     title: facts.panels[at].title,
-    note: `${counts[BOTH]} both, ${tenths(expected[BOTH]).toFixed(1)} by chance`,
+    note: `${counts[BOTH]} both, ${tenths(expected[BOTH]).toFixed(1)} by chance (${pWords(chanceOfBoth(counts))})`,
     row: "",
     column: "",
     reason: reason.some(Boolean) ? reason : null,

@@ -8,11 +8,12 @@ from analysis.methods.ablation.result import AblationOrder, record_of
 from analysis.models.card import ModelCard
 from analysis.results.provenance import ScoredItem
 from analysis.results.scores import Scores
-from dashboard.figures.numbers import FONT, Figure, Properties, plain
+from dashboard.figures.numbers import FONT, Figure, Properties, plain, see_through
 from dashboard.palette import ABOVE, BELOW, OTHER, Colours
 
 HEIGHT = 260  # pixels
 _RANDOM = "random"  # how the names of random orders begin
+_OF_BAND = 0.25  # how much of its colour the band of the random orders has
 _TONES = (BELOW, ABOVE, OTHER)  # of the lines, whose colours are then seen on a dark page too
 
 
@@ -36,9 +37,9 @@ def curves(scores: Scores, items: Sequence[ScoredItem], palette: Colours) -> Fig
 
 
 def _lines(orders: Sequence[AblationOrder], card: ModelCard, mark: str, palette: Colours) -> list[Properties]:
-    """Each order by a map's scores, dotted where these are equal; of the random ones their mean, faintly."""
+    """Each order by a map's scores, dotted where these are equal; of the random ones mean and range, faintly."""
     random = [order for order in orders if order.name.startswith(_RANDOM)]
-    lines = []
+    lines = _band(random, mark, palette) if random else []
     for number, order in enumerate(order for order in orders if order not in random):
         tone = _TONES[number % len(_TONES)]
         scored = order.scored(card)
@@ -46,17 +47,29 @@ def _lines(orders: Sequence[AblationOrder], card: ModelCard, mark: str, palette:
             if start < end:
                 line = _line(order.title, order.accuracy[start : end + 1], mark, palette.of(tone), 2, start, dash)
                 lines.append({**line, "meta": {"tone": tone}})  # by which the scripts follow the palette
-    if random:
-        shortest = min(len(order.accuracy) for order in random)
-        mean = np.mean([order.accuracy[:shortest] for order in random], axis=0)
-        lines.append(_line(f"random heads, mean of {len(random)}", mean.tolist(), mark, palette.faint, 2))
     return lines
+
+
+def _band(random: Sequence[AblationOrder], mark: str, palette: Colours) -> list[Properties]:
+    """From the least to the most accurate of the random draws, under a line for their mean."""
+    shortest = min(len(order.accuracy) for order in random)
+    draws = np.array([order.accuracy[:shortest] for order in random])
+    range_words, mean_words = f"random heads, range of {len(random)} draws", f"random heads, mean of {len(random)}"
+    least = _line(range_words, draws.min(axis=0).tolist(), mark, palette.faint, 0)
+    most = _line(range_words, draws.max(axis=0).tolist(), mark, palette.faint, 0)
+    filled = {"fill": "tonexty", "fillcolor": see_through(palette.faint, _OF_BAND)}
+    return [
+        {**least, "showlegend": False},
+        {**most, **filled},
+        _line(mean_words, draws.mean(axis=0).tolist(), mark, palette.faint, 2),
+    ]
 
 
 def _line(
     title: str, values: Sequence[float], mark: str, colour: str, width: int, start: int = 0, dash: str = "solid"
 ) -> Properties:
-    """From so many heads on; where its order means nothing it is dotted."""
+    """From so many heads on; where its order means nothing it is dotted, and marked as in the tables."""
+    tied = "†" if dash == "dot" else ""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -68,7 +81,7 @@ def _line(
         "line": {"color": colour, "width": width, "dash": dash},
         "xaxis": f"x{mark}",
         "yaxis": f"y{mark}",
-        "hovertemplate": f"%{{x}} heads switched off: %{{y:.0%}}<extra>{plain(title)}</extra>",
+        "hovertemplate": f"%{{x}} heads switched off: %{{y:.0%}}{tied}<extra>{plain(title)}</extra>",
     }
 
 

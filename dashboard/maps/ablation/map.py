@@ -15,13 +15,13 @@ from analysis.methods.ablation.result import (
     ACCURACY,
     ERROR,
     POSITION_WORDS,
-    SURE,
     WORDING_WORDS,
     margin,
     part_name,
     place_words,
     record_of,
     run_words,
+    told_from_none,
 )
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance, ScoredItem
@@ -142,8 +142,9 @@ class AblationMap(Map[AblationState]):
         """The curves of the relations."""
         hint = (
             "Accuracy as a relation's heads are switched off one by one, in the order of each map's scores and "
-            "at random: the sooner it falls, the better that order finds the heads that matter. Dotted: heads with "
-            "equal scores, in the order of the layers, which says nothing of the map."
+            "at random: the sooner it falls, the better that order finds the heads that matter. Dotted (†): heads with "
+            "equal scores, in the order of the layers, which says nothing of the map. Band: from the least to the "
+            "most accurate of the random draws, in which labelled heads may be among the first."
         )
         return (Section(_CURVES, "Switching heads off one by one", hint, height=HEIGHT, is_figure=True),)
 
@@ -230,8 +231,7 @@ def _errors(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, he
 
 def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
     value = _values(scores, item, off)
-    with np.errstate(invalid="ignore"):
-        member = np.abs(value) > SURE * _errors(scores, item, off)
+    member = told_from_none(scores, off).sel(item=item.name).values
     record = record_of(scores, item.name)
     return PlainPanel(
         key=item.name,

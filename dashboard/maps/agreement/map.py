@@ -110,11 +110,13 @@ class AgreementMap(Map[AgreementState]):
     def needless(self, shown: AgreementView | None, state: AgreementState, choices: Mapping[str, str]) -> set[str]:
         """The threshold of the other unit; samples, where there are none."""
         if shown is None:
-            return {"change"}
+            return {"change", "replaced"}
         other = "change" if sides(shown).cause.unit == "share" else "cause"
         needless = {other}
         if not has_samples(shown):
             needless.add("matters")
+        if not sides(shown).whether.replacements:
+            needless.add("replaced")
         if not tells_copying(shown):
             needless.add("counted")
         return needless
@@ -252,6 +254,7 @@ class AgreementMap(Map[AgreementState]):
                 "labels_of": each.what,
                 "causes_of": each.whether,
                 "counted": shown.state.counted,
+                "replaced": shown.state.replaced if sides(shown).whether.replacements else "",
             }
             frames.append(pd.DataFrame(rows))
         together = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=["item", "layer", "head"])
@@ -326,9 +329,17 @@ def _cause_controls() -> list[Control]:
             "change",
             "Cause Δ",
             "A head is causal when switching it off changes the log-probability of the right answer by at least "
-            "so many nats, and by more than two standard errors.",
+            "so many nats, and is told from none (at most 5 % false discoveries among all heads).",
             slider("change", "Cause Δ", default.change),
             has_number=True,
+            conditional=True,
+        ),
+        Control(
+            "replaced",
+            "Replaced by",
+            "What stands in the place of a head that is switched off: zero, or its mean over the prompts. Both: the "
+            "smaller of the two changes, where both go the same way.",
+            segments("replaced", "Replaced by", default.replaced, zero="Zero", mean="Mean", both="Both"),
             conditional=True,
         ),
         Control(

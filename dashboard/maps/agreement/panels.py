@@ -3,7 +3,17 @@
 import numpy as np
 import numpy.typing as npt
 
-from analysis.evidence.agreement import BOTH, IRRELEVANT, NEITHER, UNLABELLED, WORDS, LabelComparison, expected_counts
+from analysis.evidence.agreement import (
+    BOTH,
+    IRRELEVANT,
+    NEITHER,
+    UNLABELLED,
+    WORDS,
+    LabelComparison,
+    chance_of_both,
+    expected_counts,
+    p_words,
+)
 from analysis.results.scores import Missing, Scores
 from dashboard.maps.agreement.sides import AgreementView, shown_comparisons, sides
 from dashboard.maps.look import Look
@@ -55,7 +65,8 @@ def counts(codes: npt.NDArray[np.generic], reason: npt.NDArray[np.int8]) -> list
 
 def remark(of_classes: list[int]) -> str:
     """What stands after a panel's title."""
-    return f"{of_classes[BOTH]} both, {tenths(expected_counts(of_classes)[BOTH])} by chance"
+    expected = tenths(expected_counts(of_classes)[BOTH])
+    return f"{of_classes[BOTH]} both, {expected} by chance ({p_words(chance_of_both(of_classes))})"
 
 
 def tenths(value: float) -> float:

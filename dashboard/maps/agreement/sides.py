@@ -94,10 +94,13 @@ def comparisons_of(shown: AgreementView, over: Over, counted: CountedLabels) -> 
 def against(shown: AgreementView, whether: str, over: Over, counted: CountedLabels) -> list[LabelComparison]:
     """The labels on the page against the causes of any method."""
     results = dict(shown.by_method)
-    return _comparisons(results[sides(shown).what.name], results[whether], over, counted)
+    replaced = shown.state.replaced if methods.method(whether).replacements else ""
+    return _comparisons(results[sides(shown).what.name], results[whether], over, counted, replaced)
 
 
 @cached(16)
-def _comparisons(labels: Scores, causes: Scores, over: Over, counted: CountedLabels) -> list[LabelComparison]:
+def _comparisons(
+    labels: Scores, causes: Scores, over: Over, counted: CountedLabels, replaced: str
+) -> list[LabelComparison]:
     what, whether = labels.provenance.method, causes.provenance.method
-    return label_comparisons({what: labels, whether: causes}, what, whether, OVER[over], counted == "beyond")
+    return label_comparisons({what: labels, whether: causes}, what, whether, OVER[over], counted == "beyond", replaced)

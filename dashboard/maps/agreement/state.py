@@ -9,6 +9,7 @@ from dashboard.setting import NAME, SHARE, Part, setting
 
 Over = Literal["mean", "always", "any"]
 CountedLabels = Literal["all", "beyond"]
+Replaced = Literal["zero", "mean", "both"]  # what stands in the place of a head that is switched off
 OVER: dict[Over, str] = {"mean": "mean", "always": "every", "any": "some"}  # as results take samples together
 
 
@@ -33,7 +34,7 @@ class AgreementState(Part):
     cause: float = setting(_cause_threshold("share"), SHARE, local=True)
     change: float = setting(_cause_threshold("nats"), SHARE, local=True)
     over: Over = setting("mean", Over, key="matters", local=True)
-
+    replaced: Replaced = setting("zero", Replaced)
     counted: CountedLabels = setting("all", CountedLabels, local=True)  # which labels make a head labelled
 
     def least_cause(self, unit: Unit) -> float:

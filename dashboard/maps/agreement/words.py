@@ -16,6 +16,11 @@ from dashboard.palette import Colours
 
 BEYOND = " beyond copying"  # after what makes a label
 _OVER = {"mean": "on average over the {}", "always": "in every one of the {}", "any": "in at least one of the {}"}
+_REPLACED = {
+    "zero": "heads set to zero",
+    "mean": "heads set to their mean",
+    "both": "whether set to zero or to their mean",
+}
 TABLE = ShareTable("agreement ", "class", ("heads", "by chance"), (), 1)  # of any panel; an item's name is added
 
 
@@ -36,9 +41,10 @@ def facts(shown: AgreementView) -> AgreementFacts:
     """The facts about what is on the page."""
     two = sides(shown)
     samples = two.cause.samples if has_samples(shown) else ""
-    return AgreementFacts(
-        shown.card.id, two.what.title, two.whether.title, two.label, two.cause, tells_copying(shown), samples
-    )
+    whether = two.whether.title
+    if two.whether.replacements:
+        whether += f", {_REPLACED[shown.state.replaced]}"
+    return AgreementFacts(shown.card.id, two.what.title, whether, two.label, two.cause, tells_copying(shown), samples)
 
 
 def said(shown: AgreementView) -> list[Said]:

@@ -1,6 +1,7 @@
 """What the scores of a function map are read from: one method of several that score the same relations."""
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 from analysis import methods
@@ -66,6 +67,12 @@ def compared(shown: FunctionView) -> tuple[Scores, Scores] | None:
     results = dict(shown.by_method)
     there = [results[method.name] for method in bases() if method.name in results]
     return (there[0], there[1]) if len(there) > 1 else None
+
+
+def all_compared(shown: FunctionView) -> list[tuple[Scores, Scores]]:
+    """Every two results of a model, the quicker one first; that of the first two first."""
+    results = dict(shown.by_method)
+    return list(combinations([results[method.name] for method in bases() if method.name in results], 2))
 
 
 def better(shown: FunctionView) -> tuple[RelationMethod, RelationAgreement] | None:

@@ -1,6 +1,7 @@
 """Where a model has two results for the same relations: how far they agree, relation by relation and head by head."""
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import html
@@ -18,6 +19,7 @@ from dashboard.maps.function.basis import (
     FunctionView,
     address,
     agreed,
+    all_compared,
     averaged,
     bases,
     basis_of,
@@ -48,11 +50,13 @@ def contents(shown: FunctionView, dark: bool) -> dict[str, Content]:
     pair = compared(shown)
     if pair is None:
         return {}
-    agreement, palette = agreed(*pair), shown.palette(dark)
-    if not agreement.relations:
+    palette = shown.palette(dark)
+    if not agreed(*pair).relations:
         return {}
-    facts = [shown.named.without_local().to_query(), dark, agreement.overall, list(agreement.relations.values())]
-    below = {"agreement": Content(json.dumps(facts), lambda: _list(shown, pair, agreement))}
+    columns = {_pair_words(two): agreed(*two) for two in all_compared(shown)}
+    numbers = [[column.overall, *column.relations.values()] for column in columns.values()]
+    facts = [shown.named.without_local().to_query(), dark, numbers]
+    below = {"agreement": Content(json.dumps(facts), lambda: _list(shown, pair, columns))}
     shared = shared_relations(*pair)
     relation = shown.state.relation
     if not relation or relation in shared:
@@ -70,19 +74,35 @@ def _figure(shown: FunctionView, pair: tuple[Scores, Scores], items: list[str], 
     return scatter(numbers[0], numbers[1], (names[0], names[1]), shown.card, state.tau, tone, palette)
 
 
-def _list(shown: FunctionView, pair: tuple[Scores, Scores], agreement: RelationAgreement) -> list[Any]:
-    """The relations, those that agree best first; each leads to its own map."""
+def _pair_words(pair: tuple[Scores, Scores]) -> str:
+    """What two results are read from, as the head of a column."""
+    return " – ".join(basis_of(scores.provenance).basis.lower() for scores in pair)
+
+
+def _list(shown: FunctionView, pair: tuple[Scores, Scores], columns: Mapping[str, RelationAgreement]) -> list[Any]:
+    """The relations, those first on which the first two maps agree best; each leads to its own map.
+
+    Where there are more than two maps, a column for every two of them.
+    """
+    agreement = columns[_pair_words(pair)]
     ordered = sorted(agreement.relations, key=lambda name: -agreement.relations[name])
-    rows = [_row(shown, pair[0], name, agreement.relations[name]) for name in ordered]
+    rows = []
+    for name in ordered:
+        rows.append(_row(shown, pair[0], name, [column.relations.get(name) for column in columns.values()]))
+    header = []
+    if len(columns) > 1:
+        rows.append(_means(columns))
+        titles = [html.Th(words, scope="col", className="num") for words in columns]
+        header = [html.Thead(html.Tr([html.Th("Pearson's r"), html.Td(), *titles]))]
     first, second = [basis_of(scores.provenance).basis.lower() for scores in pair]
     words = (
-        f"Pearson's r over all heads is {in_words(agreement.overall)} (mean of {len(rows)} relations), "
+        f"Pearson's r over all heads is {in_words(agreement.overall)} (mean of {len(ordered)} relations), "
         f"with the {second}'s scores{averaged(shown)}. "
         f"At {HOLDS:g} or more, the {first}-only map is considered reliable."
     )
     return [
         html.P([words, *_found(shown, pair)], className="hint"),
-        html.Div(html.Table(html.Tbody(rows), className="counts agreed"), className="tall"),
+        html.Div(html.Table([*header, html.Tbody(rows)], className="counts agreed"), className="tall"),
     ]
 
 
@@ -97,10 +117,17 @@ def _found(shown: FunctionView, pair: tuple[Scores, Scores]) -> list[Any]:
     return [words, link, " shows."]
 
 
-def _row(shown: FunctionView, scores: Scores, name: str, r: float) -> html.Tr:
-    item = scores.item(name)
+def _means(columns: Mapping[str, RelationAgreement]) -> html.Tr:
+    """The last row: the mean of the relations, by which a map is judged."""
+    cells = [html.Td(in_words(column.overall), className="num") for column in columns.values()]
+    return html.Tr([html.Th("mean", scope="row"), html.Td(), *cells], className="strong")
+
+
+def _row(shown: FunctionView, scores: Scores, name: str, numbers: Sequence[float | None]) -> html.Tr:
+    """A relation's r of every two maps, that of the first two as a bar as well."""
+    item, r = scores.item(name), numbers[0] or 0.0
     link = html.A(item.title, href=address(shown, relation=name), **{"data-set": f"relation {name}"})
     share = {"width": f"{100 * max(r, 0):.0f}%", "background": tone_name(item.category)}
     bar = html.Span(html.I(style=share), className="bar")
-    number = html.Td(in_words(r), className="num")
-    return html.Tr([html.Th(link, scope="row"), html.Td(bar), number])
+    cells = [html.Td("" if number is None else in_words(number), className="num") for number in numbers]
+    return html.Tr([html.Th(link, scope="row"), html.Td(bar), *cells])

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis import cli, methods
+from analysis.data.relations import FLOOR
 from analysis.errors import DamagedFile, HeadAtlasError, ModelError, SettingError, StoreError
 from analysis.method import Method
 from analysis.progress import Progress, ShownProgress, silent
 from analysis.relations.pairs_file import ENDING as PAIRS_ENDING
-from analysis.relations.scores import FLOOR, TAU
+from analysis.relations.scores import TAU
 from analysis.results.store import cache_folder
 
 _DATA = Path(__file__).parent / "data"

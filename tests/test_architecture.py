@@ -202,7 +202,7 @@ OTHER_MEANINGS = {
     },
     "what a head is that matters, by whichever method": {
         "analysis/evidence/agreement.py": ["causal", "causal but unlabelled", "is_causal", "labelled and causal"],
-        "dashboard/maps/agreement/card.py": ["a head is causal from"],
+        "dashboard/maps/agreement/card.py": ["a head is causal at"],
         "dashboard/maps/agreement/map.py": ["A head is causal when", "Causal in"],
         "dashboard/maps/agreement/words.py": ["causal"],
     },

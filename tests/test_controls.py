@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from analysis.compute.hits import HitCounter, Query, controls, weights_inputs
 from analysis.compute.hits.control_query import DRAWS, ControlQuery
 from analysis.compute.weights import Weights
-from analysis.relations.scores import FLOOR
+from analysis.data.relations import FLOOR
 from tests.computing import count_all
 from tests.hand_made import HandMade
 from tests.test_function_map import random_pairs, real_query

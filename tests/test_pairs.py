@@ -12,7 +12,7 @@ import torch
 
 from analysis.compute.hits import HeadRelation, Query, ranks_of_heads, rows, unembedding, weights_inputs
 from analysis.compute.weights import Weights
-from analysis.data.relations import builtin, parse
+from analysis.data.relations import FLOOR, builtin, parse
 from analysis.errors import HeadError, RelationError, SettingError
 from analysis.evidence.shipped import shipped_scores
 from analysis.gallery import ENTRIES
@@ -32,7 +32,7 @@ from analysis.relations.pairs import (
     settings_of,
 )
 from analysis.relations.pairs_file import are_shipped, from_parquet, shipped_pairs, to_parquet
-from analysis.relations.scores import FLOOR, TAU
+from analysis.relations.scores import TAU
 from analysis.relations.told_pairs import told_pairs
 from analysis.results.intervals import wilson
 from analysis.results.parquet import read_table

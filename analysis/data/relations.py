@@ -22,6 +22,7 @@ OWN: Category = "custom"  # of relations that people bring themselves
 
 KKind = Literal["copying", "standard"]
 
+FLOOR = 0.05  # the lowest score that is reported with its control and the pairs behind it
 MAX_PAIRS = MAX_LINES
 MAX_WORD = 100  # characters
 _SHOWN_PROBLEMS = 10

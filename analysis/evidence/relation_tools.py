@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from analysis.data import relations
+from analysis.data.relations import FLOOR
 from analysis.errors import RelationError, SettingError
 from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.comparison import compared_models, compared_text
@@ -26,7 +27,6 @@ from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.method import RelationMethod
 from analysis.relations.pairs import HeadPairsStep, computed_pairs
 from analysis.relations.pairs_file import ENDING, shipped_pairs, to_parquet
-from analysis.relations.scores import FLOOR
 from analysis.relations.told_pairs import told_pairs
 from analysis.results.provenance import JsonObject, PlainValues
 from analysis.results.store import Store, cache_folder

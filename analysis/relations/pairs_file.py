@@ -181,7 +181,7 @@ def from_parquet(content: bytes, key: str) -> HeadPairs | None:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _AnswerRow:
     """Where an answer stands."""
 
     file: str
@@ -228,7 +228,7 @@ def shipped_hits(model: str, fingerprint: str, method: str, relation: str, kind:
 
 
 @lru_cache(4096)
-def _hits(place: _Place) -> tuple[str, frozenset[tuple[str, str]]]:
+def _hits(place: _AnswerRow) -> tuple[str, frozenset[tuple[str, str]]]:
     """The sample of an answer, and its hits."""
     answer = place.read()
     return answer.sample, frozenset((pair.source, pair.target) for pair in answer.pairs if pair.hit)
@@ -241,31 +241,31 @@ def _shipped_file(name: str) -> _PairsFile:
 
 
 @cache
-def _shipped_rows() -> list[tuple[_Place, JsonObject]]:
+def _shipped_rows() -> list[tuple[_AnswerRow, JsonObject]]:
     """All answers that come with the project: where each stands and what it says once."""
     with _reading:
         return list(_rows_of_files())
 
 
-def _rows_of_files() -> Iterator[tuple[_Place, JsonObject]]:
+def _rows_of_files() -> Iterator[tuple[_AnswerRow, JsonObject]]:
     for path in sorted((files("analysis") / "data" / "results").iterdir(), key=lambda path: path.name):
         if path.name.endswith(ENDING):
             file = _shipped_file(path.name)
             for group in range(file.groups):
                 for number, once in enumerate(file.once(group)):
-                    yield _Place(path.name, group, number), once
+                    yield _AnswerRow(path.name, group, number), once
 
 
 @cache
-def _shipped_keys() -> dict[str, _Place]:
+def _shipped_keys() -> dict[str, _AnswerRow]:
     """Where the answer under each key stands."""
     return {once["key"]: place for place, once in _shipped_rows()}
 
 
 @cache
-def _places() -> dict[tuple[str, ...], list[_Place]]:
+def _places() -> dict[tuple[str, ...], list[_AnswerRow]]:
     """Where the answers of each score stand, one per sample."""
-    places: dict[tuple[str, ...], list[_Place]] = {}
+    places: dict[tuple[str, ...], list[_AnswerRow]] = {}
     for place, once in _shipped_rows():
         score = tuple(once[name] for name in ("method", "relation", "kind", "head"))
         places.setdefault((place.file, once["key"].split("/")[1], *score), []).append(place)

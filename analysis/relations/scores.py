@@ -12,7 +12,6 @@ from analysis.results.scores import Scores, always_of, any_of
 
 KINDS = ("promote", "suppress")
 TAU = 0.15  # a head implements a relation when its score is larger
-FLOOR = 0.05  # the least score that is told with its controls and the pairs behind it
 
 Quantifier = Literal["any", "always"]
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from analysis.data.relations import OWN
+from analysis.data.relations import FLOOR, OWN
 from analysis.models.card import HeadId
 from analysis.models.open_model import OpenModel
 from analysis.models.vocabulary import Vocabulary
@@ -13,7 +13,7 @@ from analysis.relations.method import RelationMethod
 from analysis.relations.pairs import HeadPairsStep, kept_pairs, ranked_pairs, settings_of
 from analysis.relations.pairs_file import shipped_pairs
 from analysis.relations.plan import RelationPlan
-from analysis.relations.scores import FLOOR, KINDS
+from analysis.relations.scores import KINDS
 from analysis.results.provenance import JsonObject
 from analysis.results.scores import Scores
 

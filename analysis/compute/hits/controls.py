@@ -16,7 +16,7 @@ from analysis.compute.hits.deciding import true_claims
 from analysis.compute.hits.elimination import Elimination, HeadMatrices
 from analysis.compute.hits.inputs import Inputs
 from analysis.compute.hits.survivors import Survivors
-from analysis.relations.scores import FLOOR
+from analysis.data.relations import FLOOR
 
 
 @dataclass(frozen=True)

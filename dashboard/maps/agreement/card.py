@@ -39,8 +39,8 @@ class ClassFacts:
         label, cause = self.chosen(state)
         least = state.cause if self.unit == "share" else state.change
         is_labelled = _holds(label, state.label, self.strict[0])
-        is_causal = _holds(cause, least, self.strict[1])
-        return WORDS[2 * is_labelled + is_causal]
+        has_cause = _holds(cause, least, self.strict[1])
+        return WORDS[2 * is_labelled + has_cause]
 
     def chosen(self, state: AgreementState) -> tuple[float | None, float | None]:
         """The two numbers that decide."""

@@ -2,7 +2,8 @@
 
 import dash_mantine_components as dmc
 
-from analysis.relations.scores import FLOOR, categories
+from analysis.data.relations import FLOOR
+from analysis.relations.scores import categories
 from analysis.results.scores import OVER_SAMPLES, Scores
 from dashboard.maps.control import Choice, Control, picker, segments, slider
 from dashboard.maps.function.basis import bases, has_carriers

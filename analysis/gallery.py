@@ -5,14 +5,13 @@ from then on (`python -m analysis map gemma-3-270m`).
 """
 
 import hashlib
-import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,13 +52,6 @@ class GalleryEntry:
         """Their names in this order."""
         lines = self.requirements.splitlines()
         return tuple(line.split("==")[0] for line in lines if line and not line.startswith("#"))
-
-    @property
-    def besides(self) -> Mapping[str, Sequence[str]]:
-        """Methods whose results ship although the model is large for them, each with its options."""
-        path = _DATA / "gallery" / f"{self.id}.json"
-        options: Mapping[str, Sequence[str]] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-        return options
 
 
 ENTRIES = (
@@ -158,10 +150,9 @@ def compute(entry: GalleryEntry, folder: Path = RESULTS) -> list[Path]:
     """Compute the maps of a fetched model by the commands of the methods that it comes with, as files there."""
     written = []
     for method in methods.METHODS:
-        if method.by_default or entry.size <= method.gallery_size or method.name in entry.besides:
+        if method.by_default or entry.size <= method.gallery_size:
             path = result_file(entry, method, folder)
-            options = entry.besides.get(method.name, ())
-            if cli.main([method.commands[0].name, entry.id, *options, "--out", str(path)]):
+            if cli.main([method.commands[0].name, entry.id, "--out", str(path)]):
                 raise ModelError(f"{method.commands[0].name} of {entry.title} failed", "The reason is above.")
             written.append(path)
     path = folder / f"{entry.id}{PAIRS_ENDING}"  # of the maps above

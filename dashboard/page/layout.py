@@ -67,11 +67,16 @@ def page(read_only: bool = False) -> dmc.MantineProvider:
     )
 
 
-def _header() -> html.Header:
+def brand() -> html.A:
+    """The name of the product, which leads to the start."""
     name = [_logo(), html.Span("Head Atlas")]
+    return html.A(name, href="/", className="brand", **{"aria-label": "Head Atlas, start"})
+
+
+def _header() -> html.Header:
     return html.Header(
         [
-            html.A(name, href="/", className="brand", **{"aria-label": "Head Atlas, start"}),
+            brand(),
             _model(),
             _segments(ids.VIEW, "View", _short(view_titles())),
             html.Div(className="spring"),
@@ -133,7 +138,7 @@ def _main(read_only: bool) -> html.Main:
 def _atlas() -> list[Any]:
     return [
         html.Div(id=ids.WARNING, className="notice", role="note", hidden=True),
-        html.P([html.Span(id=ids.SENTENCE), html.Span([" Papers: ", *_papers(short=True), "."])], className="sentence"),
+        html.P([html.Span(id=ids.SENTENCE), papers_in_short()], className="sentence"),
         html.Button("Settings", className="button fold", **{"data-fold": "controls", "aria-expanded": "false"}),
         controls(),
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),
@@ -175,6 +180,11 @@ def _help() -> dmc.Modal:
         size="lg",
         closeButtonProps={"aria-label": "Close"},
     )
+
+
+def papers_in_short() -> html.Span:
+    """Links to the papers, behind the first sentence."""
+    return html.Span([" Papers: ", *_papers(short=True), "."])
 
 
 def _papers(short: bool = False) -> list[Any]:

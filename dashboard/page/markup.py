@@ -31,7 +31,7 @@ def _properties(component: Component) -> dict[str, Any]:
 
 
 _ATTRIBUTE = re.compile(
-    r"aria-[a-z]+|data-[a-z]+|scope|title|role|href|id|name|value|type|placeholder|for|action|method|src|alt|label"
+    r"aria-[a-z]+|data-[a-z]+|scope|title|role|href|id|name|value|type|placeholder|for|action|method|src|alt|label|width|height"
 )
 _CAPITAL = re.compile(r"[A-Z]")
 _RENAMED = {"className": "class", "htmlFor": "for"}

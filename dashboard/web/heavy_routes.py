@@ -12,7 +12,7 @@ from dashboard.web.guard import App, Scope, Send
 
 AT_ONCE = 8  # threads of the server's forty
 WAITING = 250  # more than one address may have connections, so that there is room for others
-_PAGES = ("/_dash-layout", "/_dash-update-component", "/search", "/compare", "/prompt")
+_PAGES = ("/", "/_dash-layout", "/_dash-update-component", "/search", "/compare", "/prompt")
 _BELOW = ("/head/", "/view/numbers/", "/api/")
 # What takes no time, and what has a limit of its own: it waits for a worker, or for a file that is being made.
 _LIGHT = ("health", "jobs", "models", "sets", "docs", "openapi.json", "pairs", "prompt", "scores")

@@ -39,6 +39,20 @@ def layout_of(client, address, more=""):
     return parts(answer.json())
 
 
+def test_the_first_answer_can_be_read_without_scripts(client):
+    """Heading, sentence and legend of the view of the address; of an embedded page nothing but the maps is shown."""
+    answer = client.get("/?view=causal&role=0.7")
+    assert answer.headers["cache-control"] == "no-store"
+    entry = answer.text.split('<div id="react-entry-point">')[1].split("<footer>")[0]
+    assert '<h1 class="unseen">smollm2-135m-instruct · Causal map' in entry
+    assert "the task <b>needs</b> it" in entry
+    assert entry.count("fainter below θ = 0.7") == 2  # in the colours of both themes
+    assert "Loading" not in entry
+    assert "Loading" in client.get("/?view=causal&embed=1").text
+    hostile = client.get("/", params={"model": "<script>alert(1)</script>"})
+    assert "<script>alert" not in hostile.text
+
+
 def test_the_layout_has_the_view_of_its_address(client):
     """Control values, maps, cards, hidden parts and theme, without a callback."""
     found = layout_of(client, "?view=causal&role=0.7&pin=L23H4", "&width=800&dark=1")

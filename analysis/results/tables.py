@@ -1,5 +1,6 @@
 """Tables as text, in pieces: a large one neither fills the memory twice nor keeps other threads waiting."""
 
+import csv
 from collections.abc import Iterator
 
 import pandas as pd
@@ -12,7 +13,9 @@ def csv_pieces(frame: pd.DataFrame) -> Iterator[bytes]:
     """A table as CSV. A text that a spreadsheet would run as a formula gets an apostrophe before it."""
     for start in range(0, max(1, len(frame)), ROWS):
         piece = _without_formulas(frame.iloc[start : start + ROWS])
-        yield piece.to_csv(index=False, header=start == 0).encode()
+        # A carriage return ends a line for many readers, but Python before 3.13 quotes only what ends one of its own.
+        quoting = csv.QUOTE_NONNUMERIC if _has_returns(piece) else csv.QUOTE_MINIMAL
+        yield piece.to_csv(index=False, header=start == 0, quoting=quoting).encode()
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:
@@ -37,6 +40,11 @@ def _without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
             if texts:
                 changed[name] = frame[name].replace(texts)
     return frame.assign(**changed) if changed else frame
+
+
+def _has_returns(frame: pd.DataFrame) -> bool:
+    texts = [frame[name] for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    return any(isinstance(value, str) and "\r" in value for column in texts for value in column.unique())
 
 
 def _is_formula(value: object) -> bool:

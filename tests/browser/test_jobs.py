@@ -68,7 +68,7 @@ def test_a_running_jobs_map_fills_in_layer_by_layer(visit, address):
     """Opened in mid-job and never reloaded: fewer and fewer heads are running, and in the end none is."""
     page = visit("/?view=models")
     with slowed(address):
-        job = submit(page, address, "country_capital", "copying")
+        job = submit(page, address, "country_capital")
         watch = entry(page, job).get_by_role("link", name="Watch the map")
         expect(watch).to_be_visible(timeout=60_000)
         page.goto(address + watch.get_attribute("href"))
@@ -95,7 +95,7 @@ def test_without_a_websocket_the_page_asks(visit, address):
     page.reload()
     drawn(page)
     with slowed(address):
-        job = submit(page, address, "word_antonym")
+        job = submit(page, address, "adjective_superlative")
         expect(entry(page, job)).to_have_attribute("data-state", "running", timeout=20_000)
     expect(entry(page, job)).to_have_attribute("data-state", "done", timeout=120_000)
     page.close()
@@ -105,7 +105,7 @@ def test_a_job_is_cancelled_and_tried_again_and_needs_no_page(visit, address):
     """By its buttons; the last page is closed and the job is done all the same, and then it is deleted."""
     page = visit("/?view=models")
     with slowed(address):
-        job = submit(page, address, "verb_past", "word_synonym")
+        job = submit(page, address, "adjective_comparative")
         expect(entry(page, job)).to_contain_text("of 30", timeout=60_000)
         entry(page, job).get_by_role("button", name="Cancel").click()
         expect(entry(page, job)).to_have_attribute("data-state", "cancelled", timeout=30_000)

@@ -161,7 +161,7 @@ def test_what_stands_below_the_map(catalogue):
     heads = painted(catalogue, causal(ODD))["heads"]
     assert "blue means that the task " in text(heads["sentence"])
     assert "both" in text(heads["legend"])
-    assert [table["caption"] for table in heads["shares"]] == ["share of heads ≥ 0.5"] * 2
+    assert [table["caption"] for table in heads["shares"]] == ["heads scoring at least 0.5"] * 2
 
 
 def test_a_task_that_the_model_can_hardly_do_is_flagged(store):
@@ -177,7 +177,7 @@ def test_the_browser_gets_four_panels_of_a_big_model_at_once(catalogue):
     assert len(heads["panels"]) == 4
     assert heads["numbers"].startswith("/view/numbers/")
     assert (heads["across"], heads["layersUpward"]) == (False, True)
-    assert len(json.dumps(heads)) < 275_000  # before compression
+    assert len(json.dumps(heads)) < 300_000  # before compression
 
 
 def test_moving_the_threshold_leaves_the_controls_alone(catalogue):

@@ -251,7 +251,9 @@ def test_reproduce_computes_the_view_again(catalogue, tmp_path):
         assert f"{panel.key}: {panel.count} heads above 0.3" in done.stdout
 
 
-@pytest.mark.parametrize("wanted", ["labels=beyond&top=20", "how=always&labels=beyond&tau=0.02"])
+@pytest.mark.parametrize(
+    "wanted", ["labels=beyond&top=20", "how=always&labels=beyond&tau=0.02", "labels=beyond&carriers=some"]
+)
 def test_reproduce_applies_the_filter(catalogue, tmp_path, wanted):
     """On the stored scores the program finds the heads beyond copying that the view shows."""
     view = open_view(catalogue, f"?basis=running&{wanted}")

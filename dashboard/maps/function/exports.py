@@ -137,7 +137,7 @@ def _program(shown: MapView[FunctionState], has_own: bool) -> str:
     of_panel += [f'print(f"{{panel}}: {{len(above)}} heads above {{TAU}}{words}")', "print(above.head(10).to_string())"]
     lines = [*(CHECK_FILES if has_own else ()), *_COMPUTE]
     if state.labels == "beyond":
-        lines += _MEASURED
+        lines += _MEASURED_OF_CARRIERS if has_carriers(shown.whole) else _MEASURED
     lines += ["", "", "for panel, items in PANELS.items():", *(f"    {line}" for line in of_panel)]
     imports = ["import json", "import subprocess", "import sys", *(["from pathlib import Path"] if has_own else [])]
     return "\n".join(["", *imports, "", "import pandas as pd", "import pyarrow.parquet as pq", "", *lines, ""])
@@ -180,6 +180,21 @@ _MEASURED = (
     '    of_kinds = rows[rows["kind"].isin([f"{part} {kind}" for kind in KINDS])]',
     '    of_kinds = of_kinds.assign(kind=of_kinds["kind"].str.removeprefix(f"{part} "))',
     '    return of_kinds.groupby(LABEL)["score"].mean()',
+)
+_MEASURED_OF_CARRIERS = (
+    "",
+    "",
+    "def measured(rows, part):",
+    '    own = rows[rows["kind"].isin(KINDS)].set_index([*LABEL, "sample"])',
+    '    measures = rows[rows["kind"].isin([f"{part} {kind}" for kind in KINDS])]',
+    '    measures = measures.assign(kind=measures["kind"].str.removeprefix(f"{part} "))',
+    '    values = measures.set_index([*LABEL, "sample"])["score"]',
+    '    if OVER_SAMPLES != "mean":  # the number of the carrier whose score is shown',
+    '        deciding = own["score"].dropna().groupby(LABEL, sort=False).agg("idx" + OVER_SAMPLES)',
+    "        return values.reindex(deciding).droplevel(-1)",
+    '    weights = own["hits"].reindex(values.index) if part == "beyond" else values.notna()  # a share of the hits',
+    "    weights = weights.where(values.notna(), 0).astype(float)",
+    "    return (values * weights).groupby(LABEL).sum() / weights.groupby(LABEL).sum()",
 )
 _SCORES = (
     'asked = scores[scores["item"].isin(items)]',

@@ -34,6 +34,7 @@ class JobState(BaseModel):
     finished: str
     link: str = Field(description="the address of its first map; empty where it has none")
     links: list[MapLink] = Field(default=[], description="all maps that were asked for")
+    methods: list[str] = Field(default=[], description="names of the methods that were asked for")
     asked: list[str] = Field(description="what was asked for beside the defaults, in words")
     remarks: list[str] = Field(default=[], description="what whoever asked should know")
     phase: str = Field("", description="the stage in short: which method is being computed")
@@ -67,6 +68,7 @@ def job_state(job: Job) -> JobState:
         finished=job.finished,
         link=links[0].address if links else "",
         links=links,
+        methods=list(job.asked),
         asked=asked,
         remarks=list(job.remarks),
         phase=job.stage,

@@ -4,6 +4,8 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from analysis import methods
@@ -29,6 +31,27 @@ _log = logging.getLogger(__name__)
 
 JobStage = tuple[str, str, str, int]  # how far a job is
 PartialStage = tuple[str, str, str, str, int]  # the same of one of its methods
+
+
+_looks: ContextVar["dict[int, Look] | None"] = ContextVar("looks", default=None)  # by catalogue, of one request
+
+
+@contextmanager
+def one_look() -> Iterator[None]:
+    """What is asked within is answered from the results that there are at the first question."""
+    token = _looks.set({})
+    try:
+        yield
+    finally:
+        _looks.reset(token)
+
+
+@dataclass(frozen=True)
+class Look:
+    """The results that there were at a moment."""
+
+    generation: int
+    results: tuple[Scores, ...]
 
 
 @dataclass(frozen=True)
@@ -190,8 +213,7 @@ class Catalogue:
     @property
     def generation(self) -> int:
         """A number that changes whenever the results do: what was derived from an older one may be outdated."""
-        self._all()
-        return self._generation
+        return self._look().generation
 
     def failure(self, card: ModelCard) -> str:
         """Why the last job that failed on a model did, with its hint."""
@@ -261,7 +283,21 @@ class Catalogue:
         return merged[0]
 
     def _all(self) -> tuple[Scores, ...]:
-        """Every result there is; looked for again after a moment, because a page asks several times per change."""
+        """Every result there is."""
+        return self._look().results
+
+    def _look(self) -> Look:
+        """The results, once per request: a page asks for them many times, and many people ask at once."""
+        looks = _looks.get()
+        if looks is not None and id(self) in looks:
+            return looks[id(self)]
+        look = self._look_now()
+        if looks is not None:
+            looks[id(self)] = look
+        return look
+
+    def _look_now(self) -> Look:
+        """The results; where no job went on, those of a moment ago."""
         with self._lock:
             when, stages, results = self._seen
             now = self._job_stages()  # before the store is read: what a job adds meanwhile is looked for next time
@@ -272,7 +308,7 @@ class Catalogue:
                     self._generation += 1
                     self._let_go(results)
                 self._seen = (time.monotonic(), now, results)
-            return results
+            return Look(self._generation, results)
 
     def _let_go(self, results: Sequence[Scores]) -> None:
         """Forget what was derived from results that are there no more, such as those of a job that is further on."""
@@ -292,6 +328,9 @@ class Catalogue:
         with self._lock:
             self._generation += 1
             self._seen = (-1e9, *self._seen[1:])
+        looks = _looks.get()
+        if looks is not None:
+            looks.pop(id(self), None)
 
     def _every(self) -> Iterator[Scores]:
         for result in shipped():

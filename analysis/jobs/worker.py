@@ -100,8 +100,8 @@ def answer(source: ModelSource, fingerprint: str, step: Step, patience: float) -
     """
     if (fingerprint, source.device) not in _open and not source.is_here():
         raise ModelNotFound(
-            f"the weights of {source.model} are not available here",
-            "Put them where the worker can find them, or run a job first; make gallery fetches those of the gallery.",
+            f"The weights of {source.model} are not on the worker's machine",
+            "Put them where the worker can find them; make gallery fetches those of the models in the gallery.",
         )
     faulthandler.dump_traceback_later(patience + MARGIN, exit=True)
     try:

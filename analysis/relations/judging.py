@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from analysis.relations.method import RelationMethod
 
 
+_agreed = lru_cache(32)(agreement)  # every page asks, and a head's page for every head that is like it
+
+
 def method_that_holds(
     family: "Sequence[RelationMethod]",
     results: Mapping[str, Scores],
-    agreed: Callable[[Scores, Scores], RelationAgreement] = agreement,
+    agreed: Callable[[Scores, Scores], RelationAgreement] = _agreed,
 ) -> "RelationMethod":
     """Of results by method: the first that there is, unless a later one, computed in full, disagrees."""
     there = [method for method in family if method.name in results]
@@ -38,12 +41,9 @@ def method_that_holds(
     return there[0]
 
 
-_agreed = lru_cache(32)(agreement)  # a head's page asks for every head that is like it
-
-
 def failing(family: "Sequence[RelationMethod]", results: Mapping[str, Scores]) -> str:
     """That the quickest map of a model, which reads the weights alone, does not hold; empty where it does."""
-    holding = method_that_holds(family, results, _agreed)
+    holding = method_that_holds(family, results)
     there = [method for method in family if method.name in results]
     if not there or holding is there[0]:
         return ""
@@ -123,7 +123,7 @@ def judgement(
     first, second = results.get(method.name), results.get(judge.name)
     command, r = judge.command_line(shlex.quote(model)), math.nan
     if first is not None and second is not None and can_judge(judge, second, first):
-        r = agreement(first, second).overall
+        r = _agreed(first, second).overall
     if math.isnan(r):
         return _judged(None, command), f"Whether this holds in the {judge.basis.lower()}: {command}"
     words = f"This map does not hold for this model: r = {in_words(r)}; see: {command}"

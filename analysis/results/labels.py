@@ -18,6 +18,7 @@ class LabelRule:
     words: str  # what the strength is
     strict: bool = False  # a strength as large as the threshold is not enough
     unit: Unit = "share"
+    note: str = ""  # on what strengths are
     samples: str = ""  # what it may be taken over: seeds, for example
 
     def holds(self, strengths: npt.ArrayLike, least: float | None = None) -> npt.NDArray[np.bool_]:

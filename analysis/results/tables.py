@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterator
+from typing import Literal
 
 import pandas as pd
 
@@ -14,7 +15,7 @@ def csv_pieces(frame: pd.DataFrame) -> Iterator[bytes]:
     for start in range(0, max(1, len(frame)), ROWS):
         piece = _without_formulas(frame.iloc[start : start + ROWS])
         # A carriage return ends a line for many readers, but Python before 3.13 quotes only what ends one of its own.
-        quoting = csv.QUOTE_NONNUMERIC if _has_returns(piece) else csv.QUOTE_MINIMAL
+        quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if _has_returns(piece) else csv.QUOTE_MINIMAL
         yield piece.to_csv(index=False, header=start == 0, quoting=quoting).encode()
 
 

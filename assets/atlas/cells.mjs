@@ -1,5 +1,6 @@
 // @ts-check
 // The cells of the table: unpacked column by column, written as people read them, and harmless in a spreadsheet.
+import { fixed } from "./digits.mjs";
 import { bytes } from "./heads.mjs";
 
 /** @typedef {number | string | null} Cell */
@@ -41,7 +42,7 @@ export function unpackedCells({ values, codes }) {
 export function cellText(cell, written) {
   if (cell === null) return "";
   if (typeof cell === "string" || !written) return String(cell);
-  const text = cell.toFixed(written.digits);
+  const text = fixed(cell, written.digits);
   if (Number(text) === 0) return (0).toFixed(written.digits); // no sign of zero
   return written.signed && cell > 0 ? `+${text}` : text;
 }

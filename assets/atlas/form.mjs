@@ -103,6 +103,22 @@ export function complaints(fields, largest) {
 }
 
 /**
+ * Files of methods that are not ticked, which would otherwise stay behind without a word.
+ * @param {Field[]} all
+ * @param {Field[]} fields those that count
+ * @returns {Problem[]}
+ */
+export function unusedFiles(all, fields) {
+  const problems = [];
+  for (const field of all) {
+    if (field.files.length && !fields.includes(field)) {
+      problems.push({ field: field.name, words: `No ticked method takes ${field.files[0].name}.` });
+    }
+  }
+  return problems;
+}
+
+/**
  * What is sent to the server: the value of every field that is not empty.
  * @param {Field[]} fields
  * @returns {Promise<Record<string, unknown>>}
@@ -164,7 +180,7 @@ export async function submitForm() {
   const wrappers = form.querySelectorAll("[data-field]");
   const all = [...wrappers].map((wrapper) => fieldIn(/** @type {HTMLElement} */ (wrapper)));
   const fields = chosenFields(all);
-  const wrong = complaints(fields, rules().upload);
+  const wrong = [...complaints(fields, rules().upload), ...unusedFiles(all, fields)];
   if (wrong.length) return showProblems(form, wrong);
   const { job, problems } = await submitJob(await collected(fields));
   showProblems(form, problems);

@@ -1,5 +1,6 @@
 // @ts-check
 // Where in the network: a bar for every layer, its parts stacked; or the nearest head where there is none.
+import { fixed } from "./digits.mjs";
 import { element } from "./elements.mjs";
 import { indexOf, nameOf } from "./heads.mjs";
 
@@ -171,7 +172,7 @@ export function nearest(heads, beyond) {
 function nearestText(heads, index, score, of = "") {
   const row = Math.floor(index / heads.heads);
   const cell = /** @type {[number, number]} */ ([row, index - indexOf(heads, [row, 0])]);
-  return `No head is above τ; the nearest is ${nameOf(heads, cell)} with a score of ${score.toFixed(2)}${of}.`;
+  return `No head is above τ; the nearest is ${nameOf(heads, cell)} with a score of ${fixed(score, 2)}${of}.`;
 }
 
 /**

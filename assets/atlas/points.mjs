@@ -1,5 +1,6 @@
 // @ts-check
 // Figures below the maps whose points are heads: hovering a point shows the head on the maps, a click pins it.
+import { fixed } from "./digits.mjs";
 import { leave, moveCursor } from "./cursor.mjs";
 import { plotly } from "./graph.mjs";
 import { cellNamed } from "./heads.mjs";
@@ -45,7 +46,7 @@ function hovered(point, event) {
  * @param {Point} point
  */
 export function placeOf({ x, y, xaxis, yaxis }) {
-  return `${xaxis.title.text} ${x.toFixed(2)} · ${yaxis.title.text} ${y.toFixed(2)}`;
+  return `${xaxis.title.text} ${fixed(x, 2)} · ${yaxis.title.text} ${fixed(y, 2)}`;
 }
 
 /**

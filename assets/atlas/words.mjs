@@ -1,5 +1,6 @@
 // @ts-check
 // What is said of a head, in the tooltip and to screen readers.
+import { fixed } from "./digits.mjs";
 import { countOf, indexOf, nameOf } from "./heads.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
@@ -39,7 +40,7 @@ export function measureText(measure, index) {
  * @param {number} digits
  */
 function written(number, digits) {
-  const text = number.toFixed(digits);
+  const text = fixed(number, digits);
   return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
 }
 
@@ -121,7 +122,7 @@ export function bestLines(heads, index) {
     const score = best.score()[at];
     const words = `${best.verbs[best.verb()[at]]} ${best.titles[best.item()[at]]}`;
     const interval = endsText(best.low()[at], best.high()[at]);
-    if (score > 0) lines.push({ words, score: score.toFixed(2), interval, remark: best.remarks[best.remark()[at]] });
+    if (score > 0) lines.push({ words, score: fixed(score, 2), interval, remark: best.remarks[best.remark()[at]] });
   }
   return lines;
 }

@@ -1,6 +1,7 @@
 """The form that asks for an analysis, made from the settings of the methods: their titles, limits and defaults."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import dash_mantine_components as dmc
@@ -57,7 +58,8 @@ def _methods() -> html.Div:
     return _choices("methods", "Methods", choices, ticked, "Which method? Tick at least one.", sentences)
 
 
-def _fields(method: Method) -> dict[str, Schema]:
+@cache
+def _fields(method: Method) -> Mapping[str, Schema]:
     """The fields of a method's settings that the form offers."""
     schema = method.settings.model_json_schema()
     fields: dict[str, Schema] = {}

@@ -68,14 +68,20 @@ def _job(job: JobState, read_only: bool) -> html.Li:
         share = 100 * job.done / job.total if job.total else 0
         label = {"aria-label": f"Progress of {job.model}"}
         parts.append(dmc.Progress(value=share, size="sm", animated=job.state == "running", **label))
-    if job.asked:
-        parts.append(html.P(f"with {', '.join(job.asked)}", className="hint"))
+    parts.append(html.P(_what(job), className="hint"))
     for remark in job.remarks:
         parts.append(html.P(f"{remark}.", className="hint"))
     if job.state == "failed":
         parts.append(html.P([job.message + ". ", html.Span(job.hint, className="hint")], className="failure"))
     parts.append(html.Div(_tools(job, read_only), className="job-tools"))
     return html.Li(parts, **{"data-job": job.id, "data-state": job.state})
+
+
+def _what(job: JobState) -> str:
+    """The methods of a job, and what was asked for beside their defaults."""
+    titles = [methods.method(name).title for name in job.methods if name in methods.names()]
+    words = ", ".join(titles)
+    return f"{words}; with {', '.join(job.asked)}" if job.asked else words
 
 
 def _progress(job: JobState) -> str:

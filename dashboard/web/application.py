@@ -20,6 +20,7 @@ from dashboard.web.guard import Guard, policy
 from dashboard.web.heavy_routes import HeavyRoutes
 from dashboard.web.live import JobWatch, tell
 from dashboard.web.not_found import add_not_found
+from dashboard.web.one_look import OneLook
 
 ASSETS = Path(__file__).parent.parent.parent / "assets"
 
@@ -61,6 +62,7 @@ def create_app(catalogue: Catalogue, engine: Engine, access: Access, models: Pat
     app = dash_app(catalogue, access, models, server, watch.last)
     server.state.dash = app
     add_not_found(server)
+    server.add_middleware(OneLook)  # a request that waited for its turn sees the results of then
     server.add_middleware(HeavyRoutes)
     server.add_middleware(DashRequests, dash=app)
     server.add_middleware(GZipMiddleware, minimum_size=500, compresslevel=4)  # 9 takes longer than it saves

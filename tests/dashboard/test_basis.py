@@ -207,7 +207,7 @@ def test_a_model_without_a_running_map_says_how_to_get_one(both):
     """A quiet sentence with the command; and a whole notice for those who switch to it."""
     assert f"python -m analysis running {ODD}" in text(painted(both, f"?model={ODD}")["heads"]["sentence"])
     found = callbacks.describe(both, f"?model={ODD}&basis=running", SCREEN, None)
-    assert f"No function map of {ODD} yet: running model" in text(found["empty"])
+    assert f"No function map, running model of {ODD} yet" in text(found["empty"])
     assert f"python -m analysis running {ODD}" in text(found["empty"])
     assert found["hidden"][ids.FRAME]
     assert painted(both, f"?model={ODD}&basis=running")["controls"]["basis"] == "running"

@@ -114,7 +114,7 @@ def test_weights_that_are_not_here_are_not_fetched(store, engine, small):
     """A result may come from another machine: the answer says so at once."""
     card = replace(small.card, id="org/elsewhere", fingerprint="ab" * 32)
     step = HeadPairsStep.of(function_plan(small, (RELATION,)), HeadId(0, 0), "promote")
-    with pytest.raises(ModelNotFound, match="the weights of org/elsewhere are not available here"):
+    with pytest.raises(ModelNotFound, match="The weights of org/elsewhere are not on the worker's machine"):
         engine.ask(card, step)
 
 

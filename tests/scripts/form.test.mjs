@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chosenFields, collected, complaints, parseNumbers } from "../../assets/atlas/form.mjs";
+import { chosenFields, collected, complaints, parseNumbers, unusedFiles } from "../../assets/atlas/form.mjs";
 
 /** @typedef {import("../../assets/atlas/form.mjs").Field} Field */
 /** @typedef {import("../../assets/atlas/form.mjs").FieldType} FieldType */
@@ -71,6 +71,16 @@ test("numbers are separated by spaces, commas, semicolons or arrows", () => {
 test("what is not a number is sent as it was typed, for the server to name", async () => {
   assert.deepEqual(parseNumbers("1 often Infinity"), [1, "often", "Infinity"]);
   assert.deepEqual(await collected([field("seeds", "number", { text: "three" })]), { seeds: "three" });
+});
+
+test("a file of a method that is not ticked is named", () => {
+  const file = { name: "pairs.jsonl", size: 1, text: async () => "" };
+  const contrast = field("contrast", "file", { methods: ["gates"], files: [file] });
+  const chosen = field("methods", "choices", { ticked: ["other"] });
+  const said = [{ field: "contrast", words: "No ticked method takes pairs.jsonl." }];
+  assert.deepEqual(unusedFiles([chosen, contrast], chosenFields([chosen, contrast])), said);
+  const ticked = field("methods", "choices", { ticked: ["gates"] });
+  assert.deepEqual(unusedFiles([ticked, contrast], chosenFields([ticked, contrast])), []);
 });
 
 test("settings of methods count only when one of them is chosen", () => {

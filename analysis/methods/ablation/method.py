@@ -44,7 +44,13 @@ class AblationMethod(Method):
     answers_whether = True
     replacements = (*KINDS, BOTH)
     gallery_size = 5e8
-    label = LabelRule(LEAST_CHANGE, "Δ", "|Δ log P|", unit="nats")
+    label = LabelRule(
+        LEAST_CHANGE,
+        "Δ",
+        "significant |Δ log P|",
+        unit="nats",
+        note="changes that are not significant, at 5 % false discoveries, count as 0",
+    )
     commands = (
         Command(
             "ablation",

@@ -13,7 +13,7 @@ class ContextMethod(RelationMethod):
 
     name = NAME
     title = "Function map, with context"
-    sentence = "What each head actually writes at the end of a prompt, wherever it attends: takes longer still."
+    sentence = "What each head actually writes at the end of a prompt, wherever it attends: takes longest."
     basis = "With context"
     about = "scored by what it actually writes at the end of a prompt"
     where = "with context"

@@ -34,10 +34,12 @@ def salience_findings(scores: Scores, head: HeadId) -> list[Finding]:
 def salience_answers(scores: Scores, question: SearchQuestion) -> list[Finding]:
     """The heads that promote or suppress a token for one of the tokens on which they act most."""
     asked_verbs = [verb for kind in question.kinds for verb in KIND_WORDS[kind]]
-    findings = []
-    for head, verb, source, text, rank in dict.fromkeys(_entries_for(scores, question.topic)):
-        if asked_verbs and verb.lower() not in asked_verbs:
+    findings: list[Finding] = []
+    told: set[tuple[HeadId, str, str]] = set()  # the same word with and without its space is one finding
+    for head, verb, source, text, rank in _entries_for(scores, question.topic):
+        if (head, verb, source) in told or (asked_verbs and verb.lower() not in asked_verbs):
             continue
+        told.add((head, verb, source))
         of_tokens = f"no. {rank + 1} of its salient tokens"
         words = f"{verb} “{printable(text)}” when it attends to “{printable(source)}”, {_WHERE} ({of_tokens})."
         strength = max(_WEAKEST, _STRONGEST - rank / 100)

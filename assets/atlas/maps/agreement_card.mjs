@@ -1,5 +1,6 @@
 // @ts-check
 // What follows the controls in the agreement map's part of cards (dashboard/maps/agreement/card.py).
+import { fixed } from "../digits.mjs";
 import { number } from "./text.mjs";
 
 /**
@@ -48,9 +49,9 @@ export function classOf({ labels, relations, causes, strict, unit, missing }, st
   const isCausal = holds(cause, unit === "share" ? state.cause : state.change, strict[1]);
   return {
     class: missing || WORDS[2 * Number(isLabelled) + Number(isCausal)],
-    label: label === null ? "" : label.toFixed(2),
+    label: label === null ? "" : fixed(label, 2),
     relation: relations[counted],
-    cause: cause === null ? "" : cause.toFixed(2),
+    cause: cause === null ? "" : fixed(cause, 2),
   };
 }
 

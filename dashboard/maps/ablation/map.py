@@ -16,6 +16,7 @@ from analysis.methods.ablation.result import (
     ERROR,
     POSITION_WORDS,
     WORDING_WORDS,
+    ItemRecord,
     margin,
     part_name,
     place_words,
@@ -243,8 +244,15 @@ def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
         number=_NUMBER,
         digits=3,
         ranked=False,
-        remark="" if record.accuracy is None else f"untouched model {100 * record.accuracy:.0f} % right",
+        remark=_untouched(record),
     )
+
+
+def _untouched(record: ItemRecord) -> str:
+    """How well the model does with all of its heads, where that was measured."""
+    if record.accuracy is None:
+        return ""
+    return f"untouched model: {100 * record.accuracy:.0f} % of {record.prompts} prompts right"
 
 
 def _head_row(shown: AblationView, item: ScoredItem, heads: Sequence[HeadId], off: str) -> HeadRow:

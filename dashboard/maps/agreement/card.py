@@ -110,7 +110,10 @@ def _table(shown: AgreementView, whether: Method, comparisons: list[LabelCompari
             sides(shown).label.words,
             scope="col", className="num", title=f"of {sides(shown).what.title}, which makes the label",
         ),
-        html.Th(rule.words, scope="col", className="num", title=f"of {whether.title}, which makes the cause"),
+        html.Th(
+            rule.words,
+            scope="col", className="num", title="; ".join(filter(None, (f"of {whether.title}", rule.note))),
+        ),
     ]  # fmt: skip
     rows = [_row(shown, each, asked.head) for each in comparisons]
     return html.Table([html.Thead(html.Tr(header)), html.Tbody(rows)])

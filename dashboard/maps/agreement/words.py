@@ -44,6 +44,8 @@ def facts(shown: AgreementView) -> AgreementFacts:
     whether = two.whether.title
     if two.whether.replacements:
         whether += f", {_REPLACED[shown.state.replaced]}"
+    if two.cause.note:
+        whether += f"; {two.cause.note}"
     return AgreementFacts(shown.card.id, two.what.title, whether, two.label, two.cause, tells_copying(shown), samples)
 
 

@@ -102,7 +102,7 @@ def _list(shown: FunctionView, pair: tuple[Scores, Scores], columns: Mapping[str
     )
     return [
         html.P([words, *_found(shown, pair)], className="hint"),
-        html.Div(html.Table([*header, html.Tbody(rows)], className="counts agreed"), className="tall"),
+        html.Div(html.Table([*header, html.Tbody(rows)], className=_table_class(columns)), className="tall"),
     ]
 
 
@@ -115,6 +115,11 @@ def _found(shown: FunctionView, pair: tuple[Scores, Scores]) -> list[Any]:
     address_there = address(shown, basis=method.name)
     link = html.A(method.basis.lower(), href=address_there, **{"data-set": f"basis {method.name}"})
     return [words, link, " shows."]
+
+
+def _table_class(columns: Mapping[str, RelationAgreement]) -> str:
+    """Bars beside the numbers only where there is one column of them."""
+    return "counts agreed" if len(columns) == 1 else "counts agreed several"
 
 
 def _means(columns: Mapping[str, RelationAgreement]) -> html.Tr:

@@ -257,7 +257,7 @@ class FunctionMap(Map[FunctionState]):
         """What the page says when the model has no result of what the state asks for."""
         method = next((method for method in bases() if method.name == state.basis), bases()[0])
         return [
-            html.H2(f"No {self.title.lower()} of {card.id} yet: {method.basis.lower()}"),
+            html.H2(f"No {method.title.lower()} of {card.id} yet"),
             html.P(method.sentence),
             html.P(["Request it under ", html.B("Models and jobs"), f" ({method.title}), or run"]),
             html.P(html.Code(method.command_line(card.id))),

@@ -10,8 +10,8 @@ from dashboard.maps.profile import Profile
 from dashboard.palette import Colours
 
 HINT = (
-    "Share of each layer's heads per category. Each head counts once: heads in several categories have a colour of "
-    "their own."
+    "Share of each layer's heads per category. Each head counts once, in the colour of its square: heads in several "
+    "categories have a colour of their own, and hollow labels do not count beside filled ones."
 )
 
 

@@ -50,7 +50,7 @@ test("columns look their values up, sort no words among numbers, and tell what s
   assert.deepEqual([name.colId, score.colId], ["name", "score.antonym"]);
   assert.deepEqual(rows.map(name.valueGetter), ["L0H0", "L0H1"]);
   assert.deepEqual(rows.map(score.valueGetter), [0.625, null]);
-  assert.deepEqual(rows.map(score.valueFormatter), ["0.63", "not computed"]);
+  assert.deepEqual(rows.map(score.valueFormatter), ["0.62", "not computed"]);
   assert.deepEqual(rows.map(score.tooltipValueGetter), ["promote · β 0.97", ""]);
   assert.deepEqual(leavesOf(DEFINITIONS).map(({ field }) => field), Object.keys(CELLS));
 });

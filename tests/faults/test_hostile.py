@@ -995,7 +995,7 @@ def test_a_flood_of_guesses_leaves_room(auth_file):
 
 
 def test_a_network_is_one_sender_and_wrong_logins_are_forgotten(auth_file):
-    """All addresses of an IPv6 network are counted together; a quarter of an hour later they begin anew."""
+    """All addresses of an IPv6 network are counted together; a quarter of an hour later they start from none."""
     clock = [0.0]
     logins = Logins(Access.of("0.0.0.0", auth_file), lambda: clock[0])
 

@@ -193,6 +193,9 @@ OTHER_MEANINGS = {
         "dashboard/maps/function/controls.py": ["in the running model"],
         "dashboard/maps/function/map.py": ["in the running model"],
     },
+    "a value of one request, as Python calls it": {
+        "analysis/evidence/catalogue.py": ["ContextVar"],
+    },
     "a class of transformers": {
         "analysis/compute/loaded_model.py": ["AutoModelForCausalLM"],
         "analysis/models/gguf.py": ["AutoModelForCausalLM"],

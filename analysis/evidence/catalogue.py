@@ -33,7 +33,7 @@ JobStage = tuple[str, str, str, int]  # how far a job is
 PartialStage = tuple[str, str, str, str, int]  # the same of one of its methods
 
 
-_looks: ContextVar["dict[int, Look] | None"] = ContextVar("looks", default=None)  # by catalogue, of one request
+_looks: ContextVar["dict[int, Snapshot] | None"] = ContextVar("looks", default=None)  # by catalogue, of one request
 
 
 @contextmanager
@@ -47,7 +47,7 @@ def one_look() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """The results that there were at a moment."""
 
     generation: int
@@ -286,7 +286,7 @@ class Catalogue:
         """Every result there is."""
         return self._look().results
 
-    def _look(self) -> Look:
+    def _look(self) -> Snapshot:
         """The results, once per request: a page asks for them many times, and many people ask at once."""
         looks = _looks.get()
         if looks is not None and id(self) in looks:
@@ -296,7 +296,7 @@ class Catalogue:
             looks[id(self)] = look
         return look
 
-    def _look_now(self) -> Look:
+    def _look_now(self) -> Snapshot:
         """The results; where no job went on, those of a moment ago."""
         with self._lock:
             when, stages, results = self._seen
@@ -308,7 +308,7 @@ class Catalogue:
                     self._generation += 1
                     self._let_go(results)
                 self._seen = (time.monotonic(), now, results)
-            return Look(self._generation, results)
+            return Snapshot(self._generation, results)
 
     def _let_go(self, results: Sequence[Scores]) -> None:
         """Forget what was derived from results that are there no more, such as those of a job that is further on."""

@@ -47,6 +47,7 @@ export function hideTooltip() {
 function part() {
   const tooltip = atTheEnd("tooltip");
   tooltip.setAttribute("role", "tooltip");
+  tooltip.setAttribute("aria-hidden", "true"); // what it says is announced, in a region of its own
   return tooltip;
 }
 

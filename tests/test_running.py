@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from analysis.cli import main
 from analysis.compute.hits import HitCounter, Query
+from analysis.compute.layered import activations
 from analysis.compute.layered import model as layered
 from analysis.compute.layered.packing import LENGTH, packed
 from analysis.compute.weights import Weights
@@ -168,6 +169,18 @@ def test_memory_is_given_back_beside_large_layers_only(tiny_folder, monkeypatch,
     assert len(given) == (0 if large else 3)
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_prefix_serves_the_sources_of_all_parts(case, monkeypatch, at_once):
+    """Run one or two sequences at a time, sources behind the first part enter the heads as if all ran together."""
+    _, _, checkpoint = case
+    sources = tuple((number % 251, number % 83) for number in range(150))
+    together = inputs_of(checkpoint, sources)[1]
+    monkeypatch.setattr(activations, "_AT_ONCE", at_once)
+    apart = inputs_of(checkpoint, sources)[1]
+    for layer in checkpoint.card.layers:
+        torch.testing.assert_close(apart.sources.x(layer), together.sources.x(layer), atol=2e-4, rtol=2e-4)
+
+
 # Packing --------------------------------------------------------------------------------------------------------------
 
 tokens = st.integers(0, 99)
@@ -177,12 +190,27 @@ tokens = st.integers(0, 99)
 def test_a_source_sees_the_prefix_and_itself_alone(prefix, sources):
     """What a source's last token sees, in order, is its own prompt, at the positions of its own prompt."""
     prompts = packed(prefix, sources)
+    before = torch.tensor(prefix, dtype=torch.long)
     mask = prompts.mask()[:, 0] == 0
     for source, row, column in zip(sources, prompts.row.tolist(), prompts.column.tolist(), strict=True):
         seen = mask[row, column]
-        assert prompts.ids[row][seen].tolist() == [*prefix, *source]
-        assert prompts.positions[row][seen].tolist() == list(range(len(prefix) + len(source)))
-    assert prompts.ids.shape[1] <= len(prefix) + max(LENGTH, *(len(source) for source in sources))
+        assert torch.cat([before, prompts.ids[row]])[seen].tolist() == [*prefix, *source]
+        positions = torch.cat([torch.arange(len(prefix)), prompts.positions[row]])[seen]
+        assert positions.tolist() == list(range(len(prefix) + len(source)))
+    assert prompts.ids.shape[1] <= max(LENGTH, len(prefix), *(len(source) for source in sources))
+
+
+@given(st.lists(tokens, max_size=100), st.lists(st.lists(tokens, min_size=1, max_size=4), min_size=1, max_size=500))
+def test_the_prefix_is_run_once_for_all_sources(prefix, sources):
+    """It stands at the beginning of the first sequence, where it sees itself alone, and nowhere else."""
+    prompts = packed(prefix, sources)
+    of_prefix = prompts.group == 0
+    assert of_prefix.sum() == len(prefix)
+    assert prompts.ids[0, : len(prefix)].tolist() == prefix
+    mask = prompts.mask()[0, 0, : len(prefix)] == 0
+    assert not mask[:, : len(prefix)].any()
+    assert torch.equal(mask[:, len(prefix) :][:, : len(prefix)], torch.ones(len(prefix), len(prefix)).tril() == 1)
+    assert not mask[:, 2 * len(prefix) :].any()
 
 
 @given(st.integers(1, 9), st.integers(1, 1000))

@@ -13,6 +13,7 @@ from torch import Tensor
 from analysis.compute.head_hooks import LayerWatch
 from analysis.compute.layered.model import LayeredModel
 from analysis.compute.layered.packing import PackedSources
+from analysis.compute.layered.prefix import PrefixCache
 from analysis.compute.weights import Weights
 from analysis.errors import StoreError
 from analysis.progress import Progress
@@ -60,12 +61,13 @@ def run(
     `watch` says where to look, `width` how many numbers are to be seen there of each token.
     """
     model = LayeredModel(weights, prompts.ids.unique())
+    prefix = PrefixCache(prompts.prefix)
     activations = Activations(layers, len(prompts.row), width)
     parts = prompts.split(_AT_ONCE)
     total = len(parts) * (max(layers) + 1)
     for number, (part, sources) in enumerate(parts):
         seen = _Keeping(activations, part, sources, layers, progress, number * (max(layers) + 1), total)
-        model.run(part, watch, seen, last=max(layers))
+        model.run(part, watch, seen, last=max(layers), prefix=prefix)
     return activations
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from analysis.compute.head_hooks import LayerWatch, See
+from analysis.compute.layered.prefix import PrefixCache
 from analysis.compute.memory import give_back
 from analysis.compute.weights import Weights
 from analysis.errors import UnknownFamily
@@ -33,7 +34,7 @@ class PromptBatch(Protocol):
     def positions(self) -> Tensor:  # [B, T]
         """Where the model takes them to stand."""
 
-    def mask(self) -> Tensor | None:  # [B, 1, T, T]
+    def mask(self) -> Tensor | None:  # [B, 1, T, P + T]
         """What each may attend to, if that is not up to the model."""
 
 
@@ -68,8 +69,10 @@ class LayeredModel:
         self._is_large = any(_size(module) >= _LARGE for module in self._layers.values())
         self._fill_around_layers()
 
-    def run(self, prompts: PromptBatch, watch: LayerWatch, seen: Seen, last: int) -> None:
-        """Run some prompts as far as the last layer that is needed; `watch` says where to look."""
+    def run(
+        self, prompts: PromptBatch, watch: LayerWatch, seen: Seen, last: int, prefix: PrefixCache | None = None
+    ) -> None:
+        """Run some prompts, behind a prefix, as far as the last layer that is needed; `watch` says where to look."""
         device = self._weights.device
         mask = prompts.mask()
         hooks = []
@@ -83,6 +86,7 @@ class LayeredModel:
                     input_ids=torch.searchsorted(self._tokens, prompts.ids).to(device),
                     attention_mask=None if mask is None else mask.to(device),
                     position_ids=prompts.positions.to(device),
+                    past_key_values=prefix,
                     use_cache=False,
                 )
         except _Enough:

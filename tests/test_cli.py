@@ -103,6 +103,15 @@ def test_head_shows_scores_tokens_and_group_mates(run, tiny_folder, relation):
     assert "/40" in text
 
 
+def test_a_map_of_which_nothing_applies_says_so(run, tiny_folder):
+    """No category is left to count heads of."""
+    code, text, _ = run("map", tiny_folder, "--relations", "country_capital")
+    assert code == 0
+    assert "not applicable: 0 of 190 pairs" in text
+    assert "\nNone of these relations applies to this model.\n" in text
+    assert "Heads above" not in text
+
+
 def test_models_and_cache(run, tiny_folder, relation):
     """What the store knows, how large it is, and how to empty it."""
     (shipped,) = (line for line in run("models")[1].splitlines() if line.startswith(default_model.ID))

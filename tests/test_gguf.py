@@ -160,6 +160,19 @@ def test_linear_scaling_is_read(tmp_path, cache):
     np.testing.assert_allclose(gguf_files.logits(converted, 250), gguf_files.logits(model, 250), atol=1e-3)
 
 
+def test_a_file_that_reads_images_gives_its_language_model(tmp_path, cache):
+    """Ollama's Gemma 3: without the tensors for images, with full attention stretched though no key says so."""
+    rope = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6}}
+    rope["sliding_attention"] = {"rope_type": "default", "rope_theta": 1e4}
+    extra = {"head_dim": 16, "rope_parameters": rope, "layer_types": ["sliding_attention"] * 5 + ["full_attention"]}
+    model = Tiny("Gemma3TextConfig", {**gguf_files.ROWS, "num_hidden_layers": 6}, **LLAMA, extra=extra).make()
+    images = {name: np.ones(4, np.float32) for name in ("v.blk.0.attn_k.bias", "mm.mm_soft_emb_norm.weight")}
+    path = gguf_files.write(tmp_path / "model.gguf", "gemma3", model, more=images, **{"vision.block_count": 1})
+    assert_the_same_far_into_a_text(path, model, cache)
+    other = gguf_files.write(tmp_path / "o.gguf", "llama", gguf_files.MODELS["llama"].make(), more=images)
+    assert "v.blk.0.attn_k.bias" in refused(other, tmp_path / "empty", errors.UnknownFamily)
+
+
 def assert_the_same_far_into_a_text(path, model, cache):
     """The converted checkpoint predicts what the model that the file was made of does; returns its config."""
     opened = open_gguf(path, cache)

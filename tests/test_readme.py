@@ -20,8 +20,9 @@ from analysis.methods.ablation.report import curve_lines
 from analysis.methods.ablation.result import record_of
 from analysis.methods.causal.report import causal_data
 from analysis.models.card import HeadId
+from analysis.models.sources import fetched_models, gallery_models
 from analysis.models.vocabulary import MIN_PAIRS, Vocabulary
-from analysis.results.store import Store
+from analysis.results.store import Store, cache_folder
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -52,14 +53,17 @@ def added_pairs_table():
     return {model: {row[0]: row[column] for row in rows} for column, model in enumerate(heading[2:], 2)}
 
 
-def test_the_pairs_that_sources_of_several_tokens_add_are_what_relations_prints(capsys):
-    """The default model's column is the command's."""
-    assert main(["relations", "smollm2-135m-instruct", "--json"]) == 0
+@pytest.mark.parametrize("model", ["smollm2-135m-instruct", "gemma-3-270m", "qwen2.5-coder-1.5b-instruct"])
+def test_the_pairs_that_sources_of_several_tokens_add_are_what_relations_prints(model, capsys):
+    """A model's column is the command's; those of the gallery where their weights are here."""
+    if model in gallery_models() and model not in fetched_models(cache_folder()):
+        pytest.skip(f"the weights of {model} are not here (make gallery fetches them)")
+    assert main(["relations", model, "--json"]) == 0
     expected = {}
     for row in json.loads(capsys.readouterr().out):
-        kept, added = row["models"]["smollm2-135m-instruct"].values()
+        kept, added = row["models"][model].values()
         expected[row["title"]] = f"{kept} + {added}" if kept + added >= MIN_PAIRS else f"{kept} + {added} (n/a)"
-    assert added_pairs_table()["smollm2-135m-instruct"] == expected
+    assert added_pairs_table()[model] == expected
 
 
 @pytest.mark.parametrize("model", ["smollm2-135m-instruct", "gemma-3-270m", "qwen2.5-coder-1.5b-instruct"])

@@ -44,6 +44,7 @@ ARCHITECTURES = ("gemma2", "gemma3", "gpt2", "llama", "phi3", "qwen2", "qwen3")
 _GEMMA_27B = {"gemma2": 46, "gemma3": 62}
 
 _UNREAD = re.compile(r"rope_|.*\.(attn_rot_embd|rope_freqs)\.")  # tables, not weights
+_VISION = re.compile(r"(v|mm)\.")  # Ollama keeps the part of Gemma 3 that reads images in the same file
 _LLAMA_3 = ("llama3", "llama-v3", "llama-bpe")  # tokenizers that begin a text with BOS unless the file denies it
 
 
@@ -156,7 +157,7 @@ def check(file: GgufFile) -> None:
     if file.architecture not in ARCHITECTURES:
         raise UnknownFamily(
             f"{file.name} is of the architecture {file.architecture[:100]!r}, which is not supported as GGUF",
-            f"Supported architectures: {', '.join(ARCHITECTURES)}; others can be read from safetensors.",
+            f"Supported architectures: {', '.join(ARCHITECTURES)}. Of the other families, use the safetensors.",
         )
     if file.about("expert_count", 0):
         raise UnknownFamily(
@@ -306,7 +307,7 @@ def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, tuple[int
     for tensor in file.tensors:
         if tensor.name in names:
             tensors[names[tensor.name]] = tensor
-        elif not _UNREAD.match(tensor.name):
+        elif not _is_unread(file, tensor):
             raise UnknownFamily(
                 f"{file.name} has the tensor {tensor.name}, which transformers has in no {file.architecture} model",
                 "It is a variant of the architecture that is not supported as GGUF.",
@@ -315,6 +316,12 @@ def _in_order(file: GgufFile, names: dict[str, str], shapes: dict[str, tuple[int
         if name not in tensors and name != "lm_head.weight":  # without one of its own it is tied to the embedding
             raise MissingTensor(f"{file.name} has no tensor for {name}", "Is the file complete? Download it again.")
     return tensors
+
+
+def _is_unread(file: GgufFile, tensor: GgufTensor) -> bool:
+    """Whether a tensor is no weight of the language model."""
+    is_vision = file.architecture == "gemma3" and _VISION.match(tensor.name) is not None
+    return is_vision or _UNREAD.match(tensor.name) is not None
 
 
 def _dequantised(tensor: GgufTensor, processor: Any, shape: tuple[int, ...]) -> NDArray[np.float32]:

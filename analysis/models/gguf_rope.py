@@ -17,6 +17,7 @@ _LONG, _SHORT = "rope_factors_long.weight", "rope_factors_short.weight"
 # The architectures whose models of transformers know a kind of scaling, and whose files llama.cpp reads with it.
 _LONGROPE = ("llama", "phi3")
 _YARN = ("llama", "qwen2", "qwen3")
+_VISION_GEMMA_3 = 8.0  # of the published models that read images, whose positions Ollama's files do not describe
 _UNUSUAL = {"yarn_ext_factor": 1.0, "yarn_attn_factor": 1.0, "yarn_log_multiplier": 0.0}  # read only if they are this
 
 
@@ -45,7 +46,8 @@ def partial(file: GgufFile) -> Config:
 
 def _of_factor(file: GgufFile) -> Config | None:
     """Scaling that numbers alone describe: every wave by one factor, or long ones only (YaRN)."""
-    factor = _positive(file, "rope.scaling.factor", 1.0)
+    unsaid = _VISION_GEMMA_3 if file.architecture == "gemma3" and file.about("vision.block_count") else 1.0
+    factor = _positive(file, "rope.scaling.factor", unsaid)
     kind = file.about("rope.scaling.type", "linear")
     if factor == 1 or kind == "none":
         return {}

@@ -101,8 +101,15 @@ def map_text(scores: Scores, own_settings: str) -> str:
             lines.append(category)
         for relation in members:
             lines.append(_relation_line(relation, width, room))
-    counts = ", ".join(f"{name} {count['any']}" for name, count in data["categories"].items())
-    return "\n".join([*lines, "", f"Heads above τ = {TAU}: {counts}"])
+    return "\n".join([*lines, "", _counts_text(data["categories"])])
+
+
+def _counts_text(categories: JsonObject) -> str:
+    """How many heads each category has."""
+    if not categories:
+        return "None of these relations applies to this model."
+    counts = ", ".join(f"{name} {count['any']}" for name, count in categories.items())
+    return f"Heads above τ = {TAU}: {counts}"
 
 
 def _layers(scores: Scores) -> str:

@@ -272,7 +272,7 @@ function markChosen() {
   if (page.values) keepSettings(page.values);
   for (const link of document.querySelectorAll("tr a[data-set]")) {
     const [key, value] = (link.getAttribute("data-set") || "").split(" ");
-    link.closest("tr")?.classList.toggle("strong", page.values?.[key] === value);
+    link.closest("tr")?.classList.toggle("chosen", page.values?.[key] === value);
   }
 }
 

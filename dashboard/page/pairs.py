@@ -9,8 +9,8 @@ from dashboard.page import ids
 
 _RANK = {"type": "numericColumn", "filter": False}
 _COLUMNS: list[Column] = [
-    {"field": "source", "headerName": "Source", **TEXT, "width": 130},
-    {"field": "target", "headerName": "Target", **TEXT, "width": 130},
+    {"field": "source", "headerName": "Source", **TEXT, "width": 120},
+    {"field": "target", "headerName": "Target", **TEXT, "width": 120},
     {"field": "hit", "headerName": "Hit", **TEXT, "width": 90},
     {"field": "rank", "headerName": "Target's rank", **_RANK, "initialSort": "asc", "width": 150},
     {"field": "source_rank", "headerName": "Source's rank", **_RANK, "width": 150},
@@ -34,7 +34,7 @@ def pairs_dialog() -> dmc.Modal:
             "suppressNoRowsOverlay": True,
         },
         className="ag-theme-quartz",
-        style={"height": "min(60vh, 640px)", "width": "100%"},
+        style={"height": "min(52vh, 640px)", "width": "100%"},
     )
     return dmc.Modal(
         [
@@ -45,7 +45,8 @@ def pairs_dialog() -> dmc.Modal:
                     html.Button("Copy table", className="button", **{"data-copy": ids.PAIRS_TABLE}),
                     " ",
                     html.Button("Download as CSV", className="button", **{"data-csv": ids.PAIRS_TABLE}),
-                ]
+                ],
+                className="pairs-tools",
             ),
         ],
         id=ids.PAIRS,

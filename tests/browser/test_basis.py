@@ -152,6 +152,33 @@ def test_pairs_behind_a_score(visit, running_scores):
     assert pinned(page) == ["L23H4"]
 
 
+def test_a_narrow_card_has_every_number(visit):
+    """On a phone β, copied share, control and rank stand below a relation's bar, each with its name."""
+    page = visit("/?pin=L23H4", width=390, height=844)
+    row = page.locator(".head-card tr[data-effects]").first
+    for label in ("β", "copied", "control", "rank"):
+        cell = row.locator(f'td[data-label="{label}"]')
+        expect(cell).to_be_visible()
+        before = cell.evaluate("(cell) => getComputedStyle(cell, '::before').content")
+        assert label in before
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    title, roles = (page.locator(f".head-card header {part}").bounding_box() for part in ("h2", ".roles"))
+    assert roles["y"] >= title["y"] + title["height"]
+    page.set_viewport_size({"width": 1280, "height": 800})
+    rank = page.locator('.head-card td[data-label="rank"]').first
+    assert rank.evaluate("(cell) => getComputedStyle(cell, '::before').content") == "none"
+
+
+def test_the_buttons_of_the_pairs_are_in_sight_on_a_phone(visit):
+    """The dialog needs no scrolling for them."""
+    page = visit("/?pin=L23H4&basis=running", width=390, height=844)
+    page.locator(".head-card [data-pairs=country_capital]").first.click()
+    expect(page.locator("#pairs-about")).to_contain_text("of 40 pairs are hits", timeout=60_000)
+    dialog = page.locator(".mantine-Modal-content").bounding_box()
+    button = page.get_by_role("button", name="Download as CSV").bounding_box()
+    assert button["y"] + button["height"] <= dialog["y"] + dialog["height"]
+
+
 def test_pairs_that_cannot_be_computed_say_why(visit):
     """Of a model whose weights are not on this machine."""
     page = visit(f"/?model={BLIND}&basis=function&pin=L23H4")

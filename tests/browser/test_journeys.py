@@ -504,10 +504,19 @@ def violations(page, place, options):
     return [(place, rule["id"], rule["nodes"][0]["html"][:120]) for rule in rules]
 
 
-@pytest.mark.parametrize("width", [1280, 1220, 390])
-def test_the_models_name_is_not_cut_off(visit, width):
+@pytest.mark.parametrize(
+    ("query", "width"),
+    [
+        ("", 1280),
+        ("", 1220),
+        ("", 390),
+        ("?model=qwen2.5-coder-1.5b-instruct", 1290),
+        ("?model=qwen2.5-coder-1.5b-instruct", 390),
+    ],
+)
+def test_the_models_name_is_not_cut_off(visit, query, width):
     """Nor are the words in the search field, where the window is not a phone's; the header stays one row."""
-    page = visit(width=width)
+    page = visit(f"/{query}", width=width)
     cut = "(id) => { const box = document.getElementById(id); return box.scrollWidth > box.clientWidth; }"
     assert not page.evaluate(cut, "model")
     if width > 1000:

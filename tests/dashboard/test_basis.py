@@ -284,6 +284,19 @@ def test_relations_are_listed_by_their_agreement(both, running_scores):
     assert open_view(both, link.removeprefix("/")).state.of(FunctionState).relation == best
 
 
+def test_what_a_correlation_takes_is_said_of_one_carrier_and_one_relation(both, running_scores):
+    """Neither is called a mean."""
+    view = open_view(both, "")
+    first = running_scores.samples[0]
+    alone = only(running_scores, "country_capital")
+    arrays = {name: getattr(alone, name).sel(sample=[first]) for name in ("score", "hits", "missing")}
+    one = replace(alone, **arrays, parts={name: part.sel(sample=[first]) for name, part in alone.parts.items()})
+    results = (("function", view.results["function"]), ("running", one))
+    shown = View(state(basis="running"), view.card, results).of(map_of("function"))
+    said, _ = comparison.contents(shown, False)["agreement"].draw()
+    assert f"(one relation), with the running model's scores (after “{first}”)." in said.children[0]
+
+
 def test_a_map_that_holds_says_how_many_of_the_other_maps_labels_it_finds(both, running_scores):
     """In its own view, with a link to the other one, which has no need of that."""
     (said, _), (other, _) = (

@@ -18,7 +18,7 @@ const POOR = "copy-like or unspecific";
 // After a category, by what a head is in it: nothing, hollow, a member; then the last two by suppressing.
 const HOW = ["", ` (${POOR})`, "", ` (suppressed; ${POOR})`, " (suppressed)"];
 const HOLLOW_WORDS =
-  "hollow: copy-like (the source itself ranks higher) or unspecific (shuffled targets score as high)";
+  "hollow: copy-like (the source itself ranks higher) or unspecific (shuffled targets score above τ, too)";
 const PALE_WORDS = "lighter inside: uncertain (the 95 % interval contains τ)";
 const HALF_WORDS = "lower left half: suppresses (pushes the right words down)";
 const HALF_ABOVE_WORDS = `${HALF_WORDS}, shown above τ only`;

@@ -85,11 +85,14 @@ def better(shown: FunctionView) -> tuple[RelationMethod, RelationAgreement] | No
 
 
 def averaged(shown: FunctionView) -> str:
-    """What a correlation takes of the slower result, where that has several carriers."""
+    """What a correlation takes of the slower result, where that has carriers: their mean, or the only one."""
     pair = compared(shown)
     if pair is None or not has_carriers(pair[1]):
         return ""
-    return f" (the mean over its {basis_of(pair[1].provenance).sampled[1]})"
+    where, samples = basis_of(pair[1].provenance).sampled
+    if len(pair[1].samples) == 1:
+        return f" ({where} “{pair[1].samples[0]}”)"
+    return f" (the mean over its {samples})"
 
 
 def address(shown: FunctionView, **changes: Any) -> str:

@@ -85,12 +85,17 @@ def _relation_row(row: RelationRow, columns: list[str], asked: AskedHead, shown:
             html.Td(_bar(row.suppress.score, colour), className="left"),
             html.Td(_bar(row.promote.score, colour)),
             html.Td([*_hits(row, asked.head, shown), *_second_interval(second)], className="num"),
-            *(html.Td(_shares(best, second, name), className="num") for name in columns),
-            html.Td(str(best.rank) if best.score > 0 else "", className="num"),
+            *(html.Td(_shares(best, second, name), className="num", **_label(_TITLES[name])) for name in columns),
+            html.Td(str(best.rank) if best.score > 0 else "", className="num", **_label("rank")),
         ],
         className="strong" if best.score > tau else "",
         **{"data-effects": _effects(row)},
     )
+
+
+def _label(title: str) -> dict[str, str]:
+    """What a narrow card writes before a number, which has no column of its own there (assets/5-cards.css)."""
+    return {"data-label": title}
 
 
 def _remarks(row: RelationRow, tau: float) -> list[html.Small]:

@@ -95,8 +95,9 @@ def _list(shown: FunctionView, pair: tuple[Scores, Scores], columns: Mapping[str
         titles = [html.Th(words, scope="col", className="num") for words in columns]
         header = [html.Thead(html.Tr([html.Th("Pearson's r"), html.Td(), *titles]))]
     first, second = [basis_of(scores.provenance).basis.lower() for scores in pair]
+    taken = f"mean of {len(ordered)} relations" if len(ordered) > 1 else "one relation"
     words = (
-        f"Pearson's r over all heads is {in_words(agreement.overall)} (mean of {len(ordered)} relations), "
+        f"Pearson's r over all heads is {in_words(agreement.overall)} ({taken}), "
         f"with the {second}'s scores{averaged(shown)}. "
         f"At {HOLDS:g} or more, the {first}-only map is considered reliable."
     )

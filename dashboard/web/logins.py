@@ -1,4 +1,4 @@
-"""Logins over the network: verified by a few threads, and slower and slower for a sender who guesses."""
+"""Logins over the network: verified by two threads, and slower and slower for a sender who guesses."""
 
 import asyncio
 import logging
@@ -13,7 +13,8 @@ from dashboard.web.senders import sender
 FREE = 5  # wrong logins of a sender that cost nothing
 LONGEST = 60.0  # seconds that a sender waits at most after one more
 SENDERS = 1000  # whose wrong logins are counted at a time
-WAITING = 16  # logins that may wait for a thread; half as many of those who guessed wrong before
+WAITING = 16  # logins that may wait for a thread
+WAITING_AGAIN = 8  # the same of senders who guessed wrong before: these wait for a thread of their own
 OF_ONE = 2  # of these, from one sender
 FORGOTTEN = 900.0  # seconds after its last wrong login in which a sender is counted
 _log = logging.getLogger(__name__)
@@ -37,14 +38,37 @@ class _Guesses:
     trying: int = 0
 
 
+class _Thread:
+    """One thread for hashes, each of which takes a processor and 64 MB on purpose, and those who wait for it."""
+
+    def __init__(self, most: int) -> None:
+        self._thread = ThreadPoolExecutor(1, "login")
+        self._waiting, self._most = 0, most
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nobody else may wait."""
+        return self._waiting >= self._most
+
+    async def run(self, verify: Callable[[], AccessRole | None]) -> AccessRole | None:
+        """Wait, and verify a login."""
+        self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, verify)
+        finally:
+            self._waiting -= 1
+
+
 class Logins:
-    """Says what a sender may do. Who was let in before is let in at once, whatever others do."""
+    """Says what a sender may do. Who was let in before is let in at once, whatever others do.
+
+    Guesses keep nobody waiting who makes none: senders who guessed wrong before have a thread, and all others another.
+    """
 
     def __init__(self, access: Access, clock: Callable[[], float] = time.monotonic) -> None:
         self._access, self._clock = access, clock
-        self._threads = ThreadPoolExecutor(2, "login")  # a hash takes a processor and 64 MB on purpose
         self._guesses: dict[str, _Guesses] = {}
-        self._waiting = 0
+        self._first, self._again = _Thread(WAITING), _Thread(WAITING_AGAIN)
 
     async def role(self, authorization: str | None, address: str) -> AccessRole | None:
         """What the sender may do; None: a login is needed. Raises TooManyLogins."""
@@ -54,15 +78,14 @@ class Logins:
         guesses = self._of(sender(address))
         left = guesses.until - self._clock()
         at_once = 1 if guesses.count >= FREE else OF_ONE
-        room = WAITING // 2 if guesses.count else WAITING
-        if left > 0 or guesses.trying >= at_once or self._waiting >= room:
+        thread = self._again if guesses.count else self._first
+        if left > 0 or guesses.trying >= at_once or thread.is_full:
             raise TooManyLogins(max(left, 1.0))
-        guesses.trying, self._waiting = guesses.trying + 1, self._waiting + 1
+        guesses.trying += 1
         try:
-            loop = asyncio.get_running_loop()
-            role = await loop.run_in_executor(self._threads, self._access.role, authorization)
+            role = await thread.run(lambda: self._access.role(authorization))
         finally:
-            guesses.trying, self._waiting = guesses.trying - 1, self._waiting - 1
+            guesses.trying -= 1
         if role is None:
             self._count(guesses, authorization, address)
         else:

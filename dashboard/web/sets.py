@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import FastAPI, Request, Response
+from fastapi import Path as PathParameter
 from pydantic import Field
 
 from analysis.data.relations import as_csv
@@ -16,6 +17,8 @@ from analysis.settings import NamedFields
 from dashboard.pairs import own_pairs
 from dashboard.web.threaded_route import ThreadedRoute
 
+SetName = Annotated[str, PathParameter(max_length=120, description="its id, or name@id")]
+RelationName = Annotated[str, PathParameter(max_length=200)]
 MayChange = Callable[[Request], None]  # raises when whoever asks may only look
 
 
@@ -49,7 +52,7 @@ def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: May
         """All custom relation sets, the oldest first."""
         return [set_data(one) for one in catalogue.sets()]
 
-    def change(request: Request, set_id: str, wanted: SetChange) -> JsonObject:
+    def change(request: Request, set_id: SetName, wanted: SetChange) -> JsonObject:
         """Rename a set, hide it, or show it again; links to it stay."""
         may_change(request)
         return set_data(catalogue.change_set(catalogue.own_set(set_id), wanted.name, wanted.hidden))
@@ -59,14 +62,14 @@ def add_sets(api: FastAPI, catalogue: Catalogue, engine: Engine, may_change: May
     )  # fmt: skip
 
     @api.delete("/sets/{set_id}")
-    def delete(request: Request, set_id: str) -> JsonObject:
+    def delete(request: Request, set_id: SetName) -> JsonObject:
         """Delete a set with its scores, pairs and jobs."""
         may_change(request)
         one = catalogue.own_set(set_id)
         return {**set_data(one), "results": catalogue.delete_set(one)}
 
     @api.get("/sets/{set_id}/{relation}.csv", response_model=None, responses={200: {"content": {"text/csv": {}}}})
-    def pairs(set_id: str, relation: str) -> Response:
+    def pairs(set_id: SetName, relation: RelationName) -> Response:
         """The pairs of one relation of a set, as a file that can be brought again."""
         one = catalogue.own_set(set_id)
         for item in one.items:

@@ -208,10 +208,14 @@ def test_no_request_keeps_the_event_loop_busy(server, monkeypatch):
     """Page, lists, figures, exports and the largest table of scores: no callback takes 100 ms of the processor."""
     loop = Watched()
     monkeypatch.setattr(asyncio.events.Handle, "_run", loop.watch())
-    paths = ("/", "/_dash-layout", "/api/health", "/api/jobs", "/api/models", BIG)
-    pages = ("/head/L1H1", "/search", "/api/head", "/api/search", "/api/quantities", "/api/agreement", "/api/matches")
-    exports = ("/export/view.csv", "/export/page.html", "/export/figure.json")
-    paths = (*paths, "/compare", *(f"{path}?model={synthetic.BIG}&q=capital&head=L1H1" for path in (*pages, *exports)))
+    paths = ("/", "/_dash-layout", "/api/health", "/api/jobs", "/api/models", "/api/correlations", "/compare", BIG)
+    pages = ("/head/L1H1", "/search", "/prompt")
+    answers = ("head", "search", "quantities", "quantity", "agreement", "matches", "report")
+    exports = ("view.csv", "page.html", "figure.json", "reproduce.py")
+    query = f"model={synthetic.BIG}&q=capital&head=L1H1&method=function&key=function/country_capital/promote"
+    of_model = [*pages, *(f"/api/{name}" for name in answers), *(f"/export/{name}" for name in exports)]
+    tables_of_model = [f"/api/scores.{ending}?model={synthetic.BIG}" for ending in ("csv", "parquet")]
+    paths = (*paths, *tables_of_model, *(f"{path}?{query}" for path in of_model))
 
     async def visit():
         await status(server, "/api/health")  # the first request of all puts the application together

@@ -12,7 +12,6 @@ import shutil
 import struct
 import tempfile
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from fastapi import HTTPException
 from fastapi import Request as Sender
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
@@ -36,8 +34,11 @@ from analysis.jobs.answers import Answers
 from analysis.jobs.engine import QUEUE_LIMIT, Engine, WorkerConfig
 from analysis.jobs.journal import Journal
 from analysis.jobs.request import NetworkRequest, request_type
+from analysis.methods import METHODS
+from analysis.models import builtin as default_model
 from analysis.models import pair_count
 from analysis.models.sources import listed_folder, listed_models, open_listed
+from analysis.results.own_sets import set_id
 from analysis.results.store import Store
 from analysis.settings import UNKNOWN
 from dashboard.access import Access, main, read_auth_file
@@ -61,7 +62,8 @@ from dashboard.web.bodies import (
 from dashboard.web.dash_requests import MAX_DEPTH
 from dashboard.web.guard import Guard
 from dashboard.web.live import JobWatch
-from dashboard.web.logins import FREE, WAITING, Logins, TooManyLogins
+from dashboard.web.logins import FREE, WAITING, WAITING_AGAIN, Logins, TooManyLogins
+from tests.dashboard.test_own_sets import put, with_own
 from tests.engine.conftest import models  # noqa: F401  # a fixture
 
 POSITIVE, NEGATIVE = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
@@ -123,7 +125,15 @@ def unlimited_store(client, monkeypatch):
     """A server without its limit per minute, with a store of its own."""
     monkeypatch.setattr("dashboard.web.api.SUBMISSIONS", 10**9)
     monkeypatch.setattr("dashboard.web.api.TRIES", 10**9)
+    monkeypatch.setattr("dashboard.web.api.QUESTIONS", 10**9)
     return client
+
+
+@pytest.fixture
+def full_server(unlimited_store, store):
+    """The same with a set of somebody's own relations."""
+    assert put(store, with_own("mine")) == OWN_SET
+    return unlimited_store
 
 
 JSON = {"Content-Type": "application/json"}
@@ -293,26 +303,74 @@ def operations_of(client):
     return sum(method in {"get", "post", "patch", "put", "delete"} for path in paths for method in path)
 
 
+SENT = {"host": "localhost"}
+WRONG = 50  # different wrong requests of every operation, at least
+NEVER_REACHED = {"GET /prompt", "DELETE /models/{fingerprint}"}  # without a worker, and of results that ship
+# What the server knows: many right requests ask for it and get an answer. Random words would get none.
+OWN_SET = set_id([("mine", "1" * 16)])
+KNOWN = {
+    "model": [default_model.ID, "gemma-3-270m"],
+    "fingerprint": [""],
+    "method": [each.name for each in METHODS],
+    "result": [""],
+    "fit": [""],
+    "own": ["", OWN_SET],
+    "item": [["country_capital"], []],
+    "kind": ["promote"],
+    "sample": ["", "mean", "No"],
+    "head": ["L23H4", "L2H0"],
+    "relation": ["country_capital", "copying"],
+    "q": ["capital", "L2H0"],
+    "key": ["function/country_capital/promote"],
+    "threshold": [["running=0.2"], []],
+    "replaced": ["zero", ""],
+    "text": ["The capital of France is"],
+    "other": [default_model.ID, "gemma-3-270m"],
+    "other_fingerprint": [""],
+}
+
+
+def with_known(case, choices, job):
+    """The same request with some of its values replaced by those that the server knows."""
+    in_path = {"job_id": [job], "set_id": [OWN_SET], "relation": ["mine"]}
+    for values, there in ((case.query, KNOWN), (case.path_parameters, in_path)):
+        for name in sorted(set(values or {}) & set(there)):
+            if choices.draw(st.integers(0, 3)):
+                values[name] = choices.draw(st.sampled_from(there[name]))
+
+
 def checked_operations(client, examples, check, modes):
-    """Every operation of the API with right and wrong input, made by schemathesis from its own description."""
-    sent = {"host": "localhost"}
-    schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers=sent)
-    count = 0
-    for found in schema.get_all_operations():
-        operation = found.ok()
+    """Every operation of the API with input that schemathesis makes: its different requests, by its name and mode."""
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", client.app, headers=SENT)
+    job = client.post("/api/jobs", json={"model": "made/up", "methods": ["function"]}).json()["id"]
+    operations = [found.ok() for found in schema.get_all_operations()]
+    assert len(operations) == operations_of(client)
+    different = {}
+    for operation in sorted(operations, key=lambda one: one.method == "delete"):  # last, for the others find something
         for mode in modes:
-            if mode == NEGATIVE and not has_input(operation):
-                continue
+            if mode == POSITIVE or has_input(operation):
+                different[operation.label, mode] = asked(operation, mode, examples, check, job)
+    return different
 
-            @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
-            @given(case=operation.as_strategy(generation_mode=mode))
-            def ask(case):
-                check(case, case.call(headers=sent))
 
-            with suppress(Unsatisfiable):  # where any text will do, none is wrong
-                ask()
-        count += 1
-    assert count == operations_of(client)
+def asked(operation, mode, examples, check, job):
+    """The different requests of an operation, each with its answer checked; wrong ones repeat themselves at first."""
+    different = set()
+
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(case=operation.as_strategy(generation_mode=mode), choices=st.data())
+    def ask(case, choices):
+        assert case.meta.generation.mode == mode
+        if mode == POSITIVE:
+            with_known(case, choices, job)
+        different.add(repr((case.path_parameters, case.query, case.body)))
+        check(case, case.call(headers=SENT))
+
+    ask()
+    for _ in range(10):
+        if mode == NEGATIVE and len(different) < WRONG:
+            ask()
+    return different
 
 
 def has_input(operation):
@@ -320,7 +378,7 @@ def has_input(operation):
     return bool(operation.body) or any(True for _ in operation.iter_parameters())
 
 
-def test_the_api_has_no_server_error(unlimited_store):
+def test_the_api_has_no_server_error(full_server):
     """schemathesis: no generated input leads to a server error; 503 is a full queue's answer."""
     codes = Counter()
 
@@ -328,7 +386,7 @@ def test_the_api_has_no_server_error(unlimited_store):
         assert response.status_code < 500 or response.status_code == 503
         codes[response.status_code // 100] += 1
 
-    checked_operations(unlimited_store, 12, check, [POSITIVE])
+    checked_operations(full_server, 12, check, [POSITIVE])
     assert codes[2] > 20
     assert codes[4] > 20
 
@@ -341,13 +399,25 @@ DECLARED = [
 
 
 @pytest.mark.slow
-def test_the_api_keeps_to_its_own_description(unlimited_store):
+def test_the_api_keeps_to_its_own_description(full_server, capsys):
     """schemathesis: every answer, also to wrong input, has a status, a content type and a body that is declared."""
+    codes = Counter()
 
     def check(case, response):
         case.validate_response(response, checks=DECLARED)
+        codes[case.operation.label, case.meta.generation.mode, response.status_code] += 1
 
-    checked_operations(unlimited_store, 100, check, [POSITIVE, NEGATIVE])
+    different = checked_operations(full_server, 200, check, [POSITIVE, NEGATIVE])
+    with capsys.disabled():
+        for label, mode in different:
+            answers = {code: count for (*which, code), count in sorted(codes.items()) if which == [label, mode]}
+            print(f"\n{label}, {mode.value}: {len(different[label, mode])} different requests, {answers}", end="")
+    for (label, mode), requests in different.items():
+        if mode == NEGATIVE:
+            assert len(requests) >= WRONG, label
+            assert codes[label, mode, 422] >= WRONG, label
+    reached = {label for label, mode, code in codes if mode == POSITIVE and code < 300}
+    assert {label for label, _ in different} - reached <= NEVER_REACHED
 
 
 def test_what_the_guard_refuses_is_declared(store, auth_file):
@@ -1016,7 +1086,7 @@ def test_a_network_is_one_sender_and_wrong_logins_are_forgotten(auth_file):
 
 
 def test_who_guessed_wrong_leaves_room_for_others(auth_file):
-    """Two logins of a sender are verified at a time; senders who failed before get half of the room."""
+    """Two logins of a sender are verified at a time; fewer senders who failed before may wait than others."""
     logins = Logins(Access.of("0.0.0.0", auth_file))
 
     async def count(addresses):
@@ -1028,7 +1098,57 @@ def test_who_guessed_wrong_leaves_room_for_others(auth_file):
     several = [f"10.0.0.{number}" for number in range(WAITING - 1)]
     assert asyncio.run(count(["10.1.1.1"] * 10)) == 2
     assert asyncio.run(count(several)) == len(several)
-    assert asyncio.run(count(several)) == WAITING // 2
+    assert asyncio.run(count(several)) == WAITING_AGAIN
+
+
+class ListingHasher(PasswordHasher):
+    """Lists the passwords that it compares, in the order in which it begins."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun = []
+
+    def verify(self, hash, password):  # noqa: A002  # as argon2 calls it
+        self.begun.append(password)
+        return super().verify(hash, password)
+
+
+def begun_with(auth_file, senders):
+    """The passwords in the order in which their hashes begin; of (sender, password) that all come at the same moment.
+
+    Senders from 10.0 guessed wrong before.
+    """
+    access, hasher = Access.of("0.0.0.0", auth_file), ListingHasher()
+    access._hasher = hasher
+    logins = Logins(access)
+
+    async def all_at_once():
+        for address, _ in senders:
+            if address.startswith("10.0."):
+                assert await logins.role(basic("vera", "wrong"), address) is None
+        hasher.begun.clear()
+        tries = (logins.role(basic("vera", password), address) for address, password in senders)
+        return await asyncio.gather(*tries, return_exceptions=True)
+
+    answers = asyncio.run(all_at_once())
+    assert len(hasher.begun) == sum(not isinstance(answer, TooManyLogins) for answer in answers)
+    return hasher.begun
+
+
+def test_somebody_new_waits_for_no_guess(auth_file):
+    """Beside that of a right login one hash is being computed, however many senders wait who guessed wrong before."""
+    guesses = [(f"10.0.0.{number}", "wrong") for number in range(2 * WAITING)]
+    begun = begun_with(auth_file, [*guesses, ("10.1.1.1", "vera-secret")])
+    assert len(begun) == WAITING_AGAIN + 1
+    assert begun.index("vera-secret") <= 1
+
+
+def test_who_mistyped_a_password_waits_for_nobody_new(auth_file):
+    """The other way round: however many addresses that nobody knows send logins, of which some are verified."""
+    new = [(f"10.1.1.{number}", "wrong") for number in range(2 * WAITING)]
+    begun = begun_with(auth_file, [*new, ("10.0.0.1", "vera-secret")])
+    assert len(begun) == WAITING + 1
+    assert begun.index("vera-secret") <= 1
 
 
 @pytest.mark.parametrize("name", ["Via", "Forwarded", "X-Forwarded-For", "X-Real-IP"])

@@ -71,7 +71,7 @@ def call_of(chance, known):
     """A call of one of the page's callbacks, for some view."""
     address = "?" + view_of(chance)
     values = {ids.ADDRESS: address, ids.QUERY: address, ids.SCREEN: {"width": chance.randrange(300, 3000)}}
-    values |= {ids.PINS: [f"L{chance.randrange(24)}H{chance.randrange(9)}"], ids.TOLD: 1}
+    values |= {ids.PINS: [f"L{chance.randrange(24)}H{chance.randrange(9)}"], ids.NEWS: 1}
     one = chance.choice(known)
     call = {"output": one["output"], "outputs": split_callback_id(one["output"])}
     for name in ("inputs", "state"):
@@ -145,6 +145,16 @@ def send(port, seed, known):
             answer.read()
             codes.append(answer.status)
     return codes
+
+
+def test_each_request_of_the_mix_can_be_made():
+    """All kinds of it, with no server: what the slow test sends follows the page's names."""
+    chance, calls = random.Random(0), [{"output": "cards.data", "inputs": [{"id": ids.PINS}], "state": []}]
+    made = [asked(chance, calls) for _ in range(500)]
+    places = {(method, address.split("?")[0]) for method, address, _ in made}
+    assert {("POST", "/api/jobs"), ("PATCH", "/api/sets/a"), ("POST", "/_dash-update-component")} < places
+    assert {("GET", path) for path in ("/", "/api/scores", "/api/head", "/compare", "/search")} < places
+    assert {f"/export/{name}" for name in ("view.csv", "page.html")} < {address for _, address in places}
 
 
 @pytest.mark.slow

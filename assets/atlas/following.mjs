@@ -270,7 +270,7 @@ function askBelow() {
 /** Links to what is on the page already stand out; all of them keep what the controls say. */
 function markChosen() {
   if (page.values) keepSettings(page.values);
-  for (const link of document.querySelectorAll("tr a[data-set]")) {
+  for (const link of document.querySelectorAll("tr:not([data-effects], [data-reaches]) a[data-set]")) {
     const [key, value] = (link.getAttribute("data-set") || "").split(" ");
     link.closest("tr")?.classList.toggle("strong", page.values?.[key] === value);
   }

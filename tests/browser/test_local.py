@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from dashboard.state import MODELS, TABLE
 from dashboard.view import view_titles
-from tests.browser.harness import drawn
+from tests.browser.harness import drawn, maps
 
 ASKED = {"fetch", "xhr"}
 _OTHERS = ("/live/", "/api/jobs")  # progress, which keeps coming
@@ -35,8 +35,16 @@ CAUSAL = [
     ("gates", "interference", "value", "gates=interference"),
 ]
 COMMON = [("palette", "paper", "value", "palette=paper"), ("transpose", True, "checked", "transpose=1")]
-BEHAVIOUR = [("attention", 0.6, "value", "attention=0.6")]
-ABLATION = [("off", "mean", "value", "off=mean")]
+BEHAVIOUR = [
+    ("attention", 0.6, "value", "attention=0.6"),
+    ("strongest", 5, "value", "strongest=5"),
+    ("measure", "induction", "value", "measure=induction"),
+]
+ABLATION = [
+    ("off", "mean", "value", "off=mean"),
+    ("largest", 5, "value", "largest=5"),
+    ("item", "country_capital", "value", "item=country_capital"),
+]
 AGREEMENT = [
     ("label", 0.3, "value", "label=0.3"),
     ("cause", 0.7, "value", "cause=0.7"),
@@ -140,6 +148,35 @@ def test_cards_follow_the_threshold_without_a_question(visit, query, control, va
     expect(title).to_have_text(after)
     expect(page.locator(f"tr.strong[data-{'effects' if control == 'tau' else 'reaches'}]")).to_have_count(0)
     assert asked == []
+
+
+def test_rows_above_the_threshold_stand_out_from_the_start(visit):
+    """Three relations of L23H4 are labels; links in their rows say only which of them is on the map."""
+    page = visit("/?pin=L23H4")
+    rows = page.locator("tr.strong[data-effects]")
+    expect(rows).to_have_count(3)
+    change(page, "palette", "paper")
+    page.wait_for_function("location.search.includes('palette=paper')")
+    expect(rows).to_have_count(3)
+
+
+def test_one_measure_alone_is_chosen_on_the_card_and_taken_back(visit):
+    """A row of the card shows its measure alone, without a question; Back or a second click shows all again."""
+    page = visit("/?view=behaviour&pin=L18H6")
+    asked = watched(page)
+    row = page.locator(".head-card").get_by_role("link", name="induction")
+    row.click()
+    page.wait_for_function("location.search.includes('measure=induction')")
+    assert maps(page) == 1
+    expect(page.locator("#measure")).to_have_value("induction")
+    page.go_back()
+    expect(page.locator("#maps canvas")).to_have_count(6)
+    expect(page.locator("#measure")).to_have_value("All measures")
+    row.click()
+    expect(page.locator("#maps canvas")).to_have_count(1)
+    assert [url for url in asked if "/view/numbers/" in url] == []
+    row.click()
+    expect(page.locator("#maps canvas")).to_have_count(6)
 
 
 def test_a_card_shows_what_is_lost_by_the_chosen_ablation(visit):

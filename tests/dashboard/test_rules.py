@@ -155,8 +155,18 @@ def random_states(choices, count, seed):
 
 CHOICES = {
     "causal": CAUSAL,
-    "behaviour": {"attention": [0.0, 0.2, 0.3, 0.77], "palette": ["okabe-ito", "paper"]},
-    "ablation": {"off": ["zero", "mean"], "palette": ["okabe-ito", "paper"]},
+    "behaviour": {
+        "attention": [0.0, 0.2, 0.3, 0.77],
+        "measure": ["", "induction", "entropy"],
+        "strongest": [0, 1, 7, 999],
+        "palette": ["okabe-ito", "paper"],
+    },
+    "ablation": {
+        "off": ["zero", "mean"],
+        "item": ["", "country_capital"],
+        "largest": [0, 1, 7, 999],
+        "palette": ["okabe-ito", "paper"],
+    },
 }
 PLAIN = {"behaviour", "ablation"}
 SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method != "salience"]  # which has no panels
@@ -183,7 +193,7 @@ def check_measures(panels, found):
 def test_the_scripts_follow_every_control_as_python_does(scores):
     """Every code, mark, word and count of real maps, under random settings in both palettes and themes."""
     method = scores.provenance.method
-    states = random_states(CHOICES.get(method, FUNCTION), 12 if method not in PLAIN else 4, seed=1)
+    states = random_states(CHOICES.get(method, FUNCTION), 12 if method not in PLAIN else 8, seed=1)
     if method not in CHOICES:
         states[3]["relation"], states[4]["relation"] = scores.items()[0], scores.items()[-1]
         states[5]["carriers"] = "mean"

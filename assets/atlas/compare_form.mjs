@@ -43,6 +43,15 @@ export function keyOf(side) {
   return over ? `${values[side]}@${over}` : values[side];
 }
 
+/**
+ * The id of the custom relation set whose scores are among a side's numbers; empty for none.
+ * @param {Side} side
+ * @returns {string}
+ */
+export function ownOf(side) {
+  return JSON.parse(form().dataset.own || "{}")[side] || "";
+}
+
 /** @param {string} name */
 function picker(name) {
   return /** @type {HTMLSelectElement} */ (document.querySelector(`select[name=${name}]`));

@@ -70,6 +70,15 @@ export function wordsOf(side) {
   return `${group}${option.textContent}${samples}`;
 }
 
+/** Say beside the name of every picker the group that its choice is of, which a closed picker does not. */
+export function nameGroups() {
+  for (const select of form().querySelectorAll("select")) {
+    const group = select.selectedOptions[0]?.parentElement;
+    const beside = select.closest("label")?.querySelector("span b");
+    if (beside) beside.textContent = group instanceof HTMLOptGroupElement ? ` · ${group.label}` : "";
+  }
+}
+
 /**
  * Where in the list of samples a number is looked for: they are the same for all items.
  * @param {string} key

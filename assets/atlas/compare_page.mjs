@@ -1,7 +1,7 @@
 // @ts-check
 // Any number of every head against any other: asks for what the form says and draws it.
 import { listenBeside } from "./beside.mjs";
-import { address, chosen, classesOf, form, keyOf, offerSamples, ownOf, part, setBrush, wordsOf } from "./compare_form.mjs";
+import { address, chosen, classesOf, form, keyOf, nameGroups, offerSamples, ownOf, part, setBrush, wordsOf } from "./compare_form.mjs";
 import { clearSelected, listMatches, listSelected } from "./compare_lists.mjs";
 import { drawMaps, sameShape, sourceOf } from "./compare_maps.mjs";
 import { brushed, clearScatter, drawDepths, drawScatter } from "./compare_scatter.mjs";
@@ -39,6 +39,7 @@ function sideOf({ model, values, unit, sources }, side) {
 /** Fetch what is chosen and draw it; an answer to an earlier choice is dropped. */
 async function draw() {
   const asked = ++page.asked;
+  nameGroups();
   const { a, b, colour, size } = chosen();
   history.replaceState(null, "", address());
   try {

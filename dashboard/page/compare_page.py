@@ -145,10 +145,13 @@ def _options(listed: Sequence[Quantity]) -> list[tuple[str, str, str]]:
 def _field(key: str, label: str, options: Sequence[tuple[str, str, str]], choices: Choices) -> html.Label:
     """A picker; what it offers stands in groups."""
     groups: list[Any] = []
+    chosen = getattr(choices.chosen, key)
     for group, members in groupby(options, key=lambda option: option[2]):
-        listed = [_option(value, words, value == getattr(choices.chosen, key)) for value, words, _ in members]
+        listed = [_option(value, words, value == chosen) for value, words, _ in members]
         groups += [html.Optgroup(listed, label=group)] if group else listed
-    return html.Label([html.Span(label), html.Select(groups, name=key)])
+    of_chosen = next((group for value, _, group in options if value == chosen), "")
+    name = html.Span([label, html.B(f" · {of_chosen}" if of_chosen else "")])  # a closed picker does not say the group
+    return html.Label([name, html.Select(groups, name=key)])
 
 
 def _option(value: str, words: str, chosen: bool) -> html.Option:

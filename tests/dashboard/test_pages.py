@@ -155,6 +155,7 @@ def test_a_comparison_keeps_how_samples_are_taken_together_where_there_are_sampl
     page = client.get("/compare", params=asked).text
     assert '<option selected value="seed 3">seed 3</option>' in page
     assert '<select disabled name="x_over"><option selected value="">one value per head' in page
+    assert "<span>Right: number<b> · Causal map</b></span>" in page
     unknown = client.get("/compare", params={**asked, "y_over": "seed 99"}).text
     assert '<option selected value="">mean</option><option value="always">' in unknown
 

@@ -52,6 +52,23 @@ def test_small_maps_mark_heads_as_the_maps_do(client):
     assert drawn.count("m2 2h5v5h-5z") > 0
 
 
+@pytest.mark.parametrize(
+    ("head", "captions"),
+    [
+        ("L23H4", ["Function map: All categories", "Behaviour: First-token sink", "Ablation map: country → capital"]),
+        ("L18H6", ["Function map: All categories", "Behaviour: Induction"]),
+        ("L16H0", ["Behaviour: Previous token"]),
+    ],
+)
+def test_small_maps_show_the_panel_that_says_most_of_the_head(client, head, captions):
+    """All categories, else one to which it belongs, of its best rank; each leads to its map with the head pinned."""
+    page = client.get(f"/head/{head}").text
+    for caption in captions:
+        assert f"<figcaption>{caption}</figcaption>" in page
+    model = "smollm2-135m-instruct@935ba989"
+    assert f'<a href="/?model={model}&amp;view=behaviour&amp;pin={head}"><figure>' in page
+
+
 def test_the_first_and_the_last_head_have_one_neighbour(client):
     """There is nothing before L0H0 and after L29H8."""
     first, last = client.get("/head/L0H0").text, client.get("/head/L29H8").text

@@ -14,6 +14,7 @@ import { afterPainting, dash, PARTS, setStore } from "./page.mjs";
 import { rules } from "./rules.mjs";
 import { isDark } from "./screen.mjs";
 import { state } from "./state.mjs";
+import { followRows } from "./table.mjs";
 import { renewTooltip } from "./tooltip.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
@@ -203,6 +204,7 @@ function writeRest() {
   markChosen();
   decorateCards(heads);
   followAddress(currentQuery() ?? heads.named);
+  followRows();
   document.dispatchEvent(new Event("atlas-written")); // for those who measure
 }
 
@@ -255,7 +257,7 @@ function dependsOn(keys) {
   for (const part of document.querySelectorAll("[data-follows]")) {
     const follows = (part.getAttribute("data-follows") || "").split(" ");
     const isShown = part instanceof HTMLElement && part.offsetParent !== null;
-    if (isShown && keys.some((key) => follows.includes(key) || follows.includes("all"))) return true;
+    if (isShown && keys.some((key) => follows.includes(key))) return true;
   }
   return false;
 }

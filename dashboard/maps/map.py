@@ -352,6 +352,13 @@ class Map(Generic[MapState]):
         """Its columns of the table, as AG Grid takes them; no two maps may have the same field."""
         return []
 
+    def cells_follow(self) -> set[str]:
+        """The keys of those local settings whose change makes the page ask for the table again.
+
+        Of others the scripts know what becomes of the cells: see `of_panel` and `of_label` (dashboard.maps.columns).
+        """
+        return {key for key, one in settings_of(self.part).items() if one.local}
+
     def cells(self, shown: MapView[MapState]) -> dict[str, Cells]:
         """The values of its columns by field, for each head in the order of layers and heads."""
         return {}

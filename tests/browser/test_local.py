@@ -105,6 +105,41 @@ def words(page):
     return [page.title(), *(page.locator(piece).inner_text() for piece in pieces)]
 
 
+def test_rows_of_the_table_follow_the_controls_without_a_question(visit):
+    """Threshold, rule, labels and how many heads: the rows are those of the page that the address leads to."""
+    page = visit("/?view=table&sort=-panel.knowledge&pin=L23H4")
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    asked = watched(page)
+    before = first_rows(page)
+    changes = {"tau": 0.3, "how": "always", "labels": "beyond", "top": 3, "colour": "scores", "palette": "paper"}
+    for control, value in changes.items():
+        change(page, control, value)
+        page.wait_for_function("([key, value]) => location.search.includes(`${key}=${value}`)", arg=[control, value])
+    page.wait_for_timeout(1000)  # longer than anything rests
+    assert asked == []
+    rows = first_rows(page)
+    assert rows != before
+    page.goto(page.url)
+    drawn(page)
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    page.wait_for_timeout(500)
+    assert first_rows(page) == rows
+    change(page, "kind", "suppress")  # which needs other numbers
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    page.wait_for_timeout(1500)
+    assert first_rows(page) != rows
+
+
+def first_rows(page):
+    """What stands in the rows on the screen: names, categories and scores on the map, from the top on."""
+    found = page.evaluate("""() => {
+        const texts = (/** @type {string} */ part) => [...document.querySelectorAll(`#table ${part} .ag-row`)].map(
+            (row) => [Number(row.getAttribute("row-index")), row.innerText]);
+        return [...texts(".ag-pinned-left-cols-container"), ...texts(".ag-center-cols-container")];
+    }""")
+    return sorted(found)
+
+
 @pytest.mark.parametrize(
     ("query", "control"), [("", "tau"), ("?view=causal", "role"), ("?view=behaviour", "attention")]
 )

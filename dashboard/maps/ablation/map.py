@@ -209,6 +209,10 @@ class AblationMap(Map[AblationState]):
             columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **SIGNED, "width": 150})
         return [group("Log P without the head", columns)]
 
+    def cells_follow(self) -> set[str]:
+        """What replaces a head's output."""
+        return {"off"}
+
     def cells(self, shown: AblationView) -> dict[str, Cells]:
         """The changes of log-probability."""
         cells: dict[str, Cells] = {}

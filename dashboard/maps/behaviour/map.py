@@ -127,6 +127,10 @@ class BehaviourMap(Map[BehaviourState]):
             columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **TWO_DIGITS, "width": 150})
         return [group(self.title, columns)]
 
+    def cells_follow(self) -> set[str]:
+        """None: the numbers are always the same."""
+        return set()
+
     def cells(self, shown: BehaviourView) -> dict[str, Cells]:
         """Their values."""
         cells: dict[str, Cells] = {}

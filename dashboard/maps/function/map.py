@@ -291,6 +291,10 @@ class FunctionMap(Map[FunctionState]):
         """What the head does, panels and relations."""
         return table.columns(shown)
 
+    def cells_follow(self) -> set[str]:
+        """What relations' scores are made of, and which panels there are."""
+        return {"kind", "relation"}
+
     def cells(self, shown: FunctionView) -> dict[str, Cells]:
         """Their values."""
         return table.cells(shown)

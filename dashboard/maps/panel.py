@@ -89,6 +89,11 @@ class Panel:
         return self.remark or heads_in(self.count)
 
     @property
+    def leads(self) -> bool:
+        """It stands for all others together, and is drawn larger where there is room."""
+        return self.belongs is not None
+
+    @property
     def count(self) -> int:
         """Heads that belong."""
         return int(self.member.sum())

@@ -18,6 +18,7 @@ class CompareState:
 
     a: str = setting("", _KEY)
     b: str = setting("", _KEY)
+    own: str = setting("", _KEY)  # a custom relation set whose scores are among the numbers, as name@id
     x: str = setting("", _KEY)
     y: str = setting("", _KEY)
     x_over: str = setting("", _KEY)  # how the samples of a number are taken together; empty for their mean

@@ -69,30 +69,33 @@ class _PanelsToPlace:
     height: int
     largest: int
     profile: str = ""  # "beside" or "below" each panel
+    alike: bool = False  # the first panel says no more than the others
 
 
 def arrange(
     count: int, cells: tuple[int, int], width: int, height: int = HIGH, largest: int = LARGEST, profile: str = "",
-    beside: int = 0,
+    beside: int = 0, alike: bool = False,
 ) -> Arrangement:  # fmt: skip
     """Place `count` panels of `cells` across and down, with layer profiles "beside" or "below" them, if any.
 
     `beside` is how many belong in one row, of panels in a grid. Others stand in one row where their cells are
     comfortable; else as their cells are largest: in rows, or with the first panel large and the rest in two or three
     rows behind it. Where neither fits or half of the window would stay empty, the first panel is as wide as the window
-    and the rest stand below it in pairs. No place in the last row stays empty. On a phone they stand below each other.
+    and the rest stand below it in pairs. No place in the last row stays empty. Panels that are `alike` have one size.
+    On a phone they stand below each other.
     """
     if count == 1 and largest == LARGEST:
         largest = LARGEST_ALONE
-    task = _PanelsToPlace(count, max(1, cells[0]), max(1, cells[1]), width, height, largest, profile)
+    task = _PanelsToPlace(count, max(1, cells[0]), max(1, cells[1]), width, height, largest, profile, alike)
+    is_led = not beside and not alike
     if width < _PHONE:
         return _on_a_phone(task if beside else replace(task, profile=""))
     options = [_in_rows(task, each, height) for each in _evenly(task, beside)]
-    if not beside:
+    if is_led:
         options += _leading(task)
     fitting = [option for option in options if option.height <= height and option.is_legible]
     spread = [option for option in fitting if count == 1 or option.right > width / 2]
-    if not spread and not beside:  # five flat maps below each other would leave most of a wide window empty
+    if not spread and is_led:  # five flat maps below each other would leave most of a wide window empty
         legible = [option for option in _first_above_pairs(task) if option.height <= height and option.is_legible]
         if legible:
             return max(fitting + legible, key=lambda option: option.area)
@@ -109,7 +112,7 @@ def _scrolling(task: _PanelsToPlace, beside: int) -> Arrangement:
     """Panels that do not fit the window, as wide as it is: the first large, or those of a grid in its columns."""
     tall = replace(task, height=_ENDLESS)
     options = [option for option in _leading(tall) if option.is_legible] + _first_above_pairs(tall)
-    if beside or not options:
+    if beside or task.alike or not options:
         return _in_rows(task, max(1, min(beside or 2, task.width // _NARROWEST, task.count)), None)
     return min(options, key=lambda option: option.height)
 

@@ -26,6 +26,7 @@ class Grid:
 
     columns: int  # 0 for panels that may stand anywhere
     profile: str  # "beside" or "below" each panel, so that it shares the panel's layers; empty without any
+    alike: bool  # no panel stands for all others together
 
 
 def drawn_maps(view: View, dark: bool) -> DrawnMaps:
@@ -41,6 +42,7 @@ def drawn_maps(view: View, dark: bool) -> DrawnMaps:
 def grid_of(panels: Sequence[Panel], profiles: Sequence[Profile | None], lies: Orientation) -> Grid:
     """The columns that the panels name, and where their profiles go."""
     columns = len({panel.column for panel in panels if panel.column})
+    alike = not panels[0].leads
     if all(profile is None for profile in profiles):
-        return Grid(columns, "")
-    return Grid(columns, "beside" if lies.across else "below")
+        return Grid(columns, "", alike)
+    return Grid(columns, "beside" if lies.across else "below", alike)

@@ -128,6 +128,16 @@ def found_set(sets: Sequence[OwnSet], text: str) -> OwnSet | None:
     return called[0] if len(called) == 1 and not at else None
 
 
+def offered_sets(sets: Sequence[OwnSet], address: str) -> list[OwnSet]:
+    """The sets that a picker offers: all but hidden ones and those that are of no use; the chosen one in any case."""
+    offered = []
+    for one in sets:
+        is_useful = any(item.applicable for item in one.items)
+        if (is_useful and not one.hidden) or one.address == address:
+            offered.append(one)
+    return offered
+
+
 def the_set(sets: Sequence[OwnSet], text: str) -> OwnSet:
     """The same; refuses an unknown set."""
     one = found_set(sets, text)

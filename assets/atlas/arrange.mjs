@@ -23,6 +23,7 @@
  * @property {number} largest pixels of a cell's side
  * @property {"" | "beside" | "below"} profile where each panel's layer profile goes
  * @property {number} beside how many belong in one row, of panels in a grid; else 0
+ * @property {boolean} [alike] the first panel says no more than the others: all have one size
  */
 
 export const [LEFT, RIGHT, TOP, BOTTOM] = [34, 10, 30, 34];
@@ -44,14 +45,15 @@ const [GAP, LEAST_SIDE, LARGEST_SIDE, UNDER] = [28, 110, 220, 46];
  * @returns {Arrangement}
  */
 export function arrange(task) {
-  const { count, width, height, largest, beside } = task;
+  const { count, width, height, largest, beside, alike } = task;
+  const isLed = !beside && !alike;
   if (count === 1 && largest === LARGEST) return arrange({ ...task, largest: LARGEST_ALONE });
   if (width < PHONE) return onAPhone(beside ? task : { ...task, profile: "" });
   const options = evenly(task).map((each) => inRows(task, each, height));
-  if (!beside) options.push(...leading(task));
+  if (isLed) options.push(...leading(task));
   const fitting = options.filter((option) => option.height <= height && isLegible(option));
   const spread = fitting.filter((option) => count === 1 || rightOf(option) > width / 2);
-  if (!spread.length && !beside) {
+  if (!spread.length && isLed) {
     // five flat maps below each other would leave most of a wide window empty
     const above = firstAbovePairs(task).filter((option) => option.height <= height && isLegible(option));
     if (above.length) return [...fitting, ...above].reduce((best, option) => (areaOf(option) > areaOf(best) ? option : best));
@@ -68,10 +70,10 @@ export function arrange(task) {
  * @param {Task} task
  */
 function scrolling(task) {
-  const { count, width, beside } = task;
+  const { count, width, beside, alike } = task;
   const tall = { ...task, height: ENDLESS };
   const options = [...leading(tall).filter(isLegible), ...firstAbovePairs(tall)];
-  if (!beside && options.length) return lowest(options);
+  if (!beside && !alike && options.length) return lowest(options);
   const most = Math.min(beside || 2, Math.floor(width / NARROWEST), count);
   return inRows(task, Math.max(1, most), null);
 }

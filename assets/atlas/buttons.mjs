@@ -24,7 +24,7 @@ const ACTIONS = {
   instead: (_, names) => exchange(names.split(" ")[0], names.split(" ")[1]),
   picture: (button, format) => downloadPicture(ofThisView(button.dataset.figure || ""), format),
   export: (link) => link.setAttribute("href", withPins(ofThisView(link.getAttribute("href") || ""), state.pins)),
-  page: (link, key) => link.setAttribute("href", pageOfModel(link.getAttribute("href") || "", key)),
+  page: (link, key) => link.setAttribute("href", pageOfModel(link, key)),
   pairs: (button) => showPairs(button),
   csv: (_, id) => downloadTable(id, id === PARTS.table ? headsFile() : pairsFile()),
   erase: (button, fingerprint) => confirm(button.dataset.sure) && forgetModel(fingerprint),
@@ -48,13 +48,14 @@ function ofThisView(address) {
 }
 
 /**
- * A page beside this one, about the model on this one.
- * @param {string} address
+ * A page beside this one, about the model on this one, and its custom relation set if it takes one.
+ * @param {HTMLElement} button
  * @param {string} key of the model in the page's address
  */
-function pageOfModel(address, key) {
-  const path = address.split("?")[0];
-  return state.heads ? path + queryString({ [key]: state.heads.model }) : path;
+function pageOfModel(button, key) {
+  const path = (button.getAttribute("href") || "").split("?")[0];
+  const own = "own" in button.dataset && state.heads ? state.heads.own : "";
+  return state.heads ? path + queryString({ [key]: state.heads.model, own }) : path;
 }
 
 const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();

@@ -3,6 +3,7 @@
 import { fixed } from "./digits.mjs";
 import { bytes } from "./heads.mjs";
 
+/** @typedef {import("./heads.mjs").Heads} Heads */
 /** @typedef {number | string | null} Cell */
 /** @typedef {{values: Cell[], codes: string}} PackedCells of a column: distinct values, and each head's place among them */
 /** @typedef {{name: string, at: number}} Row a head and its place in the columns; values are looked up when they are seen */
@@ -14,10 +15,14 @@ import { bytes } from "./heads.mjs";
  * @property {string} [headerName]
  * @property {Definition[]} [children]
  * @property {Written} [written]
+ * @property {Shown} [shown] of a column that the maps on the page have, which follow the controls
  */
+
+/** @typedef {{panel: string} | {otherwise: string}} Shown a panel's values, or what heads are called but for one word */
 
 /** @typedef {(field: string, at: number) => Cell} Lookup */
 
+const KEPT = 10000; // a cell keeps four digits
 const FORMULA = /^[=+\-@\t\r]/; // with which a spreadsheet takes a text for a formula (analysis/results/tables.py)
 
 /**
@@ -48,6 +53,34 @@ export function cellText(cell, written) {
 }
 
 /**
+ * The cells of a column as the maps on the page have them; null where they do not have its numbers.
+ * @param {Shown} shown
+ * @param {Pick<Heads, "panels" | "reasons">} heads
+ * @returns {((at: number) => Cell) | null}
+ */
+export function shownCells(shown, { panels, reasons }) {
+  if ("otherwise" in shown) {
+    const { label } = panels[0];
+    return label && ((at) => (label.words[label.codes[at]] === shown.otherwise ? "" : label.words[label.codes[at]]));
+  }
+  const panel = panels.find(({ key }) => key === shown.panel);
+  if (!panel?.measures.length) return null;
+  const { low, step, values } = panel.measures[0];
+  return (at) => (panel.reason?.[at] ? reasons[panel.reason[at]] : kept(low + step * values()[at]));
+}
+
+/**
+ * A number with the digits that a cell keeps, halves to even as in the server's cells (dashboard/maps/columns.py).
+ * @param {number} value
+ */
+function kept(value) {
+  const scaled = value * KEPT;
+  const rounded = Math.round(scaled);
+  const isHalf = Math.abs(scaled - Math.trunc(scaled)) === 0.5;
+  return (isHalf && rounded % 2 ? rounded - 1 : rounded) / KEPT;
+}
+
+/**
  * The definitions as the grid takes them: values are looked up, so that what a grid keeps of a row is small.
  * @param {Definition[]} definitions
  * @param {Lookup} lookup
@@ -66,7 +99,7 @@ export function columnsOf(definitions, lookup) {
  * @param {Map<string, Definition>} columnsByField
  * @returns {Record<string, unknown>}
  */
-function columnOf({ field = "", children, written, ...rest }, lookup, columnsByField) {
+function columnOf({ field = "", children, written, shown: _, ...rest }, lookup, columnsByField) {
   if (children) return { ...rest, children: children.map((child) => columnOf(child, lookup, columnsByField)) };
   const textOf = (/** @type {{data?: Row}} */ { data }) => (data ? cellText(lookup(field, data.at), written) : "");
   const valueOf = (/** @type {{data?: Row}} */ { data }) => (data ? sortable(lookup(field, data.at), written) : null);

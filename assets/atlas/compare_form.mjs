@@ -43,6 +43,15 @@ export function keyOf(side) {
   return over ? `${values[side]}@${over}` : values[side];
 }
 
+/**
+ * The id of the custom relation set whose scores are among a side's numbers; empty for none.
+ * @param {Side} side
+ * @returns {string}
+ */
+export function ownOf(side) {
+  return JSON.parse(form().dataset.own || "{}")[side] || "";
+}
+
 /** @param {string} name */
 function picker(name) {
   return /** @type {HTMLSelectElement} */ (document.querySelector(`select[name=${name}]`));
@@ -59,6 +68,15 @@ export function wordsOf(side) {
   const over = picker(`${side}_over`);
   const samples = over.value ? ` (${over.selectedOptions[0].textContent})` : "";
   return `${group}${option.textContent}${samples}`;
+}
+
+/** Say beside the name of every picker the group that its choice is of, which a closed picker does not. */
+export function nameGroups() {
+  for (const select of form().querySelectorAll("select")) {
+    const group = select.selectedOptions[0]?.parentElement;
+    const beside = select.closest("label")?.querySelector("span b");
+    if (beside) beside.textContent = group instanceof HTMLOptGroupElement ? ` · ${group.label}` : "";
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 // @ts-check
 // Any number of every head against any other: asks for what the form says and draws it.
 import { listenBeside } from "./beside.mjs";
-import { address, chosen, classesOf, form, keyOf, offerSamples, part, setBrush, wordsOf } from "./compare_form.mjs";
+import { address, chosen, classesOf, form, keyOf, nameGroups, offerSamples, ownOf, part, setBrush, wordsOf } from "./compare_form.mjs";
 import { clearSelected, listMatches, listSelected } from "./compare_lists.mjs";
 import { drawMaps, sameShape, sourceOf } from "./compare_maps.mjs";
 import { brushed, clearScatter, drawDepths, drawScatter } from "./compare_scatter.mjs";
@@ -39,14 +39,15 @@ function sideOf({ model, values, unit, sources }, side) {
 /** Fetch what is chosen and draw it; an answer to an earlier choice is dropped. */
 async function draw() {
   const asked = ++page.asked;
+  nameGroups();
   const { a, b, colour, size } = chosen();
   history.replaceState(null, "", address());
   try {
     const [one, two, third, fourth] = await Promise.all([
-      ask("quantity", a, { key: keyOf("x") }),
-      ask("quantity", b, { key: keyOf("y") }),
-      colour ? ask("quantity", a, { key: colour }) : null,
-      size ? ask("quantity", a, { key: size }) : null,
+      ask("quantity", a, { key: keyOf("x"), own: ownOf("x") }),
+      ask("quantity", b, { key: keyOf("y"), own: ownOf("y") }),
+      colour ? ask("quantity", a, { key: colour, own: ownOf("x") }) : null,
+      size ? ask("quantity", a, { key: size, own: ownOf("x") }) : null,
     ]);
     if (asked !== page.asked) return;
     const [left, right] = [sideOf(one, "x"), sideOf(two, "y")];
@@ -92,7 +93,8 @@ function drawHeads(left, right, looks) {
  */
 function askMatches(a, b) {
   const { model: other, fingerprint } = modelQuery(b);
-  return ask("matches", a, { other, other_fingerprint: fingerprint });
+  const own = ownOf("x") === ownOf("y") ? ownOf("x") : "";
+  return ask("matches", a, { other, other_fingerprint: fingerprint, own });
 }
 
 listenBeside();
@@ -100,7 +102,7 @@ form().addEventListener("change", (event) => {
   const { name } = /** @type {HTMLSelectElement} */ (event.target);
   if (name !== "colour" && name !== "size") setBrush("");
   if (name === "x" || name === "y") offerSamples(name);
-  if (name === "a" || name === "b") location.assign(address());
+  if (name === "a" || name === "b" || name === "own") location.assign(address());
   else draw();
 });
 draw();

@@ -4,9 +4,9 @@ import { chosen, classColour, classesOf, part } from "./compare_form.mjs";
 import { openHead, showHead } from "./compare_maps.mjs";
 import { brushOf, brushText, depthProfile, extent, inside } from "./comparing.mjs";
 import { element } from "./elements.mjs";
-import { heatColour } from "./heat.mjs";
+import { heatColour, scaleEnds } from "./heat.mjs";
 import { nameAt } from "./heads.mjs";
-import { HEIGHT, legendOf, numbersAt, pixelAcross, pixelUp, plot, svg, WIDTH } from "./svg.mjs";
+import { legendOf, plot, svg } from "./svg.mjs";
 
 /** @typedef {import("./comparing.mjs").Grid} Grid */
 /** @typedef {import("./compare_maps.mjs").Side} Side */
@@ -14,10 +14,9 @@ import { HEIGHT, legendOf, numbersAt, pixelAcross, pixelUp, plot, svg, WIDTH } f
 /** @typedef {{colours: Grid | null, sizes: Grid | null, key: string}} Looks what colours and sizes stand for */
 /** @typedef {{x: number, y: number, place: Place}} Point */
 
-const SIDES = ["#0072b2", "#d55e00"]; // left and right
-const POINT = "#3b5bdb";
 const RADIUS = 3.5; // pixels
 const [SMALLEST, GROWTH] = [2, 7]; // of a radius that stands for a number
+const PADDING = 34; // pixels of the card around a figure
 
 /** @type {{points: Point[]}} */
 const drawn = { points: [] }; // by their numbers
@@ -44,7 +43,7 @@ export function brushed() {
 export function drawScatter(left, right, looks, select) {
   const [across, up] = [extent([left.values]), extent([right.values])];
   const axes = { across: { title: left.title, range: across }, up: { title: right.title, range: up } };
-  const picture = plot(`${left.title} against ${right.title}`, axes.across, axes.up);
+  const made = plot(`${left.title} against ${right.title}`, axes.across, axes.up, room());
   const isOne = left.card.fingerprint === right.card.fingerprint;
   const lookOf = pointLook(looks);
   drawn.points = [];
@@ -54,34 +53,40 @@ export function drawScatter(left, right, looks, select) {
       if (x === null || y === null) continue;
       const place = { row, column };
       const name = nameAt(left.card, place);
-      const spot = { cx: pixelAcross(x, across), cy: pixelUp(y, up), "data-head": name };
-      const circle = svg("circle", { ...spot, ...lookOf(place) });
+      const at = made.pixelsOf({ x, y });
+      const circle = svg("circle", { cx: at.x, cy: at.y, "data-head": name, ...lookOf(place) });
       circle.addEventListener("mouseenter", () => showHead(place, isOne ? left.card : null));
       circle.addEventListener("click", () => openHead(left.card, place));
-      picture.append(circle);
+      made.picture.append(circle);
       drawn.points.push({ x, y, place });
     }
   }
   const holder = part("compare-scatter");
-  holder.replaceChildren(element("h2", "", "Head by head"), picture, ...classLegend(looks));
-  listenToBrush(picture, across, up, select);
+  holder.replaceChildren(element("h2", "", "Head by head"), made.figure, ...classLegend(looks));
+  listenToBrush(made, select);
+}
+
+/** Pixels that a figure may be wide. */
+function room() {
+  return part("compare-form").getBoundingClientRect().width - PADDING;
 }
 
 /**
  * Colour and size of a point.
  * @param {Looks} looks
- * @returns {(place: Place) => {fill: string, r: number}}
+ * @returns {(place: Place) => {fill?: string, r: number}} without a colour of its own it has the page's
  */
 function pointLook({ colours, sizes, key }) {
   const classes = classesOf(key);
   const ofClasses = classes && classes.map(classColour);
   const largest = sizes ? Math.max(...extent([sizes]).map(Math.abs)) || 1 : 1;
   const strongest = colours ? fullColour(colours) : 1;
+  const ends = scaleEnds();
   return ({ row, column }) => {
-    const value = colours ? colours[row][column] : null;
-    const shade = value !== null && ofClasses ? ofClasses[value] : heatColour(value, strongest);
-    const size = sizes ? SMALLEST + GROWTH * Math.abs((sizes[row][column] || 0) / largest) : RADIUS;
-    return { fill: colours ? shade : POINT, r: size };
+    const r = sizes ? SMALLEST + GROWTH * Math.abs((sizes[row][column] || 0) / largest) : RADIUS;
+    if (!colours) return { r };
+    const value = colours[row][column];
+    return { r, fill: value !== null && ofClasses ? ofClasses[value] : heatColour(value, strongest, ends) };
   };
 }
 
@@ -105,17 +110,16 @@ function classLegend({ key }) {
 
 /**
  * Select the heads inside a rectangle that is dragged.
- * @param {SVGSVGElement} picture
- * @param {import("./svg.mjs").Range} across
- * @param {import("./svg.mjs").Range} up
+ * @param {import("./svg.mjs").Plot} plot
  * @param {(corners: string) => void} select
  */
-function listenToBrush(picture, across, up, select) {
+function listenToBrush({ picture, numbersAt }, select) {
   const brush = svg("rect", { class: "brush", width: 0, height: 0 });
   picture.append(brush);
   const at = (/** @type {MouseEvent} */ event) => {
     const box = picture.getBoundingClientRect();
-    return { x: ((event.clientX - box.left) * WIDTH) / box.width, y: ((event.clientY - box.top) * HEIGHT) / box.height };
+    const scale = picture.viewBox.baseVal.width / box.width;
+    return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale };
   };
   picture.addEventListener("mousedown", (event) => {
     const start = at(event);
@@ -129,7 +133,7 @@ function listenToBrush(picture, across, up, select) {
     };
     const released = (/** @type {MouseEvent} */ later) => {
       removeEventListener("mousemove", moved);
-      const [one, other] = [start, at(later)].map((pixels) => numbersAt(pixels, across, up));
+      const [one, other] = [start, at(later)].map(numbersAt);
       select(brushText(one, other));
     };
     addEventListener("mousemove", moved);
@@ -149,13 +153,16 @@ export function drawDepths(left, right) {
   /** @type {[number, number]} */
   const range = [Math.min(...means, 0), Math.max(...means, 1e-9)];
   const across = { title: "relative depth", range: /** @type {[number, number]} */ ([0, 1]) };
-  const picture = plot("Mean of each layer by relative depth", across, { title: "mean of a layer's heads", range });
+  const up = { title: "mean of a layer's heads", range };
+  const { figure, picture, pixelsOf } = plot("Mean of each layer by relative depth", across, up, room());
+  const sides = scaleEnds();
   for (const [i, line] of lines.entries()) {
     const points = line.map(({ depth, mean }) => {
-      return `${pixelAcross(depth, across.range).toFixed(1)},${pixelUp(mean, range).toFixed(1)}`;
+      const { x, y } = pixelsOf({ x: depth, y: mean });
+      return `${x.toFixed(1)},${y.toFixed(1)}`;
     });
-    picture.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: SIDES[i], "stroke-width": 2 }));
+    picture.append(svg("polyline", { points: points.join(" "), fill: "none", stroke: sides[i], "stroke-width": 2 }));
   }
-  const legend = legendOf([left.title, right.title], SIDES);
-  part("compare-scatter").replaceChildren(element("h2", "", "By relative depth"), legend, picture);
+  const legend = legendOf([left.title, right.title], sides);
+  part("compare-scatter").replaceChildren(element("h2", "", "By relative depth"), legend, figure);
 }

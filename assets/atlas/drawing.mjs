@@ -33,7 +33,8 @@ export function taskOf(heads, window) {
   const named = new Set(panels.map((panel) => panel.column).filter(Boolean));
   const hasProfile = heads.drawn === heads.panels.length && panels.some((panel) => panel.profile);
   const profile = hasProfile ? (heads.across ? "beside" : "below") : "";
-  return { count: panels.length, columns, rows, ...window, largest: heads.largest, profile, beside: named.size };
+  const alike = !panels[0]?.leads;
+  return { count: panels.length, columns, rows, ...window, largest: heads.largest, profile, beside: named.size, alike };
 }
 
 /**

@@ -14,6 +14,7 @@ import { afterPainting, dash, PARTS, setStore } from "./page.mjs";
 import { rules } from "./rules.mjs";
 import { isDark } from "./screen.mjs";
 import { state } from "./state.mjs";
+import { followRows } from "./table.mjs";
 import { renewTooltip } from "./tooltip.mjs";
 
 /** @typedef {import("./heads.mjs").Heads} Heads */
@@ -203,6 +204,7 @@ function writeRest() {
   markChosen();
   decorateCards(heads);
   followAddress(currentQuery() ?? heads.named);
+  followRows();
   document.dispatchEvent(new Event("atlas-written")); // for those who measure
 }
 
@@ -255,7 +257,7 @@ function dependsOn(keys) {
   for (const part of document.querySelectorAll("[data-follows]")) {
     const follows = (part.getAttribute("data-follows") || "").split(" ");
     const isShown = part instanceof HTMLElement && part.offsetParent !== null;
-    if (isShown && keys.some((key) => follows.includes(key) || follows.includes("all"))) return true;
+    if (isShown && keys.some((key) => follows.includes(key))) return true;
   }
   return false;
 }
@@ -270,7 +272,7 @@ function askBelow() {
 /** Links to what is on the page already stand out; all of them keep what the controls say. */
 function markChosen() {
   if (page.values) keepSettings(page.values);
-  for (const link of document.querySelectorAll("tr a[data-set]")) {
+  for (const link of document.querySelectorAll("tr:not([data-effects], [data-reaches]) a[data-set]")) {
     const [key, value] = (link.getAttribute("data-set") || "").split(" ");
     link.closest("tr")?.classList.toggle("chosen", page.values?.[key] === value);
   }

@@ -13,6 +13,7 @@
  * @property {string} note after the title
  * @property {string} row of panels in a grid
  * @property {string} column
+ * @property {boolean} [leads] it stands for all others together
  * @property {string} reason
  * @property {number | null} label
  * @property {{shades: string[], codes: string, marks: string, empty: string, ground: string}} look
@@ -79,6 +80,7 @@
  * @property {string} note after the title
  * @property {string} row of panels in a grid
  * @property {string} column
+ * @property {boolean} [leads] it stands for all others together
  * @property {Numbers | null} reason null when every head has a score
  * @property {Label | null} label
  * @property {Label | null} [besides] what the tooltip says below the numbers

@@ -34,17 +34,30 @@ const NARROWEST = 280; // pixels of a map that is not small, for which its ticks
 const TOKEN_ROOM = 14; // pixels between the tokens along an axis, at least
 const LONGEST_TOKEN = 10; // characters of a token along an axis
 
+/** @typedef {[blue: string, orange: string]} Ends of a scale with a middle, as #rrggbb */
+
+/**
+ * The ends of the page's scale with a middle, which are lighter on a dark page.
+ * @returns {Ends}
+ */
+export function scaleEnds() {
+  const style = getComputedStyle(document.documentElement);
+  const toneOf = (/** @type {string} */ name) => style.getPropertyValue(`--tone-${name}`).trim();
+  return [toneOf("below"), toneOf("above")];
+}
+
 /**
  * The colour of a value: blue on the side of zero on which the value of full blue is, orange on the other, the stronger
  * the farther away.
  * @param {number | null} value
  * @param {number} most the value of full blue
+ * @param {Ends} ends
  */
-export function heatColour(value, most) {
+export function heatColour(value, most, [blue, orange]) {
   if (value === null) return "rgba(128,128,128,0.25)";
   const share = value / (most || 1);
-  const strength = Math.min(1, Math.abs(share)).toFixed(3);
-  return share < 0 ? `rgba(213,94,0,${strength})` : `rgba(0,114,178,${strength})`;
+  const strength = Math.round(255 * Math.min(1, Math.abs(share)));
+  return (share < 0 ? orange : blue) + strength.toString(16).padStart(2, "0");
 }
 
 /**
@@ -161,7 +174,8 @@ export function heatMap(values, title, most, options = {}) {
  */
 function colouring(most, { colour, falls = false }) {
   const full = falls ? -most : most;
-  return (value) => (colour && value !== null ? colour(value) : heatColour(value, full));
+  const ends = scaleEnds();
+  return (value) => (colour && value !== null ? colour(value) : heatColour(value, full, ends));
 }
 
 /**

@@ -32,7 +32,7 @@ export function search(text) {
   const heads = state.heads;
   if (!heads) return;
   const cell = cellNamed(heads, text, rules().head);
-  if (!cell && !parseName(text, rules().head) && text.trim()) return location.assign(answersOf(text, heads.model));
+  if (!cell && !parseName(text, rules().head) && text.trim()) return location.assign(answersOf(text, heads.model, heads.own));
   if (!cell) return notify(refusal(heads, text, rules().head));
   hideSuggestions();
   setPins([nameOf(heads, cell)]);

@@ -67,7 +67,7 @@ export function typing(event) {
 /** @param {string} text */
 async function suggest(text) {
   const asked = ++typed.asked;
-  const answer = await fetch(`/api/search${queryString({ q: text, ...modelQuery(model()) })}`).catch(() => null);
+  const answer = await fetch(`/api/search${queryString({ q: text, ...modelQuery(model()), own: state.heads?.own || "" })}`).catch(() => null);
   const reply = answer && answer.ok ? await answer.json() : { answers: [] };
   if (asked === typed.asked) show(reply.answers.slice(0, MOST), text);
 }
@@ -86,7 +86,7 @@ function show(answers, text) {
     return link;
   });
   const all = element("a", "all", answers.length ? "All answers" : "No head found");
-  all.href = answersOf(text, model());
+  all.href = answersOf(text, model(), state.heads?.own);
   all.setAttribute("role", "option");
   for (const [i, link] of [...links, all].entries()) link.id = `suggestion-${i}`;
   list().replaceChildren(...links, all);

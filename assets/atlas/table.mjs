@@ -2,7 +2,7 @@
 // The table: a row under the pointer is outlined on the map, pinned rows stand on top and are marked in their place. The map
 // fades what the table's filter leaves out, the table leaves out what the map's zoom does. Sort and filter are in the address.
 import { onArrival, rewriteAddress, valueOf } from "./address.mjs";
-import { columnsOf, countText, rowsOf, unpackedCells } from "./cells.mjs";
+import { columnsOf, countText, leavesOf, rowsOf, shownCells, unpackedCells } from "./cells.mjs";
 import { leave, moveCursor } from "./cursor.mjs";
 import { paintColours } from "./drawing.mjs";
 import { cellNamed } from "./heads.mjs";
@@ -19,10 +19,21 @@ import { isIn, onZoom, sightOf, zoomed } from "./zoom.mjs";
 /** @typedef {import("./sorting.mjs").Grid} Grid */
 /** @typedef {{columns: Definition[], cells: Record<string, PackedCells>}} Content as dashboard/page/table.py packs it */
 
+const PAUSE = 150; // milliseconds without a change before the rows follow the maps
 const BY_HAND = /^(ui|columnFilter|columnMenu)/; // what the grid says of a change that a person made
 
-/** @type {{cells: Record<string, ReturnType<typeof unpackedCells>>, rows: Row[], definitions: string, version: number}} */
-const content = { cells: {}, rows: [], definitions: "", version: 0 };
+/**
+ * @typedef {object} Kept
+ * @property {Record<string, ReturnType<typeof unpackedCells>>} cells
+ * @property {Row[]} rows
+ * @property {Definition[]} columns
+ * @property {string} definitions the same as text
+ * @property {number} version
+ * @property {ReturnType<typeof setTimeout> | undefined} timer
+ */
+
+/** @type {Kept} */
+const content = { cells: {}, rows: [], columns: [], definitions: "", version: 0, timer: undefined };
 
 /** @type {{grid: Grid | null, pins: string}} */
 const shown = { grid: null, pins: "" }; // the grid that is listened to, and the rows that are pinned in it
@@ -37,12 +48,35 @@ export function makeRows(packed) {
   if (!packed) return [no_update, no_update];
   content.cells = {};
   for (const [field, cells] of Object.entries(packed.cells)) content.cells[field] = unpackedCells(cells);
+  content.columns = leavesOf(packed.columns);
+  followMaps();
   const names = packed.cells.name.values.length;
   content.rows = rowsOf(content.cells.name, names, ++content.version);
   const definitions = JSON.stringify(packed.columns);
   const isSame = definitions === content.definitions;
   content.definitions = definitions;
   return [content.rows, isSame ? no_update : columnsOf(packed.columns, lookup)];
+}
+
+/** Take those cells from the maps on the page that these have: they follow the controls. */
+function followMaps() {
+  const { heads } = state;
+  if (!heads) return;
+  for (const { field = "", shown: made } of content.columns) {
+    const cells = made && shownCells(made, heads);
+    if (cells) content.cells[field] = cells;
+  }
+}
+
+/** The maps have followed a control: when it rests, so do the rows. */
+export function followRows() {
+  clearTimeout(content.timer);
+  if (!content.rows.length || !isTable(location.search)) return;
+  content.timer = setTimeout(() => {
+    followMaps();
+    content.rows = rowsOf(content.cells.name, content.rows.length, ++content.version);
+    dash().set_props(PARTS.table, { rowData: content.rows });
+  }, PAUSE);
 }
 
 /**

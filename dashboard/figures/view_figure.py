@@ -24,7 +24,8 @@ def view_figure(view: View, width: int, dark: bool) -> Figure:
     grid = grid_of(view.panels, drawn.profiles, view.orientation)
     cells = view.orientation.cells(view.card)
     places = [
-        arrange(len(view.panels), cells, width, high, LARGEST, grid.profile, grid.columns) for high in (HIGH, *_LOWER)
+        arrange(len(view.panels), cells, width, high, LARGEST, grid.profile, grid.columns, grid.alike)
+        for high in (HIGH, *_LOWER)
     ]
     place = places[0] if _filled(places[0]) >= _ENOUGH else max(places, key=_filled)
     sheet = Sheet(view.card.layers, view.orientation, place, drawn.palette)

@@ -27,6 +27,16 @@ SIGNED = {"written": {"digits": 2, "signed": True}}  # changes of log P; files h
 _KEPT = 4  # digits of a cell: sorted and taken away with more of them than are shown
 
 
+def of_panel(key: str) -> Column:
+    """For a column of a panel's values, which the scripts make of the maps on the page when a local setting changes."""
+    return {"shown": {"panel": key}}
+
+
+def of_label(otherwise: str) -> Column:
+    """The same for what the maps call a head; nothing of a head that is called so."""
+    return {"shown": {"otherwise": otherwise}}
+
+
 def group(title: str, children: list[Column]) -> Column:
     """Columns under a common heading."""
     first = children[0].get("field", title)

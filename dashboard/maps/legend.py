@@ -7,6 +7,7 @@ from dash import html
 
 from analysis.results.own_sets import found_set
 from dashboard.addresses import search_address
+from dashboard.maps import MAPS
 from dashboard.maps.entry import LegendEntry
 from dashboard.maps.map import MapView, missing_words
 from dashboard.maps.panel import reasons
@@ -22,9 +23,12 @@ def entries(shown: MapView[Any], dark: bool) -> list[LegendEntry]:
 
 
 def own_set_of(shown: MapView[Any]) -> str:
-    """The id of the custom relation set on the page, in which its links search, too; empty for none."""
-    own = found_set(shown.sets, shown.map.own_set(shown.state))
-    return "" if own is None else own.id
+    """The id of the custom relation set in the address, in which its links search, too; empty for none."""
+    for each in MAPS:
+        own = found_set(shown.sets, each.own_set(shown.common.of(each.part)))
+        if own is not None:
+            return own.id
+    return ""
 
 
 def legend(shown: MapView[Any], dark: bool) -> list[Any]:

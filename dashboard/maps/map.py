@@ -38,7 +38,7 @@ from dashboard.maps.sentences import Said, components
 from dashboard.maps.swatch import Swatch
 from dashboard.maps.tooltip import Best
 from dashboard.palette import Colours, colours
-from dashboard.setting import Part, SettingValues, settings_of
+from dashboard.setting import COUNT, Part, SettingValues, settings_of
 from dashboard.state import ViewState
 
 MapState = TypeVar("MapState", bound=Part)
@@ -202,8 +202,12 @@ class Map(Generic[MapState]):
         return {}
 
     def control_values(self, shown: "MapView[MapState] | None", state: MapState) -> SettingValues:
-        """What its controls say, by their keys."""
-        return {key: getattr(state, one.name) for key, one in settings_of(type(state)).items()}
+        """What its controls say, by their keys; a field for a number is empty at 0."""
+        values = {}
+        for key, one in settings_of(type(state)).items():
+            value = getattr(state, one.name)
+            values[key] = value or "" if one.codec is COUNT else value
+        return values
 
     def needless(self, shown: "MapView[MapState] | None", state: MapState, choices: Mapping[str, str]) -> set[str]:
         """The keys of those controls that would change nothing on the page; they are hidden.
@@ -304,7 +308,7 @@ class Map(Generic[MapState]):
 
     def legend(self, shown: MapView[MapState], palette: Colours) -> list[LegendEntry]:
         """What the colours mean; reasons for missing scores are added by the page."""
-        return plain.legend(shown.plain, palette)
+        return plain.legend(shown.plain, shown.state, shown.panels, palette)
 
     def sections(self) -> Sequence[Section]:
         """Up to three pieces of the page below the maps."""
@@ -348,6 +352,13 @@ class Map(Generic[MapState]):
         """Its columns of the table, as AG Grid takes them; no two maps may have the same field."""
         return []
 
+    def cells_follow(self) -> set[str]:
+        """The keys of those local settings whose change makes the page ask for the table again.
+
+        Of others the scripts know what becomes of the cells: see `of_panel` and `of_label` (dashboard.maps.columns).
+        """
+        return {key for key, one in settings_of(self.part).items() if one.local}
+
     def cells(self, shown: MapView[MapState]) -> dict[str, Cells]:
         """The values of its columns by field, for each head in the order of layers and heads."""
         return {}
@@ -356,7 +367,7 @@ class Map(Generic[MapState]):
 
     def swatches(self, shown: MapView[MapState], palette: Colours) -> list[Swatch]:
         """Colours and words of a picture's legend; reasons for missing scores are added by the picture."""
-        return plain.swatches(shown.plain, shown.panels, palette)
+        return plain.swatches(shown.plain, shown.state, shown.panels, palette)
 
     def heading(self, shown: MapView[MapState]) -> str:
         """What a picture says of itself after the model's name."""

@@ -76,6 +76,7 @@ class Panel:
     filled: Bools | None = None  # [category, layer, head] where `belongs` is no outline in the category's own panel
     pale: Bools | None = None  # members whose inside is lighter
     half: Bools | None = None  # members that are drawn as half a square
+    faint: Bools | None = None  # heads with little of their colour, because only the best ones are asked for
     falls: Bools | None = None  # heads, members or not, whose value is one of pushing down
     row: str = ""  # of panels that stand in a grid: what its row is about
     column: str = ""
@@ -86,6 +87,11 @@ class Panel:
     def note(self) -> str:
         """What stands after the title."""
         return self.remark or heads_in(self.count)
+
+    @property
+    def leads(self) -> bool:
+        """It stands for all others together, and is drawn larger where there is room."""
+        return self.belongs is not None
 
     @property
     def count(self) -> int:

@@ -1,7 +1,7 @@
 """Any number of every head against any other: two maps side by side, their difference, a scatter, matched heads."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -10,6 +10,7 @@ from dash import dcc, html
 
 from analysis.evidence.quantity import Quantity
 from analysis.models.card import ModelCard
+from analysis.results.own_sets import OwnSet
 from dashboard.addresses import CompareState
 from dashboard.maps import map_of
 from dashboard.page.beside import header, settings_of_form
@@ -27,13 +28,15 @@ _OVER_WORDS = {  # by how samples are taken together
 
 @dataclass(frozen=True)
 class Choices:
-    """What can be chosen, and what is: models by their id and fingerprint, numbers by their keys."""
+    """What can be chosen, and what is: models by their id and fingerprint, numbers by their keys, sets by name@id."""
 
     left: ModelCard
     models: tuple[ModelCard, ...]
     of_a: tuple[Quantity, ...]
     of_b: tuple[Quantity, ...]
     chosen: CompareState
+    sets: tuple[OwnSet, ...]  # custom relation sets
+    own: Mapping[str, str]  # by axis the id of the set whose scores are among the numbers; empty for none
     notices: tuple[str, ...] = ()
 
 
@@ -65,6 +68,7 @@ def _form(choices: Choices) -> html.Form:
         "data-classes": json.dumps(_classes([*choices.of_a, *choices.of_b])),
         "data-samples": json.dumps({"x": _samples(choices.of_a), "y": _samples(choices.of_b)}),
         "data-over": json.dumps(_OVER_WORDS),
+        "data-own": json.dumps(dict(choices.own)),
         "data-pins": str(MAX_PINS),
     }
     return html.Form(
@@ -82,6 +86,7 @@ def _fields(choices: Choices) -> list[Any]:
     """Model, number and samples of both sides, and how points are drawn."""
     models = [(named(card), card.id, "") for card in choices.models]
     numbers = [each for each in choices.of_a if not each.is_class]
+    sets = [("", "none", ""), *((one.address, one.name, "") for one in choices.sets)]
     return [
         _field("a", "Left: model", models, choices),
         _field("x", "Left: number", _options(choices.of_a), choices),
@@ -91,6 +96,7 @@ def _fields(choices: Choices) -> list[Any]:
         _over_field("y_over", "Right: samples", choices.of_b, choices.chosen.y, choices.chosen.y_over),
         _field("colour", "Point colour", _options([_NOTHING, *choices.of_a]), choices),
         _field("size", "Point size", _options([_NOTHING, *numbers]), choices),
+        *([_field("own", "Own relations", sets, choices)] if choices.sets else []),
         dcc.Input(type="hidden", name="brush", value=choices.chosen.brush),
     ]
 
@@ -139,10 +145,13 @@ def _options(listed: Sequence[Quantity]) -> list[tuple[str, str, str]]:
 def _field(key: str, label: str, options: Sequence[tuple[str, str, str]], choices: Choices) -> html.Label:
     """A picker; what it offers stands in groups."""
     groups: list[Any] = []
+    chosen = getattr(choices.chosen, key)
     for group, members in groupby(options, key=lambda option: option[2]):
-        listed = [_option(value, words, value == getattr(choices.chosen, key)) for value, words, _ in members]
+        listed = [_option(value, words, value == chosen) for value, words, _ in members]
         groups += [html.Optgroup(listed, label=group)] if group else listed
-    return html.Label([html.Span(label), html.Select(groups, name=key)])
+    of_chosen = next((group for value, _, group in options if value == chosen), "")
+    name = html.Span([label, html.B(f" · {of_chosen}" if of_chosen else "")])  # a closed picker does not say the group
+    return html.Label([name, html.Select(groups, name=key)])
 
 
 def _option(value: str, words: str, chosen: bool) -> html.Option:

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from dash import dcc, html
 
 from analysis import __version__
 from analysis.evidence.heads import SimilarHead, heads_like, strongest_findings, summary
 from analysis.models.card import HeadId, ModelCard
+from analysis.results.scores import ranks
 from dashboard.addresses import map_address, prompt_address
 from dashboard.maps import MAPS
 from dashboard.maps.head_part import AskedHead
+from dashboard.maps.panel import Panel
 from dashboard.page.small_map import small_map
 from dashboard.palette import Colours, colours, tones
 from dashboard.query import named
@@ -83,18 +86,29 @@ def _neighbours(view: View, head: HeadId) -> list[Any]:
 
 
 def _maps(view: View, head: HeadId) -> list[Any]:
-    """The first panel of every map that the model has, with the head outlined."""
+    """A panel of every map that the model has, with the head outlined; it leads to the map."""
     figures = []
     for each in MAPS:
         shown = view.of(each) if each.own_view else None
         if shown is not None:
-            title = shown.panels[0].title
+            at = _telling(shown.panels, (view.card.layers.index(head.layer), head.head))
+            title = shown.panels[at].title
             pictures = []
             for theme, dark in (("light-only", False), ("dark-only", True)):
-                look = each.looks(shown, colours(view.state.palette, dark))[0]
+                look = each.looks(shown, colours(view.state.palette, dark))[at]
                 pictures.append(html.Span(small_map(title, look, view.card, head), className=theme))
-            figures.append(html.Figure([*pictures, html.Figcaption(f"{each.title}: {title}")]))
+            there = replace(view.named, view=each.name, pins=(head,))
+            caption = html.Figcaption(f"{each.title}: {title}")
+            figures.append(html.A(html.Figure([*pictures, caption]), href=f"/{there.to_query()}"))
     return figures
+
+
+def _telling(panels: Sequence[Panel], cell: tuple[int, int]) -> int:
+    """The place of the panel that says most of a head: of all categories, else of its best rank, where it belongs."""
+    if panels[0].belongs is not None:
+        return 0
+    orders = [(not panel.member[cell], int(ranks(np.abs(panel.value))[cell])) for panel in panels]
+    return orders.index(min(orders))
 
 
 def _parts(view: View, head: HeadId, palette: Colours) -> html.Div:
@@ -183,9 +197,8 @@ def search_page(view: View, text: str, listed: Sequence[Any]) -> list[Any]:
 
 def _header_of_search(card: ModelCard, text: str) -> html.Header:
     back = html.A("Maps", href=map_address(card), className="button")
-    return html.Header(
-        [html.A("Head Atlas", href="/", className="brand"), back, search_form(card, text)], className="top"
-    )
+    brand, spring = html.A("Head Atlas", href="/", className="brand"), html.Div(className="spring")
+    return html.Header([brand, back, spring, search_form(card, text), copy_button()], className="top")
 
 
 def search_form(card: ModelCard, text: str = "") -> html.Form:

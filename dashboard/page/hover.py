@@ -101,6 +101,7 @@ def _panel(panel: Panel, labels: list[PanelLabel]) -> PackedView:
         "note": panel.note,
         "row": panel.row,
         "column": panel.column,
+        "leads": panel.leads,
         "reason": _bytes(panel.reason.astype("u1")) if panel.reason.any() else "",
         "label": labels.index(panel.label) if panel.label is not None else None,
     }

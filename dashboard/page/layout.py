@@ -12,7 +12,7 @@ from dashboard.page import ids
 from dashboard.page.controls import all_controls, controls
 from dashboard.page.pairs import pairs_dialog
 from dashboard.page.sections import sections
-from dashboard.page.table import table
+from dashboard.page.table import table, table_follows
 from dashboard.page.workshop import workshop
 from dashboard.state import ViewState
 from dashboard.view import view_titles
@@ -98,7 +98,7 @@ def _short(titles: Mapping[str, str]) -> dict[str, str]:
 def _more() -> list[Any]:
     """The pages beside this one, whose addresses the scripts add the model to, and the theme."""
     return [
-        html.A("Compare numbers and models", href="/compare", **{"data-page": "a"}),
+        html.A("Compare numbers and models", href="/compare", **{"data-page": "a", "data-own": ""}),
         html.A("On my prompt", href="/prompt", **{"data-page": "model"}),
         html.A("API", href="/api/docs"),
         _segments(ids.THEME, "Theme", THEMES),
@@ -144,7 +144,7 @@ def _atlas() -> list[Any]:
         html.Section(id=ids.EMPTY, className="card empty", hidden=True),
         html.Div(id=ids.LEGEND, className="legend"),
         _maps(),
-        html.Div(table(), id=ids.TABLE_FRAME, hidden=True, **{"data-follows": "all"}),
+        html.Div(table(), id=ids.TABLE_FRAME, hidden=True, **{"data-follows": " ".join(table_follows())}),
         _drawer(),
         *sections(),
     ]

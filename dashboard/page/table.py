@@ -71,6 +71,14 @@ def content(view: View) -> JsonObject:
     return {"columns": columns(view), "cells": packed}
 
 
+def table_follows() -> list[str]:
+    """The keys of the local settings whose change makes the page ask for the cells again."""
+    keys: set[str] = set()
+    for each in MAPS:
+        keys |= each.cells_follow()
+    return sorted(keys)
+
+
 def columns(view: View) -> list[Column]:
     """Name and place of the head, then the columns of every map of the model."""
     definitions: list[Column] = [

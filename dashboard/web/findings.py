@@ -25,6 +25,7 @@ from dashboard.quantities import listed_quantities
 Name = Annotated[str, Field(max_length=200)]
 Threshold = Annotated[str, Field(max_length=60)]
 _THRESHOLD = "METHOD=NUMBER: minimum strength that counts as a label (default: the method's own)"
+_OWN = "a custom relation set, whose scores count, too"
 _REPLACED = f"what replaces an ablated head's output: {', '.join(replacements())} (default: the first)"
 
 
@@ -73,11 +74,12 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         beyond: Annotated[bool, Query(description="labels beyond copying alone count")] = False,
         replaced: Annotated[str, Query(max_length=40, description=_REPLACED)] = "",
         heads: Annotated[bool, Query(description="name the heads of each class")] = False,
+        own: Annotated[str, Query(max_length=120, description=_OWN)] = "",
     ) -> JsonObject:
         """How many heads that have a label of what they do also matter for a task."""
         least = chosen_thresholds(threshold)
         card = catalogue.card(model, fingerprint)
-        results = results_of(catalogue, card)
+        results = results_of(catalogue, card, set_id(catalogue, own))
         found = agreements(results, least, beyond, checked_replacement(replaced))
         listed = [each.to_plain(heads) for each in found]
         return {"model": card.to_dict(), "results": used_results(results), "agreements": listed}
@@ -87,10 +89,11 @@ def add_findings(api: FastAPI, catalogue: Catalogue) -> None:
         q: Annotated[str, Query(max_length=200, examples=["capital", "Paris", "needed for math", "L23H4"])],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        own: Annotated[str, Query(max_length=120, description=_OWN)] = "",
     ) -> JsonObject:
         """The heads that words are about: a relation, a token, a task, a head's name. The strongest first."""
         card = catalogue.card(model, fingerprint)
-        results = results_of(catalogue, card)
+        results = results_of(catalogue, card, set_id(catalogue, own))
         listed = [answer.to_plain() for answer in answers(results, card, q)]
         return {"model": card.to_dict(), "results": used_results(results), "answers": listed}
 
@@ -115,10 +118,11 @@ def add_quantities(api: FastAPI, catalogue: Catalogue) -> None:
     def list_quantities(
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        own: Annotated[str, Query(max_length=120, description=_OWN)] = "",
     ) -> JsonObject:
         """Every number that there is one value per head of: scores, effects, gradients, classes."""
         card = catalogue.card(model, fingerprint)
-        listed = listed_quantities(catalogue, card)
+        listed = listed_quantities(catalogue, card, set_id(catalogue, own))
         return {"model": card.to_dict(), "quantities": [asdict(each) for each in listed]}
 
     @api.get("/quantity")
@@ -126,10 +130,11 @@ def add_quantities(api: FastAPI, catalogue: Catalogue) -> None:
         key: Annotated[str, Query(max_length=200, description="as /quantities lists them; @ and a sample may follow")],
         model: Annotated[str, Query(max_length=200)] = default_model.ID,
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        own: Annotated[str, Query(max_length=120, description=_OWN)] = "",
     ) -> JsonObject:
         """One of them, layer by layer; null where a head has none."""
         card = catalogue.card(model, fingerprint)
-        results = results_of(catalogue, card)
+        results = results_of(catalogue, card, set_id(catalogue, own))
         numbers = values(results, key)
         rows = [[None if isnan(value) else round(value, 6) for value in row] for row in numbers.tolist()]
         made = sources(results, key)
@@ -149,10 +154,12 @@ def _add_matches(api: FastAPI, catalogue: Catalogue) -> None:
         fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
         other: Annotated[str, Query(max_length=200)] = default_model.ID,
         other_fingerprint: Annotated[str, Query(max_length=64, pattern="^[0-9a-f]*$")] = "",
+        own: Annotated[str, Query(max_length=120, description=f"{_OWN}, of both")] = "",
     ) -> JsonObject:
         """The heads of two models whose scores are most alike."""
         card, second = catalogue.card(model, fingerprint), catalogue.card(other, other_fingerprint)
-        results, others = results_of(catalogue, card), results_of(catalogue, second)
+        chosen = set_id(catalogue, own)
+        results, others = results_of(catalogue, card, chosen), results_of(catalogue, second, chosen)
         listed = matched_heads(results, card, others, second)
         pairs = [{"head": str(m.head), "other": str(m.other), "cosine": round(m.cosine, 3)} for m in listed]
         return {

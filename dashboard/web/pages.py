@@ -10,18 +10,17 @@ from fastapi.responses import HTMLResponse
 from analysis.errors import HeadError
 from analysis.evidence.catalogue import Catalogue
 from analysis.evidence.heads import answers, summary
-from analysis.evidence.quantity import Quantity
 from analysis.models.card import HeadId
 from dashboard.addresses import CompareState, PromptState
-from dashboard.page.compare_page import Choices, compare_page, samples_of
+from dashboard.page.compare_page import compare_page
 from dashboard.page.head_page import head_page, head_title, search_page
 from dashboard.page.markup import as_html
 from dashboard.page.prompt_page import prompt_page
 from dashboard.palette import tone_styles
-from dashboard.quantities import listed_quantities
 from dashboard.query import named, read_query
 from dashboard.state import Palette, ViewState
 from dashboard.view import chosen_model, opened
+from dashboard.web.comparison import choices_of
 from dashboard.web.not_found import not_found_page
 
 _QUESTION = "q"  # beside the view in the address of a search
@@ -74,47 +73,6 @@ def routes(catalogue: Catalogue) -> APIRouter:
 
 def _notices(notices: Sequence[str]) -> str:
     return "".join(f'<div class="notice">{escape(notice)}</div>' for notice in notices)
-
-
-def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]) -> Choices:
-    """What can be compared, and what the address asks for; an unknown model is reported."""
-    a, of_first = chosen_model(catalogue, asked.a)
-    b, of_second = chosen_model(catalogue, asked.b) if asked.b else (a, [])
-    of_a, of_b = listed_quantities(catalogue, a), listed_quantities(catalogue, b)
-    all_a, all_b = _keys(of_a, True), _keys(of_b, True)
-    numbers_a, numbers_b = _keys(of_a, False), _keys(of_b, False)
-    x = asked.x if asked.x in all_a else "".join(numbers_a[:1])
-    y = asked.y if asked.y in all_b else _against(x, numbers_b, of_same=a == b)
-    chosen = CompareState(
-        a=named(a),
-        b=named(b),
-        x=x,
-        y=y,
-        x_over=asked.x_over if asked.x_over in samples_of(of_a, x) else "",
-        y_over=asked.y_over if asked.y_over in samples_of(of_b, y) else "",
-        colour=asked.colour if asked.colour in all_a else "",
-        size=asked.size if asked.size in numbers_a else "",
-        brush=asked.brush,
-    )
-    instead = [f"{notice} {a.id} {a.fingerprint[:8]} is shown instead." for notice in of_first]
-    instead += [f"{notice} {b.id} {b.fingerprint[:8]} is shown instead." for notice in of_second]
-    all_notices = dict.fromkeys([*notices, *instead])
-    return Choices(a, tuple(catalogue.models()), of_a, of_b, chosen, tuple(all_notices))
-
-
-def _keys(listed: Sequence[Quantity], with_classes: bool) -> list[str]:
-    return [each.key for each in listed if with_classes or not each.is_class]
-
-
-def _against(x: str, numbers: Sequence[str], of_same: bool) -> str:
-    """A number for the other axis: the same of another model, or by another method, or else the second one."""
-    if not of_same and x in numbers:
-        return x
-    of_what = x.partition("/")[2]  # behind the method: item and kind
-    for key in numbers:
-        if key != x and key.partition("/")[2] == of_what:
-            return key
-    return "".join(numbers[1:2])
 
 
 def _page(

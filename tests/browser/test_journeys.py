@@ -957,3 +957,20 @@ def test_compare_any_two_numbers_and_brush(visit, address):
     assert len(widths) == 2
     assert abs(widths[0] - widths[1]) < 1
     expect(page.locator("#compare-scatter polyline")).to_have_count(2)
+
+
+def test_a_comparison_fits_a_phone(visit, address):
+    """Every head is a point in sight, in a figure with numbers along both axes; pickers say of which map they are."""
+    page = visit(width=390, height=844)
+    page.goto(f"{address}/compare")
+    expect(page.locator("#compare-scatter circle")).to_have_count(270)
+    card = page.locator("#compare-scatter").bounding_box()
+    for circle in page.locator("#compare-scatter circle").all()[::9]:
+        box = circle.bounding_box()
+        assert card["x"] <= box["x"] <= box["x"] + box["width"] <= card["x"] + card["width"]
+    assert page.locator("#compare-scatter").evaluate("card => card.scrollWidth <= card.clientWidth")
+    assert page.locator("#compare-scatter text").count() >= 4
+    beside = page.locator("label", has=page.locator("select[name=y]")).locator("b")
+    expect(beside).to_have_text(" · Function map, running model")
+    page.locator("select[name=y]").select_option("ablation/math/zero")
+    expect(beside).to_have_text(" · Ablation map")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from dashboard.state import MODELS, TABLE
 from dashboard.view import view_titles
-from tests.browser.harness import drawn
+from tests.browser.harness import drawn, maps
 
 ASKED = {"fetch", "xhr"}
 _OTHERS = ("/live/", "/api/jobs")  # progress, which keeps coming
@@ -35,8 +35,16 @@ CAUSAL = [
     ("gates", "interference", "value", "gates=interference"),
 ]
 COMMON = [("palette", "paper", "value", "palette=paper"), ("transpose", True, "checked", "transpose=1")]
-BEHAVIOUR = [("attention", 0.6, "value", "attention=0.6")]
-ABLATION = [("off", "mean", "value", "off=mean")]
+BEHAVIOUR = [
+    ("attention", 0.6, "value", "attention=0.6"),
+    ("strongest", 5, "value", "strongest=5"),
+    ("measure", "induction", "value", "measure=induction"),
+]
+ABLATION = [
+    ("off", "mean", "value", "off=mean"),
+    ("largest", 5, "value", "largest=5"),
+    ("item", "country_capital", "value", "item=country_capital"),
+]
 AGREEMENT = [
     ("label", 0.3, "value", "label=0.3"),
     ("cause", 0.7, "value", "cause=0.7"),
@@ -97,6 +105,41 @@ def words(page):
     return [page.title(), *(page.locator(piece).inner_text() for piece in pieces)]
 
 
+def test_rows_of_the_table_follow_the_controls_without_a_question(visit):
+    """Threshold, rule, labels and how many heads: the rows are those of the page that the address leads to."""
+    page = visit("/?view=table&sort=-panel.knowledge&pin=L23H4")
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    asked = watched(page)
+    before = first_rows(page)
+    changes = {"tau": 0.3, "how": "always", "labels": "beyond", "top": 3, "colour": "scores", "palette": "paper"}
+    for control, value in changes.items():
+        change(page, control, value)
+        page.wait_for_function("([key, value]) => location.search.includes(`${key}=${value}`)", arg=[control, value])
+    page.wait_for_timeout(1000)  # longer than anything rests
+    assert asked == []
+    rows = first_rows(page)
+    assert rows != before
+    page.goto(page.url)
+    drawn(page)
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    page.wait_for_timeout(500)
+    assert first_rows(page) == rows
+    change(page, "kind", "suppress")  # which needs other numbers
+    expect(page.locator("#table .ag-row").first).to_be_visible()
+    page.wait_for_timeout(1500)
+    assert first_rows(page) != rows
+
+
+def first_rows(page):
+    """What stands in the rows on the screen: names, categories and scores on the map, from the top on."""
+    found = page.evaluate("""() => {
+        const texts = (/** @type {string} */ part) => [...document.querySelectorAll(`#table ${part} .ag-row`)].map(
+            (row) => [Number(row.getAttribute("row-index")), row.innerText]);
+        return [...texts(".ag-pinned-left-cols-container"), ...texts(".ag-center-cols-container")];
+    }""")
+    return sorted(found)
+
+
 @pytest.mark.parametrize(
     ("query", "control"), [("", "tau"), ("?view=causal", "role"), ("?view=behaviour", "attention")]
 )
@@ -141,6 +184,35 @@ def test_cards_follow_the_threshold_without_a_question(visit, query, control, va
     expect(title).to_have_text(after)
     expect(strong).to_have_count(0)
     assert asked == []
+
+
+def test_rows_above_the_threshold_stand_out_from_the_start(visit):
+    """Three relations of L23H4 are labels; links in their rows say only which of them is on the map."""
+    page = visit("/?pin=L23H4")
+    rows = page.locator("tr.strong[data-effects]")
+    expect(rows).to_have_count(3)
+    change(page, "palette", "paper")
+    page.wait_for_function("location.search.includes('palette=paper')")
+    expect(rows).to_have_count(3)
+
+
+def test_one_measure_alone_is_chosen_on_the_card_and_taken_back(visit):
+    """A row of the card shows its measure alone, without a question; Back or a second click shows all again."""
+    page = visit("/?view=behaviour&pin=L18H6")
+    asked = watched(page)
+    row = page.locator(".head-card").get_by_role("link", name="induction")
+    row.click()
+    page.wait_for_function("location.search.includes('measure=induction')")
+    assert maps(page) == 1
+    expect(page.locator("#measure")).to_have_value("induction")
+    page.go_back()
+    expect(page.locator("#maps canvas")).to_have_count(6)
+    expect(page.locator("#measure")).to_have_value("All measures")
+    row.click()
+    expect(page.locator("#maps canvas")).to_have_count(1)
+    assert [url for url in asked if "/view/numbers/" in url] == []
+    row.click()
+    expect(page.locator("#maps canvas")).to_have_count(6)
 
 
 def test_a_card_shows_what_is_lost_by_the_chosen_ablation(visit):

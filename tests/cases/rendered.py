@@ -1,5 +1,6 @@
 """What the Python rules make of a view, as plain values that can be compared with what the scripts make of it."""
 
+import base64
 from dataclasses import asdict
 from typing import Any
 
@@ -24,10 +25,12 @@ def view_of(scores, values: dict[str, Any], view: str = "") -> View:
 
 
 def asked_by(key: str) -> dict[str, Any]:
-    """The state by which the numbers of a table stand under a key: of one seed, with behaviour as a category."""
-    if key == "also":
-        return {"also": True}
-    return {"seed": key} if key else {}
+    """The state by which the numbers of a table stand under a key: of a seed or basis, with behaviour or not."""
+    asked: dict[str, Any] = {"also": True} if key.startswith("also") else {}
+    rest = key.removeprefix("also").strip()
+    if rest:
+        asked["basis" if rest in {"function", "running"} else "seed"] = rest
+    return asked
 
 
 def rendered(view: View, dark: bool) -> dict[str, Any]:
@@ -65,6 +68,31 @@ def rendered(view: View, dark: bool) -> dict[str, Any]:
         "shares": [asdict(table) for table in view.map.shares(shown, drawn.palette)],
         "layers": profile_of(view.map.layers(shown, drawn.palette)),
     }
+
+
+def compared(view: View, dark: bool) -> dict[str, Any] | None:
+    """The figure that compares two results of a view; None where there is none."""
+    shown = view.shown
+    assert shown is not None
+    content = view.map.contents(shown, 1000, dark).get("scatter")
+    if content is None:
+        return None
+    figure = content.draw()
+    (points,) = figure["data"]
+    return {
+        "names": points["customdata"],
+        "x": unpacked(points["x"]),
+        "y": unpacked(points["y"]),
+        "tone": points["meta"]["tone"],
+        "colour": points["marker"]["color"],
+        "tau": figure["layout"]["shapes"][1]["x0"],
+    }
+
+
+def unpacked(array: dict[str, str]) -> list[float]:
+    """The numbers of a figure, without what single precision adds."""
+    numbers = np.frombuffer(base64.b64decode(array["bdata"]), f"<{array['dtype']}")
+    return [round(float(number), 6) for number in numbers]
 
 
 def colours_of(look) -> list[list[str]]:

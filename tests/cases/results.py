@@ -24,6 +24,7 @@ FOLDER = Path(__file__).parent
 
 PROMPTS = 24  # of every item of an ablation
 VIEWS = {"agreement": "agreement", "besides": "function"}  # of tables whose results are of several methods
+COMPARED = "comparison"  # the table of the figure that compares two results
 
 
 def tables() -> dict[str, dict]:
@@ -66,6 +67,12 @@ def function_result(described: dict) -> Scores:
         if any(name in each for each in relations):
             parts |= _parts(name, described, scores)
     return replace(scores, parts=parts)
+
+
+def running_result(described: dict) -> Scores:
+    """The same in the running model, after one carrier."""
+    scores = function_result(described)
+    return replace(scores, provenance=replace(scores.provenance, method="running"))
 
 
 def _parts(name: str, described: dict, scores: Scores) -> dict:
@@ -153,9 +160,11 @@ def several_results(described: dict) -> dict[str, Scores]:
 
 ONE = {
     "function": function_result,
+    "running": running_result,
     "causal": causal_result,
     "behaviour": behaviour_result,
     "ablation": ablation_result,
 }
 
-RESULTS = {**ONE, **dict.fromkeys(VIEWS, several_results)}
+ALONE = ("function", "causal", "behaviour", "ablation")  # tables whose results are of one method, of its name
+RESULTS = {**{name: ONE[name] for name in ALONE}, **dict.fromkeys((*VIEWS, COMPARED), several_results)}

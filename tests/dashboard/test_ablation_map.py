@@ -47,7 +47,7 @@ def test_results_of_another_way_of_switching_off_can_be_chosen(store):
     unknown = open_view(catalogue, "?view=ablation&run=all-7-templates")
     assert "no ablation with heads switched off at every token, 7 prompts" in unknown.notices[0]
     assert unknown.state.of(AblationState).run == ""
-    assert map_of("ablation").needless(None, AblationState(), {"last-24-examples": ""}) == {"run"}
+    assert map_of("ablation").needless(None, AblationState(), {"last-24-examples": ""}) == {"run", "item"}
 
 
 def test_prompts_of_ones_own_stand_side_by_side(store):

@@ -96,3 +96,12 @@ def test_panels_and_profiles_are_inside_the_figure_and_apart(count, across, down
     for box in place.boxes:
         if min(box.width, box.height) > 8:
             assert abs(box.width / across - box.height / down) <= 1 / min(across, down)
+
+
+def test_panels_that_say_as_much_as_each_other_have_one_size():
+    """Three tasks of 30 × 9 heads stand in one row; with a leading panel the others are smaller."""
+    for width in (1000, 1390, 1710):
+        boxes = arrange(3, (30, 9), width, alike=True).boxes
+        assert len({(box.width, box.height) for box in boxes}) == 1
+    assert len({box.top for box in arrange(3, (30, 9), 1390, alike=True).boxes}) == 1
+    assert len({box.width for box in arrange(3, (30, 9), 1390).boxes}) == 2

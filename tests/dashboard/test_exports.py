@@ -109,7 +109,9 @@ HEADINGS = {
     "?view=causal&gates=preview&columns=any": "which heads help and hurt (Any over the prompts)",
     "?view=ablation": "change in log P without each head, its output at the last token replaced by zero",
     "?view=ablation&off=mean": "its output at the last token replaced by its mean over the prompts",
+    "?view=ablation&largest=5": "replaced by zero, the top 5 of each panel",
     "?view=behaviour&attention=0.4": "where heads look (a head counts with at least 40 % of its attention there)",
+    "?view=behaviour&strongest=5": "of its attention there, the top 5 of each panel)",
 }
 
 
@@ -158,6 +160,23 @@ def test_the_view_of_an_ablation_says_what_was_switched_off_and_ranks_losses_fir
         assert rows["member"].tolist() == told.tolist()
     behaviour = pd.read_csv(io.BytesIO(client.get("/export/view.csv?view=behaviour&attention=0.4").content))
     assert set(behaviour["attention"]) == {0.4}
+
+
+@pytest.mark.parametrize(
+    ("query", "item"),
+    [("?view=ablation&item=country_capital", "country_capital"), ("?view=behaviour&measure=induction", "induction")],
+)
+def test_one_panel_alone_is_taken_away_alone(client, query, item):
+    """The CSV has its rows; the picture its panel; of the heads beyond the best ones no row says that they belong."""
+    all_heads = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}").content))
+    assert (set(all_heads["item"]), len(all_heads)) == ({item}, 270)
+    best = "strongest" if "behaviour" in query else "largest"
+    few = pd.read_csv(io.BytesIO(client.get(f"/export/view.csv{query}&{best}=3").content))
+    assert (all_heads["member"].sum() > 3, few["member"].sum()) == (True, 3)
+    words = [
+        note["text"] for note in client.get(f"/export/figure.json{query}&{best}=3").json()["layout"]["annotations"]
+    ]
+    assert "faint: not among the top 3 of the panel" in words
 
 
 def test_tables_name_every_head_and_say_what_it_does(client, catalogue):

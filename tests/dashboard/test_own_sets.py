@@ -4,6 +4,7 @@ import io
 import json
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from starlette.testclient import TestClient
@@ -17,11 +18,15 @@ from analysis.models import builtin as default_model
 from analysis.results.own_sets import PAIRS, found_set, set_id
 from analysis.results.scores import Scores
 from dashboard.access import Access
+from dashboard.addresses import CompareState, compare_address
+from dashboard.maps.agreement.scatter import address
+from dashboard.maps.agreement.sides import comparisons_of
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.legend import legend
 from dashboard.page import callbacks, hover
 from dashboard.view import open_view
 from dashboard.web.application import create_app
+from dashboard.web.comparison import choices_of
 from dashboard.web.exports import reproduce, scores_frame, view_frame
 from tests.computing import asked
 from tests.dashboard.made import catalogue_of
@@ -261,3 +266,71 @@ def test_files_of_too_few_pairs_and_unknown_models_are_refused_at_once(store, ti
     many = "\n".join([*names, "w60,w61"])
     body = {"model": tiny_folder.name, "methods": ["function"], "files": [{"name": "mine.csv", "content": many}]}
     assert client.post("/api/jobs", json=body).status_code == 202
+
+
+def compared(catalogue, **asked):
+    """What the page that compares numbers offers and shows."""
+    return choices_of(catalogue, CompareState(**asked), ())
+
+
+def test_a_comparison_has_the_numbers_of_a_set_where_it_is_asked_for(store):
+    """On both sides, in its address by name and id; without it nothing is different."""
+    before = compared(catalogue_of(store))
+    mine = put(store, with_own())
+    catalogue = catalogue_of(store)
+    plain = compared(catalogue)
+    assert (plain.of_a, plain.chosen) == (before.of_a, before.chosen)
+    assert [one.name for one in plain.sets] == ["mine"]
+    choices = compared(catalogue, own="mine", x="function/mine/promote", y="running/any/strength")
+    assert {each.key for each in choices.of_a} - {each.key for each in plain.of_a} >= {"function/mine/promote"}
+    assert f"&own=mine@{mine}&x=function/mine/promote&" in compare_address(choices.chosen)
+    assert (choices.own, choices.notices) == ({"x": mine, "y": mine}, ())
+    assert compared(catalogue, own=f"renamed@{mine}").chosen.own == f"mine@{mine}"
+    catalogue.change_set(catalogue.own_set(mine), hidden=True)
+    assert compared(catalogue).sets == ()
+    assert [one.id for one in compared(catalogue, own=mine).sets] == [mine]
+
+
+def test_a_comparison_says_which_of_its_models_does_not_have_a_set(store):
+    """It is shown by its built-in relations; so is every model where nobody has the set."""
+    mine = put(store, with_own())
+    catalogue = catalogue_of(store)
+    one = compared(catalogue, own=mine, b="gemma-3-270m")
+    assert (one.own, one.chosen.own) == ({"x": mine, "y": ""}, f"mine@{mine}")
+    assert one.notices == (f"gemma-3-270m has no relations '{mine}' here; the built-in ones are shown.",)
+    nobody = compared(catalogue, own="nobody")
+    assert (nobody.chosen.own, len(nobody.notices)) == ("", 1)
+
+
+def test_the_numbers_of_a_set_are_had_over_the_api(store):
+    """Listed, read, searched and held against causes only where the set is asked for, by name or id."""
+    mine = put(store, with_own())
+    client = TestClient(create_app(catalogue_of(store), Engine(store), Access(local=True)), base_url="http://localhost")
+    key = "function/mine/promote"
+    for own in ("mine", mine, f"mine@{mine}"):
+        listed = client.get("/api/quantities", params={"own": own}).json()["quantities"]
+        assert key in [each["key"] for each in listed]
+        told = client.get("/api/quantity", params={"own": own, "key": key}).json()
+        expected = with_own().score.sel(item="mine", kind="promote", sample="all").values
+        assert np.array(told["values"]) == pytest.approx(expected, abs=1e-6)
+    assert key not in [each["key"] for each in client.get("/api/quantities").json()["quantities"]]
+    assert client.get("/api/quantity", params={"key": key}).status_code == 422
+    for path in ("quantities", "search?q=mine", "agreement", "matches", f"quantity?key={key}"):
+        joined = "&" if "?" in path else "?"
+        assert client.get(f"/api/{path}{joined}own=nobody").status_code == 422
+    items = []
+    for own in ("", "mine"):
+        answers = client.get("/api/search", params={"q": "mine", "own": own}).json()["answers"]
+        items.append({finding["item"] for answer in answers for finding in answer["findings"]})
+    assert ["mine" in each for each in items] == [False, True]
+
+
+def test_the_agreement_map_leads_to_a_comparison_with_the_set_of_its_labels(store):
+    """The numbers behind its points are those of the page that it leads to."""
+    mine = put(store, with_own())
+    view = open_view(catalogue_of(store), f"?view=agreement&what=function&own={mine}")
+    (first, *_) = comparisons_of(view.shown, "mean", "all")
+    assert f"own=mine@{mine}" in address(view.shown, first)
+    assert hover.packed(view, False)["own"] == mine
+    without = open_view(catalogue_of(store), "?view=agreement&what=function")
+    assert "own=" not in address(without.shown, first)

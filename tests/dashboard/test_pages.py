@@ -10,7 +10,7 @@ from dashboard.addresses import CompareState, PromptState
 from dashboard.page.markup import as_html
 from dashboard.palette import colours
 from dashboard.query import query_of, read_query, written
-from dashboard.web.pages import _against, choices_of
+from dashboard.web.comparison import _against, choices_of
 from tests import synthetic
 from tests.dashboard.made import catalogue_of
 from tests.faults.test_hostile import client_of
@@ -50,6 +50,23 @@ def test_small_maps_mark_heads_as_the_maps_do(client):
     assert drawn.index("M230 30h9v9h-9z") < drawn.index("M230 30h9v9z")
     assert "M230 40h9v9z" not in drawn  # L23H4 promotes
     assert drawn.count("m2 2h5v5h-5z") > 0
+
+
+@pytest.mark.parametrize(
+    ("head", "captions"),
+    [
+        ("L23H4", ["Function map: All categories", "Behaviour: First-token sink", "Ablation map: country → capital"]),
+        ("L18H6", ["Function map: All categories", "Behaviour: Induction"]),
+        ("L16H0", ["Behaviour: Previous token"]),
+    ],
+)
+def test_small_maps_show_the_panel_that_says_most_of_the_head(client, head, captions):
+    """All categories, else one to which it belongs, of its best rank; each leads to its map with the head pinned."""
+    page = client.get(f"/head/{head}").text
+    for caption in captions:
+        assert f"<figcaption>{caption}</figcaption>" in page
+    model = "smollm2-135m-instruct@935ba989"
+    assert f'<a href="/?model={model}&amp;view=behaviour&amp;pin={head}"><figure>' in page
 
 
 def test_the_first_and_the_last_head_have_one_neighbour(client):
@@ -155,6 +172,7 @@ def test_a_comparison_keeps_how_samples_are_taken_together_where_there_are_sampl
     page = client.get("/compare", params=asked).text
     assert '<option selected value="seed 3">seed 3</option>' in page
     assert '<select disabled name="x_over"><option selected value="">one value per head' in page
+    assert "<span>Right: number<b> · Causal map</b></span>" in page
     unknown = client.get("/compare", params={**asked, "y_over": "seed 99"}).text
     assert '<option selected value="">mean</option><option value="always">' in unknown
 
@@ -187,7 +205,7 @@ def test_a_comparison_understands_a_model_s_bare_name_and_tells_of_an_unknown_on
     chosen = re.findall(r'<option selected value="([^"@]+)@', page)
     assert chosen[:2] == ["smollm2-135m-instruct", "gemma-3-270m"]
     assert "notice" not in page
-    assert len(set(re.findall(r'<option selected value="(function/[^"]+)"', page))) == 1  # one number of both
+    assert len(set(re.findall(r'<option selected value="(running/[^"]+)"', page))) == 1  # one number of both
     odd = client.get("/compare", params={"b": "no/model"}).text
     assert "There is no map of no/model here." in odd
     assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is shown instead", odd)
@@ -232,7 +250,9 @@ def test_a_prompt_is_for_the_model_that_its_address_names(client):
     "state",
     [
         CompareState(),
-        CompareState("a/b@12", "c@34", "function/x y/promote", "causal/math/F", "agreement/a/b/c", "z"),
+        CompareState(
+            "a/b@12", "c@34", "mine@0123abcd", "function/x y/promote", "causal/math/F", "agreement/a/b/c", "z"
+        ),
         PromptState(),
         PromptState("a/b@12", "L1H2, 3.4", "none", "mean", "Ünï &=?#\n\ntext"),
     ],
@@ -254,10 +274,17 @@ def test_a_browser_is_told_in_a_page_what_a_program_is_told_in_json(client):
     assert "The request: it is not valid JSON" in broken.text
 
 
-def test_a_comparison_opens_on_one_relation_by_two_methods(store):
-    """The same item and kind on both axes; a number that no other method has is compared with the second one."""
-    chosen = choices_of(catalogue_of(store), CompareState(), ()).chosen
-    (first, *of_x), (second, *of_y) = chosen.x.split("/"), chosen.y.split("/")
-    assert (first, second) == ("function", "running")
-    assert of_x == of_y
+def test_a_comparison_opens_on_the_strongest_label_of_every_head(store):
+    """By the weights and in the running model; of two models in the running model of both."""
+    catalogue = catalogue_of(store)
+    chosen = choices_of(catalogue, CompareState(), ()).chosen
+    assert (chosen.x, chosen.y) == ("function/any/strength", "running/any/strength")
+    two = choices_of(catalogue, CompareState(b="gemma-3-270m"), ()).chosen
+    assert (two.x, two.y) == ("running/any/strength", "running/any/strength")
+
+
+def test_a_number_of_the_address_stands_against_its_like(store):
+    """The same item and kind by another method; what no other method has, against the second number."""
+    chosen = choices_of(catalogue_of(store), CompareState(x="context/country_capital/promote"), ()).chosen
+    assert chosen.y == "function/country_capital/promote"
     assert _against("only/this/one", ["a/b/c", "a/b/d"], of_same=True) == "a/b/d"

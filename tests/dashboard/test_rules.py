@@ -30,13 +30,13 @@ from dashboard.palette import colours
 from dashboard.setting import settings_of
 from dashboard.state import ViewState
 from dashboard.view import View
-from tests.cases.rendered import asked_by, rendered, text_of, view_of
-from tests.cases.results import FOLDER, VIEWS, result_of, tables
+from tests.cases.rendered import asked_by, compared, rendered, text_of, view_of
+from tests.cases.results import COMPARED, FOLDER, VIEWS, result_of, tables
 from tests.synthetic import big_scores, causal_scores_of
 
 SCRIPT = Path(__file__).parent.parent / "scripts" / "follow.mjs"
 TABLES = tables()
-CASES = [(name, case) for name, table in TABLES.items() for case in table["cases"]]
+CASES = [(name, case) for name, table in TABLES.items() for case in table["cases"] if name != COMPARED]
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node")
 
 
@@ -76,6 +76,15 @@ def test_the_table_of_cases_holds_of_the_python_rules(name, case):
         assert {key: panel[key] for key in expected} == expected
     for key, expected in case["expected"].items():
         assert found[key] == expected, key
+
+
+@pytest.mark.parametrize("case", TABLES[COMPARED]["cases"], ids=lambda case: case["name"])
+def test_a_comparison_of_two_results_is_as_the_table_says(case):
+    """Names, places and colour of the points, and τ; nothing where only one of the two has the relation."""
+    scores = result_of(COMPARED, TABLES[COMPARED]["results"][case["result"]])
+    view = view_of(scores, case["state"])
+    assert len(view.map.compared(view.shown)) == 2
+    assert compared(view, case.get("dark", False)) == case["expected"]
 
 
 CARDS = json.loads((FOLDER / "cards.json").read_text())
@@ -155,8 +164,18 @@ def random_states(choices, count, seed):
 
 CHOICES = {
     "causal": CAUSAL,
-    "behaviour": {"attention": [0.0, 0.2, 0.3, 0.77], "palette": ["okabe-ito", "paper"]},
-    "ablation": {"off": ["zero", "mean"], "palette": ["okabe-ito", "paper"]},
+    "behaviour": {
+        "attention": [0.0, 0.2, 0.3, 0.77],
+        "measure": ["", "induction", "entropy"],
+        "strongest": [0, 1, 7, 999],
+        "palette": ["okabe-ito", "paper"],
+    },
+    "ablation": {
+        "off": ["zero", "mean"],
+        "item": ["", "country_capital"],
+        "largest": [0, 1, 7, 999],
+        "palette": ["okabe-ito", "paper"],
+    },
 }
 PLAIN = {"behaviour", "ablation"}
 SHIPPED = [one.scores for one in shipped() if one.scores.provenance.method != "salience"]  # which has no panels
@@ -183,7 +202,7 @@ def check_measures(panels, found):
 def test_the_scripts_follow_every_control_as_python_does(scores):
     """Every code, mark, word and count of real maps, under random settings in both palettes and themes."""
     method = scores.provenance.method
-    states = random_states(CHOICES.get(method, FUNCTION), 12 if method not in PLAIN else 4, seed=1)
+    states = random_states(CHOICES.get(method, FUNCTION), 12 if method not in PLAIN else 8, seed=1)
     if method not in CHOICES:
         states[3]["relation"], states[4]["relation"] = scores.items()[0], scores.items()[-1]
         states[5]["carriers"] = "mean"

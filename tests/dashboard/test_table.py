@@ -13,7 +13,8 @@ from starlette.testclient import TestClient
 from analysis.evidence.shipped import shipped_scores
 from analysis.results.scores import ONLY_SAMPLE
 from dashboard.maps.columns import leaves
-from dashboard.page.table import content
+from dashboard.page.table import content, table_follows
+from dashboard.state import all_settings
 from dashboard.view import open_view
 from tests.dashboard.made import rows_of
 from tests.synthetic import BIG, ODD
@@ -111,3 +112,34 @@ def test_a_large_table_is_sent_small(catalogue):
     packed = content(open_view(catalogue, f"?view=table&model={BIG}"))
     assert len(packed["cells"]) > 100
     assert len(gzip.compress(json.dumps(packed).encode(), 4)) < 500_000
+
+
+OTHERWISE = {
+    "how": "always",
+    "colour": "scores",
+    "tau": 0.4,
+    "top": 3,
+    "labels": "beyond",
+    "uncertain": 1,
+    "attention": 0.7,
+    "measure": "induction",
+    "strongest": 3,
+    "item": "math",
+    "largest": 3,
+    "palette": "paper",
+    "transpose": 1,
+}
+
+
+def test_the_page_asks_for_cells_again_only_for_what_its_scripts_do_not_know(catalogue):
+    """Any other local setting changes no column but those that the scripts make of the maps."""
+    local = {key for key, setting in all_settings().items() if setting.local}
+    assert local - set(table_follows()) == set(OTHERWISE)
+    before = content(open_view(catalogue, "?view=table"))
+    made = {column["field"] for column in leaves(before["columns"]) if "shown" in column}
+    assert made >= {"does", "panel.all", "panel.knowledge"}
+    for key, value in OTHERWISE.items():
+        after = content(open_view(catalogue, f"?view=table&{key}={value}"))
+        assert after["columns"] == before["columns"]
+        changed = {field for field, cells in after["cells"].items() if cells != before["cells"][field]}
+        assert changed <= made, key

@@ -28,3 +28,34 @@ for (const name of ["function", "causal", "behaviour", "ablation", "agreement", 
     });
   }
 }
+
+const { defaults, results, cases } = read("comparison");
+for (const { name, result, state: changes, dark, expected } of cases) {
+  test(`comparison: ${name}`, () => {
+    const state = { ...defaults, ...changes };
+    const { numbers, function: first } = results[result];
+    const also = state.also ? "also " : "";
+    const [one, other] = ["function", "running"].map((basis) => rulesOver(bufferOf(numbers[also + basis])));
+    const heads = /** @type {any} */ ({ layers: [...Array(first.layers).keys()], heads: first.heads, state });
+    const change = one.against(other, heads, palettes[state.palette][dark ? "dark" : "light"]);
+    assert.deepEqual(change && figureOf(change), expected);
+  });
+}
+
+/**
+ * What a change makes of the figure.
+ * @param {import("../../assets/atlas/maps/index.mjs").Change} change
+ */
+function figureOf({ data, layout }) {
+  const of = (/** @type {string} */ name) => /** @type {any[]} */ (data[name])[0];
+  const numbers = (/** @type {string} */ name) => Array.from(of(name), (value) => Number(value.toFixed(6)));
+  assert.equal(layout["shapes[1].x0"], layout["shapes[2].y0"]);
+  return {
+    names: of("customdata"),
+    x: numbers("x"),
+    y: numbers("y"),
+    tone: of("meta").tone,
+    colour: of("marker.color"),
+    tau: layout["shapes[1].x0"],
+  };
+}

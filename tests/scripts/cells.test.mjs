@@ -1,7 +1,7 @@
 // @ts-check
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cellText, columnsOf, countText, harmless, leavesOf, rowsOf, unpackedCells } from "../../assets/atlas/cells.mjs";
+import { cellText, columnsOf, countText, harmless, leavesOf, rowsOf, shownCells, unpackedCells } from "../../assets/atlas/cells.mjs";
 import { TEXTS } from "./samples.mjs";
 
 test("cells are decoded from one byte each, or from two where a column has many values", () => {
@@ -21,6 +21,19 @@ test("a number has the digits of its column, a missing one its reason, and zero 
   assert.equal(cellText(-0.0001, { digits: 3, signed: true }), "0.000");
   assert.equal(cellText("not computed", { digits: 2 }), "not computed");
   assert.equal(cellText(null, { digits: 2 }), "");
+});
+
+test("a column of the maps on the page has their values with four digits, reasons, and what they call heads", () => {
+  const values = () => Float64Array.of(0.123456, NaN, 0.03125, 0.09375);
+  const measure = { name: "", low: 0, step: 1, digits: 2, ranked: true, interval: null, values };
+  const label = { words: ["Unclassified", "Knowledge"], codes: Uint8Array.of(1, 0, 0, 1) };
+  const panel = { key: "all", measures: [measure], reason: Uint8Array.of(0, 2, 0, 0), label };
+  const heads = /** @type {any} */ ({ panels: [panel], reasons: ["", "not computed", "not applicable"] });
+  const cells = (/** @type {any} */ shown) => [0, 1, 2, 3].map((at) => shownCells(shown, heads)?.(at));
+  assert.deepEqual(cells({ panel: "all" }), [0.1235, "not applicable", 0.0312, 0.0938]); // halves to even, as numpy rounds
+  assert.deepEqual(cells({ otherwise: "Unclassified" }), ["Knowledge", "", "", "Knowledge"]);
+  assert.equal(shownCells({ panel: "other" }, heads), null);
+  assert.equal(shownCells({ panel: "all" }, /** @type {any} */ ({ ...heads, panels: [{ ...panel, measures: [] }] })), null);
 });
 
 const DEFINITIONS = [

@@ -10,8 +10,10 @@ const WINDOW = { width: 1200, height: 600 };
 test("panels of a grid say how many belong in a row, and profiles follow the layers", () => {
   const heads = unpack(packed());
   assert.deepEqual(taskOf(heads, WINDOW), {
-    count: 3, columns: 2, rows: 2, ...WINDOW, largest: 26, profile: "", beside: 0,
+    count: 3, columns: 2, rows: 2, ...WINDOW, largest: 26, profile: "", beside: 0, alike: true,
   });
+  const led = heads.panels.map((panel, i) => ({ ...panel, leads: i === 0 }));
+  assert.equal(taskOf({ ...heads, panels: led }, WINDOW).alike, false);
   const profile = { names: ["F"], colours: ["#0072b2"], shares: [new Float32Array(2)], signed: false };
   const panels = heads.panels.map((panel, i) => ({ ...panel, profile, column: i ? "any" : "always" }));
   const inGrid = { ...heads, panels };

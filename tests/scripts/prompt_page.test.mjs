@@ -31,9 +31,11 @@ test("an answer says where it comes from", () => {
 });
 
 test("full blue is on the side of zero that is asked for", () => {
-  const [blue, orange] = ["rgba(0,114,178,0.500)", "rgba(213,94,0,0.500)"];
-  assert.deepEqual([heatColour(1, 2), heatColour(-1, 2)], [blue, orange]);
-  assert.deepEqual([heatColour(-1, -2), heatColour(1, -2)], [blue, orange]); // without the head: loses, gains
+  /** @type {import("../../assets/atlas/heat.mjs").Ends} */
+  const ENDS = ["#0072b2", "#d55e00"];
+  const [blue, orange] = ENDS.map((end) => `${end}80`); // half as strong
+  assert.deepEqual([heatColour(1, 2, ENDS), heatColour(-1, 2, ENDS)], [blue, orange]);
+  assert.deepEqual([heatColour(-1, -2, ENDS), heatColour(1, -2, ENDS)], [blue, orange]); // without the head: loses, gains
 });
 
 test("a map of heads has numbers along its layers and heads, in the middle of their squares", () => {

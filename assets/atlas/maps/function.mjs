@@ -94,6 +94,7 @@ function panelOf(plain, label, labels, state, palette) {
     note: headsIn(countOf(plain.member)),
     row: "",
     column: "",
+    leads: "single" in plain,
     reason: plain.reason.some(Boolean) ? plain.reason : null,
     get label() {
       return label();

@@ -36,7 +36,7 @@ export function comparisonOf(one, other, heads, palette) {
 export function pointsOf(one, other, heads) {
   const state = /** @type {FunctionState} */ (/** @type {unknown} */ (heads.state));
   const theirs = new Set(other.labels.items.map((item) => item.name));
-  const shared = one.labels.items.filter((item) => theirs.has(item.name));
+  const shared = one.labels.items.filter((item) => theirs.has(item.name) && !item.beside); // relations alone are compared
   const wanted = state.relation ? shared.filter((item) => item.name === state.relation) : shared;
   if (!wanted.length) return null;
   const items = wanted.map((item) => item.name);

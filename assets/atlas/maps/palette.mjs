@@ -60,7 +60,7 @@ export function scale(lowest, highest, levels = LEVELS) {
  * @param {Palette} palette
  * @param {number} share
  */
-function slope({ empty, ends }, share) {
+export function slope({ empty, ends }, share) {
   return blend(empty, ends[share > 0 ? 1 : 0], Math.abs(share));
 }
 

@@ -2,7 +2,7 @@
 // The rules of a plain map, one number for every head and panel: from its numbers and the state to all that follows the
 // controls (dashboard/maps/plain.py).
 export { decorate } from "./plain_card.mjs";
-import { level, LEVELS, once, scale, slopes, toneOf } from "./palette.mjs";
+import { blend, level, LEVELS, once, scale, slope, slopes, toneOf } from "./palette.mjs";
 import { missingEntries } from "./panels.mjs";
 import { flagsOf, NO_SLOPE, NO_STEP, SLOPES, STEPS, thresholdStep } from "./steps.mjs";
 import { headsIn, number } from "./text.mjs";
@@ -35,9 +35,11 @@ import { headsIn, number } from "./text.mjs";
  */
 
 /** @typedef {{facts: Facts, panels: Plain[]}} Numbers */
+/** @typedef {{panel: Plain, member: Uint8Array, faint: Uint8Array | null}} Shown a panel under a state */
 
 const FINE = 65; // levels of a scale with a middle
 const BAR = 9; // colours of the legend's bar
+const FAINT = 0.25; // of its colour that a head has beside the best ones
 
 /**
  * The numbers of an answer, ready for the rules.
@@ -64,19 +66,25 @@ export function prepared({ facts, arrays }) {
  * @returns {View}
  */
 export function viewOf({ facts, panels: all }, state, palette) {
-  const shown = all.filter(({ variant }) => !variant || variant === state[facts.chooses]);
+  const there = all.filter(({ variant }) => !variant || variant === state[facts.chooses]);
   const least = facts.threshold ? thresholdStep(state[facts.threshold]) : Infinity;
-  const members = shown.map((panel) => panel.member || flagsOf(panel.steps, least));
-  const label = labelOf(shown, members, facts.otherwise);
+  const best = facts.top ? state[facts.top] : 0;
+  const every = there.map((panel) => {
+    const member = panel.member || flagsOf(panel.steps, least);
+    return { panel, member, faint: faintOf(panel, best) };
+  });
+  const label = labelOf(every, facts.otherwise);
+  const alone = every.filter(({ panel }) => facts.alone && panel.key === state[facts.alone]);
+  const shown = alone.length ? alone : every;
   const reached = facts.threshold ? ` ≥ ${number(state[facts.threshold])}` : "";
-  const panels = shown.map((panel, i) => panelOf(facts, panel, members[i], reached, label, palette));
+  const panels = shown.map((each) => panelOf(facts, each, reached, label, palette));
   const isEmpty = panels.every(({ reason }) => reason && reason.every(Boolean));
-  const legend = isEmpty ? [] : legendOf(facts, all, palette);
+  const legend = isEmpty ? [] : legendOf(facts, all[0].tone, shown, best, palette);
   return {
     panels,
     sentence: facts.sentence,
     legend: [...legend, ...missingEntries(panels, facts, palette)],
-    topic: "",
+    topic: shown.length < every.length ? shown[0].panel.title : "",
     idle: {},
     counts: null,
     shares: [],
@@ -86,25 +94,54 @@ export function viewOf({ facts, panels: all }, state, palette) {
 }
 
 /**
- * @param {Facts} facts
+ * The heads beside so many best ones, on a signed map those that are furthest from 0; equal ones stay together. Null where
+ * all are among them.
  * @param {Plain} panel
- * @param {Uint8Array} member
+ * @param {number} best 0 for all
+ * @returns {Uint8Array | null}
+ */
+function faintOf({ steps, reason }, best) {
+  /** @type {number[]} */
+  const known = [];
+  for (let head = 0; head < steps.length; head++) if (!reason[head]) known.push(Math.abs(steps[head]));
+  if (!best || best >= known.length) return null;
+  const least = known.sort((one, other) => other - one)[best - 1];
+  return reason.map((why, head) => (!why && Math.abs(steps[head]) < least ? 1 : 0));
+}
+
+/**
+ * How many heads belong, and how many of them are not faint where that is not all.
+ * @param {Shown} shown
+ */
+function counted({ member, faint }) {
+  let [every, here] = [0, 0];
+  for (let head = 0; head < member.length; head++) {
+    every += member[head];
+    if (member[head] && !faint?.[head]) here += 1;
+  }
+  return here === every ? headsIn(every) : `${here} of ${headsIn(every)}`;
+}
+
+/**
+ * @param {Facts} facts
+ * @param {Shown} shown
  * @param {string} least what those reach that are counted
  * @param {Label | null} label
  * @param {Palette} palette
  * @returns {Panel}
  */
-function panelOf(facts, panel, member, least, label, palette) {
+function panelOf(facts, shown, least, label, palette) {
+  const { panel, faint } = shown;
   return {
     key: panel.key,
     title: panel.title,
-    note: panel.remark || headsIn(member.reduce((count, flag) => count + flag, 0)) + (panel.member ? "" : least),
+    note: panel.remark || counted(shown) + (panel.member ? "" : least),
     row: "",
     column: "",
     reason: panel.reason.some(Boolean) ? panel.reason : null,
     label,
     measures: [measureOf(facts, panel)],
-    look: lookOf(facts, panel, palette),
+    look: lookOf(facts, panel, faint, palette),
     profile: null,
   };
 }
@@ -121,21 +158,20 @@ function measureOf({ signed }, { number: name, digits, ranked, steepest, steps }
 }
 
 /**
- * What every head is called by all panels to which it belongs; null where panels have no such words.
- * @param {Plain[]} shown
- * @param {Uint8Array[]} members
+ * What every head is called by all panels to which it belongs, whichever is shown alone; null where panels have no such words.
+ * @param {Shown[]} every
  * @param {string} otherwise
  * @returns {Label | null}
  */
-function labelOf(shown, members, otherwise) {
-  const named = shown.map((_, i) => i).filter((i) => shown[i].called);
+function labelOf(every, otherwise) {
+  const named = every.filter(({ panel }) => panel.called);
   if (!named.length) return null;
   /** @type {Map<string, number>} */
   const codeOf = new Map();
-  const codes = new Uint16Array(members[0].length);
+  const codes = new Uint16Array(named[0].member.length);
   for (let head = 0; head < codes.length; head++) {
-    const mine = named.filter((i) => members[i][head]);
-    const words = mine.map((i) => shown[i].called).join(" · ") || otherwise;
+    const mine = named.filter(({ member }) => member[head]);
+    const words = mine.map(({ panel }) => panel.called).join(" · ") || otherwise;
     if (!codeOf.has(words)) codeOf.set(words, codeOf.size);
     codes[head] = codeOf.get(words) ?? 0;
   }
@@ -146,15 +182,17 @@ function labelOf(shown, members, otherwise) {
  * From empty to the panel's own colour, or both ways from empty.
  * @param {Facts} facts
  * @param {Plain} panel
+ * @param {Uint8Array | null} faint
  * @param {Palette} palette
  * @returns {Look}
  */
-function lookOf(facts, { steps, reason, tone }, palette) {
+function lookOf(facts, { steps, reason, tone }, faint, palette) {
   const first = palette.missing.length;
   const levels = facts.signed ? FINE : LEVELS;
   const shades = [...palette.missing, ...shadesOf(facts, tone, palette, levels)];
   const codes = reason.map((why, head) => {
-    const share = facts.signed ? (steps[head] / SLOPES + 1) / 2 : steps[head] / STEPS;
+    const colour = faint?.[head] ? FAINT : 1;
+    const share = facts.signed ? (colour * (steps[head] / SLOPES) + 1) / 2 : colour * (steps[head] / STEPS);
     return why || first + level(share, levels);
   });
   return { shades, codes, marks: null, empty: palette.empty, ground: "" };
@@ -172,13 +210,32 @@ function shadesOf({ signed }, tone, palette, levels) {
 }
 
 /**
- * A colour bar.
+ * A colour bar, and what faint colours mean where there are any.
  * @param {Facts} facts
- * @param {Plain[]} all
+ * @param {string} tone
+ * @param {Shown[]} shown
+ * @param {number} best
  * @param {Palette} palette
  * @returns {Entry[]}
  */
-function legendOf(facts, all, palette) {
+function legendOf(facts, tone, shown, best, palette) {
   if (!facts.scale) return [];
-  return [{ words: facts.scale, kind: "ramp", shades: shadesOf(facts, all[0].tone, palette, BAR), ends: facts.ends }];
+  /** @type {Entry[]} */
+  const entries = [{ words: facts.scale, kind: "ramp", shades: shadesOf(facts, tone, palette, BAR), ends: facts.ends }];
+  if (shown.some(({ faint }) => faint?.some(Boolean))) {
+    const words = `faint: not among the top ${best} of the panel`;
+    entries.push({ words, kind: "ramp", shades: faintShades(facts, tone, palette) });
+  }
+  return entries;
+}
+
+/**
+ * The colours of faint heads, from the weakest on.
+ * @param {Facts} facts
+ * @param {string} tone
+ * @param {Palette} palette
+ */
+function faintShades({ signed }, tone, palette) {
+  if (signed) return [-FAINT, 0, FAINT].map((share) => slope(palette, share));
+  return [palette.empty, blend(palette.empty, toneOf(palette, tone), FAINT)];
 }

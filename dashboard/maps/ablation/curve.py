@@ -90,7 +90,7 @@ def _layout(palette: Colours) -> Properties:
         "height": HEIGHT,
         "margin": {"l": 44, "r": 8, "t": 24, "b": 40},
         "font": {"family": FONT, "size": 11, "color": palette.ink},
-        "legend": {"orientation": "h", "y": 1.12, "x": 0},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
     }

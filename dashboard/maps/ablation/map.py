@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from dash import html
 
@@ -27,22 +28,25 @@ from analysis.methods.ablation.result import (
 from analysis.models.card import HeadId, ModelCard
 from analysis.results.provenance import Provenance, ScoredItem
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores, ranks
+from dashboard.maps import plain
 from dashboard.maps.ablation.curve import HEIGHT, curves
 from dashboard.maps.columns import NUMBER, SIGNED, Cells, Column, group, numbers
 from dashboard.maps.control import Control, picker, segments
 from dashboard.maps.head_part import AskedHead, HeadPart
 from dashboard.maps.head_rows import HeadCell, HeadRow, HeadRows
 from dashboard.maps.map import Map, MapView
+from dashboard.maps.panel_choice import PanelChoice
 from dashboard.maps.plain import PlainPanel, PlainPanels
 from dashboard.maps.section import Content, Section
 from dashboard.maps.sentences import Said
 from dashboard.palette import ABOVE, BELOW, tone_name
-from dashboard.setting import Codec, Part, setting
+from dashboard.setting import COUNT, NAME, Codec, Part, setting
 
 Off = Literal["zero", "mean"]
 _RUN = re.compile(f"(({'|'.join(POSITION_WORDS)})-[0-9]{{1,6}}-({'|'.join(WORDING_WORDS)}))?")
 _CURVES = "ablation-curves"
 _NUMBER = "change in log P"
+_CHOICE = PanelChoice("item", "largest", "Task", "All tasks and relations", "The heads with the largest changes")
 _OFF_WORDS = {"zero": "zero", "mean": "its mean over the prompts"}
 
 
@@ -57,9 +61,11 @@ RUN: Codec[str] = Codec(_run, str)
 
 @dataclass(frozen=True)
 class AblationState(Part):
-    """What stands in the place of a head's output, and which result is shown."""
+    """What stands in the place of a head's output, and which result, panels and heads are shown."""
 
     off: Off = setting("zero", Off, local=True)
+    item: str = setting("", NAME, of_model=True, local=True)  # one task or relation instead of all
+    largest: int = setting(0, COUNT, local=True)  # only so many heads of each panel in full colour; 0 is all
     run: str = setting("", RUN, of_model=True)  # in which way heads were switched off; empty: the most complete result
 
 
@@ -84,13 +90,13 @@ class AblationMap(Map[AblationState]):
     def repaired(
         self, state: AblationState, results: Mapping[str, Scores], choices: Mapping[str, str], card: ModelCard
     ) -> tuple[AblationState, list[str]]:
-        """Only a way of which the model has a result; the only one need not be named."""
-        if not state.run:
-            return state, []
-        if state.run in choices:
-            return (state if len(choices) > 1 else replace(state, run="")), []
-        notice = f"{card.id} has no ablation with heads switched off {run_words(state.run)}; another one is shown."
-        return replace(state, run=""), [notice]
+        """Only an item and a way of which the model has a result; the only way need not be named."""
+        state, notices = _CHOICE.repaired(state, results.get(self.name), card)
+        if state.run and state.run not in choices:
+            way = run_words(state.run)
+            notices.append(f"{card.id} has no ablation with heads switched off {way}; another one is shown.")
+        is_needed = state.run in choices and len(choices) > 1
+        return (state if is_needed else replace(state, run="")), notices
 
     def state_of_result(self, provenance: Provenance) -> AblationState:
         """In its own way."""
@@ -101,7 +107,7 @@ class AblationMap(Map[AblationState]):
         return AblationState(run=asked[self.name].choice)
 
     def controls(self) -> Sequence[Control]:
-        """Zero or mean; in which way heads were switched off, where there are several."""
+        """Zero or mean; one item, how many heads; in which way heads were switched off, where there are several."""
         words = "What replaces a head's output: zero, or its mean over the prompts."
         off = Control("off", "Replaced by", words, segments("off", "Replaced by", "zero", zero="Zero", mean="Mean"))
         run = Control(
@@ -113,24 +119,37 @@ class AblationMap(Map[AblationState]):
             decides_choices=True,
             conditional=True,
         )
-        return [off, run]
+        return [off, run, *_CHOICE.controls()]
 
     def offered(self, shown: AblationView | None, choices: Mapping[str, str]) -> dict[str, list[Any]]:
-        """The ways of which the model has a result."""
+        """The ways of which the model has a result, and the items of the one that is shown."""
         ways = [{"value": name, "label": run_words(name)} for name in choices]
-        return {"run": [{"value": "", "label": "Most complete"}, *ways]}
+        items = _CHOICE.offered(shown.whole if shown is not None else None)
+        return {"run": [{"value": "", "label": "Most complete"}, *ways], **items}
 
     def needless(self, shown: AblationView | None, state: AblationState, choices: Mapping[str, str]) -> set[str]:
-        """The ways, where there is one."""
-        return set() if len(choices) > 1 else {"run"}
+        """The ways, where there is one; likewise the items."""
+        needless = _CHOICE.needless(shown.whole if shown is not None else None)
+        return needless if len(choices) > 1 else {*needless, "run"}
 
     def plain(self, shown: AblationView) -> PlainPanels:
         """A panel per item; heads belong whose change counts as one."""
         panels = []
         for item in shown.result.provenance.items:
             panels += [_panel(shown.result, item, off) for off in get_args(Off)]
-        words = f"{_NUMBER} without the head; full colour: the panel's largest change"
-        return PlainPanels(panels, chooses="off", signed=True, scale=words, ends=("loses", "gains"))
+        return PlainPanels(
+            panels,
+            chooses="off",
+            alone=_CHOICE.alone,
+            top=_CHOICE.top,
+            signed=True,
+            scale=f"{_NUMBER} without the head; full colour: the panel's largest change",
+            ends=("loses", "gains"),
+        )
+
+    def topic(self, shown: AblationView) -> str:
+        """The item that is shown alone."""
+        return plain.topic(shown.plain, shown.state)
 
     def said(self, shown: AblationView) -> list[Said]:
         """How to read it."""
@@ -190,22 +209,29 @@ class AblationMap(Map[AblationState]):
             columns.append({"field": _field(item), "headerName": item.title, **NUMBER, **SIGNED, "width": 150})
         return [group("Log P without the head", columns)]
 
+    def cells_follow(self) -> set[str]:
+        """What replaces a head's output."""
+        return {"off"}
+
     def cells(self, shown: AblationView) -> dict[str, Cells]:
         """The changes of log-probability."""
         cells: dict[str, Cells] = {}
-        for item, panel in zip(shown.result.provenance.items, shown.panels, strict=True):
-            cells[_field(item)] = numbers(panel.value.ravel(), panel.reason.ravel())
+        for item in shown.result.provenance.items:
+            value = _values(shown.result, item, shown.state.off)
+            missing = _missing(shown.result, item, shown.state.off)
+            cells[_field(item)] = numbers(value.ravel(), missing.ravel())
         return cells
 
     def heading(self, shown: AblationView) -> str:
         """What is switched off, and how."""
         where = POSITION_WORDS[shown.result.provenance.settings["positions"]]
-        return f"{_NUMBER} without each head, its output at {where} replaced by {_OFF_WORDS[shown.state.off]}"
+        by = f"{_OFF_WORDS[shown.state.off]}{_CHOICE.words(shown.state)}"
+        return f"{_NUMBER} without each head, its output at {where} replaced by {by}"
 
     def frame(self, shown: AblationView) -> pd.DataFrame:
         """A row for each head and item: what replaced its output, the change with its standard error, its rank."""
         frame = super().frame(shown)
-        off, items = shown.state.off, shown.result.provenance.items
+        off, items = shown.state.off, [shown.result.item(panel.key) for panel in shown.panels]
         frame.insert(list(frame.columns).index("item") + 1, "off", off)
         values = [_values(shown.result, item, off) for item in items]
         frame["rank"] = np.concatenate([ranks(-value).ravel() for value in values])  # 1 is the largest loss
@@ -224,6 +250,11 @@ def _values(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, he
     return np.asarray(chosen.values, dtype=np.float64)
 
 
+def _missing(scores: Scores, item: ScoredItem, off: str) -> npt.NDArray[np.int8]:  # [layer, head]
+    """Why there is no value."""
+    return np.asarray(scores.missing.sel(item=item.name, kind=off, sample=ONLY_SAMPLE).values)
+
+
 def _errors(scores: Scores, item: ScoredItem, off: str) -> Floats:  # [layer, head]
     """The standard errors of an item's changes; NaN where they are not known."""
     error = scores.part(part_name(ERROR, off), item.name)
@@ -238,7 +269,7 @@ def _panel(scores: Scores, item: ScoredItem, off: str) -> PlainPanel:
         key=item.name,
         title=item.title,
         value=value,
-        reason=scores.missing.sel(item=item.name, kind=off, sample=ONLY_SAMPLE).values,
+        reason=_missing(scores, item, off),
         variant=off,
         member=member,
         number=_NUMBER,
@@ -252,7 +283,7 @@ def _untouched(record: ItemRecord) -> str:
     """How well the model does with all of its heads, where that was measured."""
     if record.accuracy is None:
         return ""
-    return f"untouched model: {100 * record.accuracy:.0f} % of {record.prompts} prompts right"
+    return f"untouched: {record.accuracy * record.prompts:.0f} of {record.prompts} right"
 
 
 def _head_row(shown: AblationView, item: ScoredItem, heads: Sequence[HeadId], off: str) -> HeadRow:
@@ -263,7 +294,7 @@ def _head_row(shown: AblationView, item: ScoredItem, heads: Sequence[HeadId], of
     for head in heads:
         value = float(values[shown.card.layers.index(head.layer), head.head])
         cells.append(_head_cell(value, steepest))
-    return HeadRow(shown.link(item.title), tuple(cells), when=f"off {off}")
+    return HeadRow(shown.link(item.title, item=item.name), tuple(cells), when=f"off {off}")
 
 
 def _head_cell(value: float, steepest: float) -> HeadCell:
@@ -283,7 +314,7 @@ def _row(shown: AblationView, item: ScoredItem, asked: AskedHead, off: str) -> h
     right = "" if accuracy is None or np.isnan(accuracy[cell]) else f"{100 * accuracy[cell]:+.1f} pp".replace("-", "−")
     return html.Tr(
         [
-            html.Th(shown.link(item.title), scope="row"),
+            html.Th(shown.link(item.title, item=item.name), scope="row"),
             html.Td("" if np.isnan(value[cell]) else f"{value[cell]:+.3f}{sure}".replace("-", "−"), className="num"),
             html.Td(right, className="num"),
             html.Td(place_words(value, cell), className="num"),

@@ -6,6 +6,7 @@ import numpy as np
 
 from analysis.evidence.agreement import NAME, LabelComparison
 from analysis.evidence.quantity import ANY, strength_key
+from analysis.results.own_sets import found_set, own_items, set_id
 from dashboard.addresses import CompareState, compare_address
 from dashboard.figures.numbers import FONT, Figure, Properties, heading, packed, plain
 from dashboard.maps.agreement.sides import AgreementView, comparisons_of, sides
@@ -20,9 +21,12 @@ _GAP = 0.07  # between plots, as a share of the whole
 def address(shown: AgreementView, each: LabelComparison) -> str:
     """The same heads on the page that compares any two numbers, coloured by their classes."""
     model = named(shown.card)
+    own = own_items(dict(shown.by_method)[each.what].provenance)
+    chosen = found_set(shown.sets, set_id((item.name, item.hash) for item in own)) if own else None
     state = CompareState(
         a=model,
         b=model,
+        own=chosen.address if chosen is not None else "",
         x=strength_key(each.what, each.item if each.own else ANY),
         y=strength_key(each.whether, each.item),
         colour="/".join((NAME, each.what, each.whether, each.item)),

@@ -4,8 +4,9 @@ import dash_mantine_components as dmc
 
 from analysis.data.relations import FLOOR
 from analysis.relations.scores import categories
+from analysis.results.provenance import ScoredItem
 from analysis.results.scores import OVER_SAMPLES, Scores
-from dashboard.maps.control import Choice, Control, picker, segments, slider
+from dashboard.maps.control import Choice, Control, best_heads, item_choices, item_picker, picker, segments, slider
 from dashboard.maps.function.basis import bases, has_carriers
 from dashboard.maps.function.besides import offering
 from dashboard.maps.function.state import FunctionState
@@ -99,7 +100,7 @@ def _labels() -> list[Control]:
             prop="checked",
             conditional=True,
         ),
-        Control("relation", "Relation", "One relation instead of the categories.", _relation_picker(), is_picker=True),
+        item_picker("relation", "Relation", "One relation instead of the categories."),
         Control(
             "uncertain",
             "Uncertain",
@@ -108,33 +109,13 @@ def _labels() -> list[Control]:
             prop="checked",
             advanced=True,
         ),
-        Control(
-            "top",
-            "Only the best",
-            "The strongest heads of each category; empty shows all.",
-            _only_the_best(),
-            advanced=True,
-        ),
+        best_heads("top", "The strongest heads of each category; empty shows all."),
     ]
 
 
 def _others() -> str:
     """The categories that other methods offer."""
     return ", ".join(method.category.capitalize() for method in offering())
-
-
-def _relation_picker() -> dmc.Select:
-    return picker(
-        "relation", "Relation", 210, searchable=True, clearSearchOnFocus=True,
-        nothingFoundMessage="No relation with that name", maxDropdownHeight=360,
-    )  # fmt: skip
-
-
-def _only_the_best() -> dmc.NumberInput:
-    return dmc.NumberInput(
-        id="top", value="", placeholder="all", min=0, max=999, allowDecimal=False, allowNegative=False,
-        size="xs", w=70, **{"aria-label": "Only the best"},
-    )  # fmt: skip
 
 
 def carrier_choices(scores: Scores | None) -> list[Choice]:
@@ -149,10 +130,8 @@ def carrier_choices(scores: Scores | None) -> list[Choice]:
 
 def relation_choices(scores: Scores | None) -> list[Choice]:
     """All categories first, then the relations of each."""
-    groups: list[Choice] = [{"value": "", "label": "All, by category"}]
-    if scores is None:
-        return groups
-    for category in categories(scores):
-        items = [{"value": name, "label": scores.item(name).title} for name in scores.items(category)]
-        groups.append({"group": category.capitalize(), "items": items})
-    return groups
+    groups: dict[str, list[ScoredItem]] = {}
+    if scores is not None:
+        for category in categories(scores):
+            groups[category] = [scores.item(name) for name in scores.items(category)]
+    return item_choices("All, by category", groups)

@@ -175,13 +175,12 @@ class FunctionMap(Map[FunctionState]):
         }
 
     def control_values(self, shown: FunctionView | None, state: FunctionState) -> SettingValues:
-        """The basis that is shown, chosen or not; an empty field stands for all heads."""
+        """The basis that is shown, chosen or not."""
         basis = shown.whole.provenance.method if shown is not None else state.basis or self.name
         return {
             **super().control_values(shown, state),
             "basis": basis,
             "own": state.own or own_set.NONE,
-            "top": state.top or "",
         }
 
     def needless(self, shown: FunctionView | None, state: FunctionState, choices: Mapping[str, str]) -> set[str]:
@@ -291,6 +290,10 @@ class FunctionMap(Map[FunctionState]):
     def columns(self, shown: FunctionView) -> list[Column]:
         """What the head does, panels and relations."""
         return table.columns(shown)
+
+    def cells_follow(self) -> set[str]:
+        """What relations' scores are made of, and which panels there are."""
+        return {"kind", "relation"}
 
     def cells(self, shown: FunctionView) -> dict[str, Cells]:
         """Their values."""

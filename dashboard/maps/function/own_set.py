@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.models.card import ModelCard
-from analysis.results.own_sets import OwnSet, found_set
+from analysis.results.own_sets import OwnSet, found_set, offered_sets
 from dashboard.maps.control import Choice
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
@@ -39,11 +39,9 @@ def chosen_set(shown: MapView[FunctionState]) -> OwnSet | None:
 
 
 def set_choices(shown: MapView[FunctionState] | None) -> list[Choice]:
-    """The sets that can be chosen: all but hidden ones and those that are of no use for the model."""
+    """The sets that can be chosen."""
     offered: list[Choice] = [{"value": NONE, "label": "None"}]
-    for one in shown.sets if shown is not None else ():
-        useful = any(item.applicable for item in one.items)
-        is_shown = shown is not None and one.address == shown.state.own
-        if (useful and not one.hidden) or is_shown:
+    if shown is not None:
+        for one in offered_sets(shown.sets, shown.state.own):
             offered.append({"value": one.address, "label": one.name})
     return offered

@@ -7,9 +7,21 @@ import numpy as np
 from analysis.relations.scores import categories
 from analysis.results.scores import ONLY_SAMPLE, Floats, Scores
 from dashboard.cache import cached
-from dashboard.maps.columns import NUMBER, TEXT, TWO_DIGITS, Cells, Column, group, measured, numbers, unfolded
+from dashboard.maps.columns import (
+    NUMBER,
+    TEXT,
+    TWO_DIGITS,
+    Cells,
+    Column,
+    group,
+    measured,
+    numbers,
+    of_label,
+    of_panel,
+    unfolded,
+)
 from dashboard.maps.function.labels import SUPPRESS, Labels, chosen_labels, is_measured
-from dashboard.maps.function.panels import categories_of_heads
+from dashboard.maps.function.panels import UNCLASSIFIED, categories_of_heads
 from dashboard.maps.function.state import FunctionState
 from dashboard.maps.map import MapView
 
@@ -34,7 +46,7 @@ def columns(shown: MapView[FunctionState]) -> list[Column]:
 
 
 def _summary(scores: Scores) -> Column:
-    does: Column = {"field": "does", "headerName": "Categories", **TEXT, "width": 190}
+    does: Column = {"field": "does", "headerName": "Categories", **TEXT, "width": 190, **of_label(UNCLASSIFIED)}
     best: Column = {"field": "best", "headerName": "Best relation", **TEXT, "width": 190}
     behind = _behind("", scores)
     return group("What it does", [does, best, *behind] if scores.items() else [does])
@@ -47,6 +59,7 @@ def _panels(shown: MapView[FunctionState]) -> Column:
             "field": f"panel.{panel.key}",
             "headerName": panel.title,
             **_SCORE,
+            **of_panel(panel.key),
             "width": 132 if i else 160,
         }
         scores.append(column if i else {**column, "initialSort": "desc"})

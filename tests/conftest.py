@@ -8,6 +8,7 @@ import dask
 import pytest
 import torch
 from distributed.utils import get_mp_context
+from hypothesis import settings
 from transformers.utils import logging
 
 from analysis.data.relations import builtin
@@ -32,6 +33,9 @@ get_mp_context().set_forkserver_preload(
         "analysis.compute.layered.model",
     ]
 )
+
+settings.register_profile("untimed", deadline=None)  # a busy machine is no failure
+settings.load_profile("untimed")
 
 logging.disable_progress_bar()
 torch.set_grad_enabled(False)

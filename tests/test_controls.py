@@ -158,7 +158,7 @@ def test_a_head_of_zeros_copies_everything_and_is_unspecific():
 # Law ----------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 15), st.integers(0, 15)), min_size=2, max_size=60, unique=True))
 def test_shuffled_pairs_are_false_and_have_the_relations_own_targets(pairs):
     """No draw holds a true pair, and its sources and targets are the relation's."""
@@ -186,7 +186,7 @@ def test_controls_do_not_depend_on_what_else_is_asked():
             np.testing.assert_array_equal(getattr(counts, name)[0], getattr(together[layer], name)[1])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_turning_the_sign_of_a_head_swaps_the_controls(seed):
     """−W_O suppresses beyond copying what W_O promotes beyond copying."""
@@ -202,7 +202,7 @@ def test_turning_the_sign_of_a_head_swaps_the_controls(seed):
 # Twin ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([(4, 2), (3, 3), (4, 1)]))
 def test_equals_full_rows_on_random_models(seed, tied_rows, heads):
     """Every head, relation and way, with grouped values, with exactly tied columns and with a copying relation."""

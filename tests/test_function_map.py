@@ -63,7 +63,7 @@ def test_later_layers_read_the_first_mlp_and_can_be_told_not_to():
 # Law ----------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 12))
 def test_turning_the_sign_of_a_head_swaps_promotion_and_suppression(seed, k):
     """−W_O promotes what W_O suppresses; a positive factor changes nothing."""
@@ -75,7 +75,7 @@ def test_turning_the_sign_of_a_head_swaps_promotion_and_suppression(seed, k):
         assert torch.equal(found.flip(1), plain[layer])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_more_k_more_hits_and_never_more_than_pairs(seed):
     """Hits grow with k, from at least 0 to all pairs at k = V."""
@@ -104,7 +104,7 @@ def test_layers_are_independent_of_grouping(monkeypatch):
 # Twin ---------------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6), st.booleans(), st.sampled_from([(4, 2), (4, 4), (6, 1)]))
 def test_equals_a_naive_loop_on_random_models(seed, tied_rows, heads):
     """Every head and relation, with and without grouped values and with exactly tied columns."""

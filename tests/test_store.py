@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from diskcache import Disk
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.errors import StoreError
@@ -150,7 +150,6 @@ edges = st.text(st.sampled_from("aA/%_\0\ud7ff\ue000\U0010ffff"), max_size=4)
 keys = edges | st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 
 
-@settings(deadline=None)
 @given(st.lists(keys, unique=True, max_size=12), edges | st.text(max_size=3))
 def test_names_are_those_that_start_with_the_prefix(shared, keys, prefix):
     """For any keys and any prefix: what a look at every key finds, in the order in which they were put."""

@@ -71,7 +71,7 @@ def test_controls_are_read_like_an_address(catalogue):
 anything = st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=20), st.lists, max_leaves=5)
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200), st.dictionaries(st.sampled_from(["model", "tau", "top", "pin", "view"]), anything))
 def test_nothing_that_a_browser_sends_raises(catalogue, query, controls):
     """Hostile addresses and controls become notices."""

@@ -95,7 +95,7 @@ def shared(shared_store):
     return client_of(shared_store)
 
 
-PROPERTY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+PROPERTY = settings(max_examples=1000, suppress_health_check=list(HealthCheck))
 
 
 @settings(PROPERTY, max_examples=250)
@@ -357,7 +357,7 @@ def asked(operation, mode, examples, check, job):
     """The different requests of an operation, each with its answer checked; wrong ones repeat themselves at first."""
     different = set()
 
-    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples, database=None, suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(generation_mode=mode), choices=st.data())
     def ask(case, choices):
         assert case.meta.generation.mode == mode

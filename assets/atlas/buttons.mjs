@@ -48,14 +48,16 @@ function ofThisView(address) {
 }
 
 /**
- * A page beside this one, about the model on this one, and its custom relation set if it takes one.
+ * A page beside this one, about the model on this one, and its custom relation set or the pinned heads if it takes these.
  * @param {HTMLElement} button
  * @param {string} key of the model in the page's address
  */
 function pageOfModel(button, key) {
   const path = (button.getAttribute("href") || "").split("?")[0];
-  const own = "own" in button.dataset && state.heads ? state.heads.own : "";
-  return state.heads ? path + queryString({ [key]: state.heads.model, own }) : path;
+  if (!state.heads) return path;
+  const own = "own" in button.dataset ? state.heads.own : "";
+  const head = "heads" in button.dataset ? state.pins.join(", ") : "";
+  return path + queryString({ [key]: state.heads.model, own, head });
 }
 
 const SELECTOR = Object.keys(ACTIONS).map((name) => `[data-${name}]`).join();

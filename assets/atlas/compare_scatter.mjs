@@ -121,23 +121,33 @@ function listenToBrush({ picture, numbersAt }, select) {
     const scale = picture.viewBox.baseVal.width / box.width;
     return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale };
   };
-  picture.addEventListener("mousedown", (event) => {
+  picture.addEventListener("pointerdown", (event) => {
     const start = at(event);
     event.preventDefault();
-    const moved = (/** @type {MouseEvent} */ later) => {
+    const moved = (/** @type {PointerEvent} */ later) => {
       const end = at(later);
       brush.setAttribute("x", String(Math.min(start.x, end.x)));
       brush.setAttribute("y", String(Math.min(start.y, end.y)));
       brush.setAttribute("width", String(Math.abs(end.x - start.x)));
       brush.setAttribute("height", String(Math.abs(end.y - start.y)));
     };
-    const released = (/** @type {MouseEvent} */ later) => {
-      removeEventListener("mousemove", moved);
+    const ended = () => {
+      removeEventListener("pointermove", moved);
+      removeEventListener("pointerup", released);
+      removeEventListener("pointercancel", cancelled);
+    };
+    const cancelled = () => {
+      ended(); // the finger scrolls the page
+      for (const side of ["width", "height"]) brush.setAttribute(side, "0");
+    };
+    const released = (/** @type {PointerEvent} */ later) => {
+      ended();
       const [one, other] = [start, at(later)].map(numbersAt);
       select(brushText(one, other));
     };
-    addEventListener("mousemove", moved);
-    addEventListener("mouseup", released, { once: true });
+    addEventListener("pointermove", moved);
+    addEventListener("pointerup", released);
+    addEventListener("pointercancel", cancelled);
   });
 }
 

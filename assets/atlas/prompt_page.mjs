@@ -4,7 +4,7 @@ import { listenBeside } from "./beside.mjs";
 import { extent } from "./comparing.mjs";
 import { element } from "./elements.mjs";
 import { nameAt } from "./heads.mjs";
-import { heatMap } from "./heat.mjs";
+import { heatColour, heatMap, scaleEnds } from "./heat.mjs";
 import { printable } from "./pairs.mjs";
 import { modelQuery, named, pageOf, queryString, settingsOf, written } from "./query.mjs";
 
@@ -27,6 +27,8 @@ import { modelQuery, named, pageOf, queryString, settingsOf, written } from "./q
  */
 
 /** @typedef {{version: string, device: string, libraries: Record<string, string>, date: string, atlas: string}} Provenance */
+
+const SHADE = 0.55; // of the full colour behind a token that has all attention: its text stays legible
 
 /** @type {{asked: number, maps: {map: HeatMap, values: number[][]}[]}} */
 const page = { asked: 0, maps: [] };
@@ -160,7 +162,7 @@ function showNext({ next }) {
     const bar = element("span", "bar");
     const share = element("i");
     share.style.width = `${(100 * token.probability).toFixed(1)}%`;
-    share.style.background = "#0072b2";
+    share.style.background = "var(--tone-below)";
     bar.append(share, element("span", "", `${(100 * token.probability).toFixed(1)} %`));
     line.insertCell().append(bar);
   }
@@ -252,12 +254,13 @@ function patternCard(reading, pattern) {
   const across = reading.tokens.map((_, key) => pattern.attention.map((row) => row[key] ?? 0));
   const note = element("p", "hint", "Hover over a token or a square: what the token looks at is shaded in the text.");
   note.setAttribute("role", "status");
+  const ends = scaleEnds();
   /** @param {Place | null} place */
   const hover = (place) => {
     map.show(place);
     for (const [i, span] of spans.entries()) {
       const weight = place ? pattern.attention[place.column][i] ?? 0 : 0;
-      span.style.background = place ? `rgba(0,114,178,${weight.toFixed(3)})` : "";
+      span.style.background = place ? heatColour(SHADE * weight, 1, ends) : "";
       span.classList.toggle("looking", place !== null && i === place.column);
     }
     if (place) {

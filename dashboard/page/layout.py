@@ -99,7 +99,7 @@ def _more() -> list[Any]:
     """The pages beside this one, whose addresses the scripts add the model to, and the theme."""
     return [
         html.A("Compare numbers and models", href="/compare", **{"data-page": "a", "data-own": ""}),
-        html.A("On my prompt", href="/prompt", **{"data-page": "model"}),
+        html.A("On my prompt", href="/prompt", **{"data-page": "model", "data-heads": ""}),
         html.A("API", href="/api/docs"),
         _segments(ids.THEME, "Theme", THEMES),
     ]

@@ -974,3 +974,34 @@ def test_a_comparison_fits_a_phone(visit, address):
     expect(beside).to_have_text(" · Function map, running model")
     page.locator("select[name=y]").select_option("ablation/math/zero")
     expect(beside).to_have_text(" · Ablation map")
+
+
+_DRAG = """([[x0, y0], [x1, y1], end]) => {
+    const at = (x, y) => ({ clientX: x, clientY: y, bubbles: true, pointerType: "touch" });
+    const picture = document.querySelector(".compare-points");
+    picture.dispatchEvent(new PointerEvent("pointerdown", at(x0, y0)));
+    picture.dispatchEvent(new PointerEvent("pointermove", at(x1, y1)));
+    picture.dispatchEvent(new PointerEvent(end, at(x1, y1)));
+}"""
+
+
+def test_a_finger_selects_heads_of_a_comparison_unless_it_scrolls(visit, address):
+    """A drag over all points selects all heads; one that the browser takes for scrolling selects none."""
+    page = visit(width=390, height=844)
+    page.goto(f"{address}/compare")
+    expect(page.locator("#compare-scatter circle")).to_have_count(270)
+    box = page.locator(".compare-points").bounding_box()
+    corners = [[box["x"], box["y"]], [box["x"] + box["width"], box["y"] + box["height"]]]
+    page.evaluate(_DRAG, [*corners, "pointercancel"])
+    expect(page.locator("#compare-heads")).to_contain_text("Drag over the points")
+    page.evaluate(_DRAG, [*corners, "pointerup"])
+    expect(page.locator("#compare-heads h2")).to_have_text("270 selected heads")
+
+
+def test_pinned_heads_and_the_set_of_the_page_go_along_to_the_pages_beside_it(visit):
+    """The pins are those whose attention a prompt shows."""
+    page = visit("/?pin=L23H4.L18H6")
+    page.locator("summary", has_text="More").first.click()
+    page.get_by_role("link", name="On my prompt").click()
+    expect(page.locator("input[name=head]")).to_have_value("L23H4, L18H6")
+    assert query(page)["model"].startswith("smollm2-135m-instruct@")

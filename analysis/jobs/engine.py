@@ -37,7 +37,7 @@ __all__ = ["Engine", "WorkerConfig"]
 
 QUEUE_LIMIT = 20  # jobs that may wait
 ASKED_LIMIT = 4  # questions that may wait for an answer
-PATIENCE = 30.0  # seconds that a question waits; a worker that is still busy with it then is replaced
+PATIENCE = 60.0  # seconds that a question waits, the first also for its model; a worker still busy with it is replaced
 RETURNS = 100  # times that a scheduler which went away in mid-job is looked for again
 _PAUSE = 5.0  # seconds between two looks for jobs, or for a scheduler
 _AT_ONCE = 1000  # the priority of questions: before all steps of jobs

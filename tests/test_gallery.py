@@ -189,7 +189,7 @@ def test_the_shipped_maps_that_are_no_part_of_an_analysis_can_be_computed_again(
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.id)
 def test_the_shipped_salient_tokens_of_the_gallery_can_be_computed_again(entry):
-    """One layer, every head: the same σ, and the same tokens but for those that another machine may order otherwise."""
+    """One layer, every head: the same σ, which ships with three decimals, and the same tokens but for near ties."""
     checkpoint = gallery_checkpoint(entry)
     shipped = shipped_scores("salience", entry.id)
     with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +199,7 @@ def test_the_shipped_salient_tokens_of_the_gallery_can_be_computed_again(entry):
         store.close()
     for head, tokens in again.items():
         kept = salient_tokens(shipped, head)
-        assert [token.sigma for token in tokens] == pytest.approx([token.sigma for token in kept], rel=1e-3)
+        assert [token.sigma for token in tokens] == pytest.approx([token.sigma for token in kept], abs=6e-4)
         assert len({token.text for token in tokens} & {token.text for token in kept}) >= len(kept) - 1
 
 

@@ -57,13 +57,15 @@ def test_a_damaged_value_is_forgotten_and_the_others_stay(tmp_path):
 
 def test_nothing_is_ever_pickled(tmp_path):
     """Values are bytes; anything else is refused, also when somebody planted a pickle in the database."""
-    store = Store(tmp_path)
+    store = Store(tmp_path / "store")
     with pytest.raises(TypeError):
         store._cache.set("key", {"not": "bytes"})
     store.put("planted", b"fine")
-    with sqlite3.connect(tmp_path / "cache.db") as database:
-        database.execute("UPDATE Cache SET mode = 4, value = ? WHERE key = 'planted'", (b"cos\nsystem\n(S'true'\ntR.",))
+    planted = b"cposix\nmkdir\n(S'" + str(tmp_path / "ran").encode() + b"'\ntR."
+    with sqlite3.connect(tmp_path / "store" / "cache.db") as database:
+        database.execute("UPDATE Cache SET mode = 4, value = ? WHERE key = 'planted'", (planted,))
     assert store.get("planted") is None
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(

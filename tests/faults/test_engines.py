@@ -253,13 +253,19 @@ def test_jobs_that_waited_in_a_store_that_was_deleted_are_said_to_be_lost(tmp_pa
     assert again.active
 
 
+def noting(compute, jobs):
+    """The same, which first notes the job."""
+    return lambda job: jobs.append(job.id) or compute(job)
+
+
 def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, monkeypatch, undisturbed):
     """Each step runs once, a cancel through the other server arrives, and all results are right."""
-    written = tmp_path / "steps"
+    written, worked_on = tmp_path / "steps", []
     engines = []
     for _ in range(2):
         engine = Engine(Store(tmp_path / "store"), WorkerConfig(device="cpu", models=folder))
         monkeypatch.setattr(engine, "cluster", working.cluster)
+        monkeypatch.setattr(engine, "_computed", noting(engine._computed, worked_on))
         engine.start()
         engines.append(engine)
     jobs = [engines[i % 2].submit(request(10 + i, 0.1, written)) for i in range(4)]
@@ -269,6 +275,7 @@ def test_two_servers_on_one_store_do_each_job_once(folder, tmp_path, working, mo
         assert result(engines[1], 10 + i) == undisturbed(10 + i)
     lines = written.read_text().split()
     assert len(lines) == len(set(lines)) == 12
+    assert sorted(worked_on) == sorted(job.id for job in jobs)  # the workers would do a step once for both
     slow = engines[0].submit(request(20, 1.0))
     wait(engines[0], slow, lambda job: job.total == 3)
     Engine(Store(tmp_path / "store")).cancel(slow.id)  # works on nothing itself

@@ -90,6 +90,7 @@ def test_truncated_file(folder):
     [
         b"not json",
         b"[1, 2]",
+        pytest.param(b'{"a": ' + b"[" * 100_000, id="nested"),
         {"a": {"dtype": "F32", "shape": [4], "data_offsets": [0, 8]}},
         {"a": {"dtype": "F32", "shape": [-4], "data_offsets": [0, 16]}},
         {"a": {"dtype": "F32", "shape": [4]}},
@@ -224,7 +225,7 @@ def test_unreadable_number_format(folder):
         Checkpoint.open(folder)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "\x00"])
+@pytest.mark.parametrize("content", ["{", "[]", "\x00", pytest.param("[" * 100_000, id="nested")])
 def test_damaged_config(folder, content):
     """A config.json that is no JSON object is damage, not a traceback."""
     (folder / "config.json").write_text(content)

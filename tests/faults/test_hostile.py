@@ -1221,11 +1221,12 @@ def test_other_sites_compute_nothing(client, path):
         assert client.get(path, headers=headers).status_code == 503  # it would compute, and the engine does not run
 
 
-def test_questions_are_rate_limited(client, monkeypatch):
+@pytest.mark.parametrize("form", ["/api/prompt?text={}", "/api/pairs?head=L2{}H7&relation=country_capital"])
+def test_questions_are_rate_limited(client, monkeypatch, form):
     """So many a minute whose answers are not known; a known one is answered all the same."""
     monkeypatch.setattr("dashboard.web.api.QUESTIONS", 3)
-    texts = [f"/api/prompt?text={number}" for number in range(4)]
-    assert [client.get(path).status_code for path in texts] == [503, 503, 503, 429]
+    codes = [client.get(form.format(number)).status_code for number in range(4)]
+    assert codes == [503, 503, 503, 429]
     known = "/api/pairs?model=gemma-3-270m&method=running&head=L12H2&relation=country_capital"
     assert client.get(known).status_code == 200
 

@@ -119,7 +119,10 @@ def view_of_controls(catalogue: Catalogue, values: Mapping[str, Any]) -> View:
 def opened(catalogue: Catalogue, read: ReadState) -> View:
     """The view of a state that was read, with what the model has of it."""
     notices = list(read.notices)
-    card, state = _checkpoint(catalogue, read.state, notices)
+    of_model: list[str] = []
+    card, state = _checkpoint(catalogue, read.state, of_model)
+    asked = f"{read.state.model}@{read.state.fingerprint}".rstrip("@")
+    notices += [shown_instead(card, asked, notice) for notice in of_model]
     pins = _existing(card, state.pins, notices)
     bare = replace(state.shared, model=card.id, fingerprint="")
     view = _with_results(catalogue, catalogue.generation, bare, card)
@@ -183,6 +186,11 @@ def choices_of(catalogue: Catalogue, map_: Map[Any], card: ModelCard) -> dict[st
     for method in map_.methods():
         choices |= catalogue.choices(card, method)
     return choices
+
+
+def shown_instead(card: ModelCard, asked: str, notice: str) -> str:
+    """A notice about a model that is not there, with the one that takes its place."""
+    return f"{card.id} {card.fingerprint[:8]} is shown instead of {asked[:80]}. {notice}"
 
 
 def _sentence(error: HeadAtlasError) -> str:

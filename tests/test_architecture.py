@@ -218,7 +218,7 @@ OTHER_MEANINGS = {
         "analysis/relations/agreement.py": ["RelationAgreement", "agreement"],
         "analysis/relations/judging.py": ["RelationAgreement", "agreement"],
         "dashboard/maps/function/basis.py": ["RelationAgreement", "agreement"],
-        "dashboard/maps/function/comparison.py": ["Agreement", "RelationAgreement", "agreement"],
+        "dashboard/maps/function/comparison.py": ["RelationAgreement", "agreement"],
         "dashboard/maps/function/legend.py": ["agreement"],
     },
     "a job's state": {

@@ -270,6 +270,19 @@ def test_the_default_model_keeps_its_name(default_checkpoint):
 # ---- Once ------------------------------------------------------------------------------------------------------------
 
 
+def test_what_a_killed_conversion_left_is_removed_by_the_next_one(llama, tmp_path):
+    """Once nothing has been written to it for a long time; before that another process may be at work on it."""
+    models = tmp_path / "models"
+    for name in (".converting-killed", ".converting-at-work"):
+        (models / name / "model").mkdir(parents=True)
+        (models / name / "model" / "model.safetensors").touch()
+    for path in (*(models / ".converting-killed").rglob("*"), models / ".converting-killed"):
+        os.utime(path, (1, 1))
+    os.utime(models / ".converting-at-work", (1, 1))
+    opened = open_gguf(llama, tmp_path)
+    assert left_behind(tmp_path) == [".converting-at-work", opened.folder.name]
+
+
 def test_a_copy_is_not_converted_again_and_a_changed_file_is(llama, tmp_path):
     """What counts is the content, not the name or the date."""
     first = open_gguf(llama, tmp_path)

@@ -27,7 +27,7 @@ from analysis.jobs.written_progress import WrittenProgress
 from analysis.method import Method, Plan, Step
 from analysis.models.card import ModelCard
 from analysis.models.checkpoint import check_files as check_regular
-from analysis.models.location import OPENING, find_model
+from analysis.models.location import OPENING, find_model, is_unconverted
 from analysis.results.own_sets import without_pairs
 from analysis.results.provenance import now
 from analysis.results.scores import Scores
@@ -38,6 +38,7 @@ __all__ = ["Engine", "WorkerConfig"]
 QUEUE_LIMIT = 20  # jobs that may wait
 ASKED_LIMIT = 4  # questions that may wait for an answer
 PATIENCE = 60.0  # seconds that a question waits, the first also for its model; a worker still busy with it is replaced
+CONVERSION = 300.0  # seconds more for a question that finds the weights unconverted
 RETURNS = 100  # times that a scheduler which went away in mid-job is looked for again
 _PAUSE = 5.0  # seconds between two looks for jobs, or for a scheduler
 _AT_ONCE = 1000  # the priority of questions: before all steps of jobs
@@ -219,6 +220,8 @@ class Engine:
     def _answer(self, card: ModelCard, step: Step, patience: float) -> bytes:
         revision = "" if card.fingerprint.startswith(card.revision) else card.revision
         source = ModelSource(card.id, revision, str(self._config.models or ""), self._config.device)
+        if self._converts(source):
+            patience += CONVERSION
         key = f"ask-{step.key}-{time.time_ns()}"
         arguments = (source, card.fingerprint, step, patience)
         future = self.cluster.submit(answer, *arguments, key=key, priority=_AT_ONCE)
@@ -231,6 +234,12 @@ class Engine:
         finally:
             self.cluster.cancel([future])
         return bytes(computed.pieces[0][1])
+
+    def _converts(self, source: ModelSource) -> bool:
+        """Whether the worker will first convert the weights. Of remote workers that is not known."""
+        if self._config.scheduler:
+            return False
+        return is_unconverted(source.model, source.revision, cache_folder(), self._config.models)
 
     def _unanswered(self, future: Any, patience: float) -> WorkerBusy:
         """Why a question got no answer in time; frees its place for others."""

@@ -9,6 +9,7 @@ import json
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, suppress
 from functools import lru_cache
@@ -34,6 +35,8 @@ from analysis.models.gguf_file import GgufFile, GgufTensor, part_names
 from analysis.progress import Progress, silent
 
 RECORDS = "gguf"  # the folder in the cache that says what files were converted to
+_SCRATCH = ".converting-"  # how the folder begins in which a conversion is made
+_ABANDONED = 3600.0  # seconds after which a conversion that wrote nothing was interrupted
 _CONVERSION = 2  # to be raised whenever the conversion writes something else
 
 # What llama.cpp calls the architectures that transformers' GGUF loader and our families both know.
@@ -64,7 +67,8 @@ def convert(file: GgufFile, target: Path, stage: str, progress: Progress = silen
     progress(stage, 0, len(file.tensors))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".converting-") as scratch:
+        _remove_interrupted(target.parent)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=_SCRATCH) as scratch:
             made = Path(scratch) / "model"
             made.mkdir()
             _write_checkpoint(file, Path(scratch), made, bos, lambda done: progress(stage, done, len(file.tensors)))
@@ -77,6 +81,15 @@ def convert(file: GgufFile, target: Path, stage: str, progress: Progress = silen
                 f"It needs {file.numbers * 4 / 1e9 + 0.1:.1f} GB. Check free space and permissions, or choose another "
                 "folder with HEAD_ATLAS_CACHE.",
             ) from error
+
+
+def _remove_interrupted(parent: Path) -> None:
+    """Free the disk of what conversions left behind whose process was killed."""
+    for scratch in parent.glob(f"{_SCRATCH}*"):
+        with suppress(OSError):  # it ended a moment ago
+            written = [path.lstat().st_mtime for path in (scratch, *scratch.rglob("*"))]
+            if time.time() - max(written) > _ABANDONED:
+                shutil.rmtree(scratch)
 
 
 def forget(file: GgufFile, cache: Path) -> None:

@@ -40,6 +40,12 @@ def find_model(name: str, revision: str, cache: Path, models: Path | None) -> Mo
     return ModelLocation("downloading the weights")
 
 
+def is_unconverted(name: str, revision: str, cache: Path, models: Path | None) -> bool:
+    """Whether a model is on this machine as a file that has to be converted before it can be read."""
+    here = _on_this_machine(name, revision, cache, models)
+    return here is not None and here.folder is None
+
+
 def _on_this_machine(name: str, revision: str, cache: Path, models: Path | None) -> ModelLocation | None:
     """A folder or GGUF file of the models directory, the default model, one of the gallery, or the hub's cache."""
     if not revision:

@@ -80,7 +80,7 @@ def _job(job: JobState, read_only: bool) -> html.Li:
 def _what(job: JobState) -> str:
     """The methods of a job, and what was asked for beside their defaults."""
     titles = [methods.method(name).title for name in job.methods if name in methods.names()]
-    words = ", ".join(titles)
+    words = " · ".join(titles)  # some have a comma
     return f"{words}; with {', '.join(job.asked)}" if job.asked else words
 
 

@@ -84,6 +84,7 @@ def dash_app(catalogue: Catalogue, access: Access, models: Path | None, server: 
         suppress_callback_exceptions=True,  # the table's grid is not on every page
         add_log_handler=False,
     )
+    app.backend.websocket_capability = False  # else every page opens Dash's own WebSocket, again and again; unused
     app.renderer = scripts.RENDERER
     app.layout = page(read_only=access.read_only)
     callbacks.register(app, catalogue, models, access.read_only, jobs)

@@ -11,7 +11,7 @@ from dashboard.addresses import CompareState
 from dashboard.page.compare_page import Choices, samples_of
 from dashboard.quantities import listed_quantities
 from dashboard.query import named
-from dashboard.view import chosen_model
+from dashboard.view import chosen_model, shown_instead
 
 _BEST = f"{ANY}{BETWEEN}{STRENGTH}"  # of a number's key: the strongest label of any relation
 
@@ -64,8 +64,8 @@ def choices_of(catalogue: Catalogue, asked: CompareState, notices: Sequence[str]
         size=asked.size if asked.size in left.numbers else "",
         brush=asked.brush,
     )
-    instead = [f"{notice} {a.id} {a.fingerprint[:8]} is shown instead." for notice in of_first]
-    instead += [f"{notice} {b.id} {b.fingerprint[:8]} is shown instead." for notice in of_second]
+    instead = [shown_instead(a, asked.a, notice) for notice in of_first]
+    instead += [shown_instead(b, asked.b, notice) for notice in of_second]
     for side in (left, right):
         if asked.own and not side.own:
             instead.append(f"{side.card.id} has no relations {asked.own[:80]!r} here; the built-in ones are shown.")

@@ -127,6 +127,11 @@ def test_an_unknown_basis_or_carrier_is_said(both, query, word):
     assert view.panels[0].count > 0
 
 
+def test_the_notice_of_an_unknown_basis_names_those_that_there_are(both):
+    """The switch calls them otherwise than the address does."""
+    assert "There are: function, running, context." in open_view(both, "?basis=weights").notices[0]
+
+
 def test_the_only_sample_of_the_weights_is_no_carrier(both, running_scores):
     """A view from the weights says so and opens; a carrier of the other map is dropped in silence."""
     view = open_view(both, "?carriers=all")
@@ -207,7 +212,7 @@ def test_a_model_without_a_running_map_says_how_to_get_one(both):
     """A quiet sentence with the command; and a whole notice for those who switch to it."""
     assert f"python -m analysis running {ODD}" in text(painted(both, f"?model={ODD}")["heads"]["sentence"])
     found = callbacks.describe(both, f"?model={ODD}&basis=running", SCREEN, None)
-    assert f"No function map, running model of {ODD} yet" in text(found["empty"])
+    assert f"{ODD} has no function map in the running model yet" in text(found["empty"])
     assert f"python -m analysis running {ODD}" in text(found["empty"])
     assert found["hidden"][ids.FRAME]
     assert painted(both, f"?model={ODD}&basis=running")["controls"]["basis"] == "running"

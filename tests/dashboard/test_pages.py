@@ -40,6 +40,23 @@ def test_a_head_s_page_has_words_maps_numbers_and_ways_on(client):
         assert f"{name}:#" in page  # a colour by its name has one
 
 
+def test_a_head_s_page_says_which_function_map_its_numbers_are_of(client):
+    """And leads to the same page by the others: the paragraph speaks of the running model, too."""
+    page = client.get("/head/L29H2").text
+    assert "What the head does by its weights alone. The same " in page
+    assert ">0 / 40<" in page
+    (link,) = re.findall(r'href="(/head/L29H2[^"]*)">in the running model<', page)
+    other = client.get(link.replace("&amp;", "&")).text
+    assert "What the head does in the running model. The same " in other
+    assert ">17 / 40<" in other
+
+
+def test_a_head_of_a_model_that_is_not_there_is_said_to_be_of_another(client):
+    """In the notice, with the model's name and what the address names."""
+    page = client.get("/head/L1H1?model=no/model").text
+    assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is shown instead of no/model\. There is no map of no/model", page)
+
+
 def test_small_maps_mark_heads_as_the_maps_do(client):
     """L23H3 suppresses: half of its square, and of other squares the inside, has the colour of a head with nothing."""
     page = client.get("/head/L23H3").text
@@ -208,7 +225,7 @@ def test_a_comparison_understands_a_model_s_bare_name_and_tells_of_an_unknown_on
     assert len(set(re.findall(r'<option selected value="(running/[^"]+)"', page))) == 1  # one number of both
     odd = client.get("/compare", params={"b": "no/model"}).text
     assert "There is no map of no/model here." in odd
-    assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is shown instead", odd)
+    assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is shown instead of no/model\. There is no map of no/model", odd)
 
 
 def test_two_models_are_matched_over_the_api(client):

@@ -96,6 +96,11 @@ HOSTILE_ADDRESSES = ("x" * 5000, "?" + "a=b&" * 900, "?tau=<script>", "?pin=L999
 HOSTILE_SCREENS = ("", "&width=-5", "&width=1e9", "&width=٣٠٠", "&dark=maybe&width=99999999999")
 
 
+def test_the_page_is_told_of_no_socket_but_its_own(client):
+    """Dash's own is refused; a page that knows of it tries to open it for as long as it is there."""
+    assert "websocket" not in client.get("/").text
+
+
 def test_hostile_addresses_and_screens_are_harmless(client):
     """The default view, and a notice of what could not be read."""
     for address, more in zip(HOSTILE_ADDRESSES, HOSTILE_SCREENS, strict=True):

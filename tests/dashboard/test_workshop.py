@@ -177,6 +177,12 @@ def test_a_job_says_what_is_counted_and_what_is_left():
     assert "No analyses yet." in text(job_list([], False))
 
 
+def test_the_methods_of_a_job_are_told_apart():
+    """Titles have commas of their own."""
+    told = text(job_list([job_state(Job.of(asked("a/b", "function", "running")))], False))
+    assert "Function map · Function map, running model" in told
+
+
 @pytest.mark.parametrize(("updates", "seeds", "is_trial"), [((10, 20), 1, True), ((120, 260), 1, False)])
 def test_a_trial_fit_says_so_above_its_map(updates, seeds, is_trial):
     """With its updates and the default ones; a full fit of one seed is no trial."""

@@ -12,12 +12,14 @@ from analysis.evidence.catalogue import Catalogue
 from analysis.jobs import engine as engine_module
 from analysis.models.card import HeadId
 from analysis.models.checkpoint import Checkpoint
+from analysis.models.sources import open_gguf
 from analysis.prompt.question import PATIENCE, PromptQuestion
 from analysis.prompt.reading import PromptAblation
 from analysis.relations.head_pairs import HeadPairs
 from analysis.relations.pairs import HeadPairsStep
 from dashboard.access import Access
 from dashboard.web.application import create_app
+from tests import gguf_files
 from tests.computing import asked, function_plan
 from tests.engine.test_engine import wait
 from tests.test_plan import RELATION
@@ -138,6 +140,19 @@ def test_a_question_is_answered_for_a_folder_that_is_listed(store, engine, small
     found = HeadPairs.from_json(engine.ask(small.card, step))
     assert len(found.pairs) == len(RELATION.pairs)
     assert engine.knows(step)
+
+
+def test_the_first_question_may_take_as_long_as_the_conversion_of_the_weights(
+    store, models, tmp_path, monkeypatch, request
+):
+    """Else the worker would be replaced in the midst of it, each time anew; the next question has its usual time."""
+    path = gguf_files.write(models / "quantised.gguf", "llama", gguf_files.MODELS["llama"].make())
+    card = open_gguf(path, tmp_path / "elsewhere").card
+    monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
+    engine = request.getfixturevalue("local_engine")
+    assert engine.ask(card, Slow("unit/first", 1.0), 0.5) == b"done"
+    with pytest.raises(WorkerBusy, match="longer than 0.5 seconds"):
+        engine.ask(card, Slow("unit/next", 5.0), 0.5)
 
 
 def test_ones_own_relation_is_found_in_the_job_that_brought_it(store, engine, client):

@@ -11,7 +11,7 @@ from analysis.models.card import HeadId
 from analysis.relations.labels import copy_like
 from analysis.results.provenance import JsonObject, ScoredItem
 from analysis.results.scores import Scores
-from dashboard.maps.function.basis import FunctionView, basis_of, carrier_words, has_carriers
+from dashboard.maps.function.basis import FunctionView, address, bases, basis_of, carrier_words, has_carriers
 from dashboard.maps.function.best import RANKED, VERBS
 from dashboard.maps.function.head import Effect, RelationRow, head_scores
 from dashboard.maps.head_part import AskedHead, HeadPart, provenance_table
@@ -30,13 +30,26 @@ _INTERVAL = "the interval of the larger score; below it that of the other, when 
 def head_part(asked: AskedHead, shown: FunctionView | None, command: str) -> HeadPart:
     """The relations of a head; with several heads they stand in the same order in all cards."""
     title = basis_of(shown.whole.provenance).title if shown is not None else "Function map"
-    heading = [] if asked.on_page else [html.H3(title)]
+    heading = [] if asked.on_page else [html.H3(title), *_elsewhere(asked.head, shown)]
     rows = {row.item.name: row for row in head_scores(shown.result, asked.head)} if shown is not None else {}
     if shown is None or not rows:
         return HeadPart([*heading, html.P(["No function map yet: ", html.Code(command)], className="hint")])
     in_order = [rows[name] for name in ordered(shown.result, asked.pinned)]
     table = _relations(in_order, asked, shown)
     return HeadPart([*heading, table], [_provenance(shown)], wide=True)
+
+
+def _elsewhere(head: HeadId, shown: FunctionView | None) -> list[html.P]:
+    """What the scores are read from, with links to the head's page by the model's other results."""
+    there = dict(shown.by_method) if shown is not None else {}
+    links: list[Any] = []
+    for method in bases():
+        if shown is not None and method.name in there and method.name != shown.whole.provenance.method:
+            links += [" · ", html.A(method.where, href=f"/head/{head}{address(shown, basis=method.name)[1:]}")]
+    if shown is None or not links:
+        return []
+    here = basis_of(shown.whole.provenance).where
+    return [html.P([f"What the head does {here}. The same ", *links[1:], "."], className="hint")]
 
 
 def ordered(scores: Scores, heads: tuple[HeadId, ...]) -> list[str]:

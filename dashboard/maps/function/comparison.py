@@ -41,7 +41,7 @@ def sections() -> tuple[Section, ...]:
     title = " and ".join(method.basis.lower() for method in bases()[:2])
     return (
         Section("scatter", title.capitalize(), _HINT, is_figure=True, height=HEIGHT, beside=True, has_heads=True),
-        Section("agreement", "Agreement", beside=True),
+        Section("agreement", "Correlation", beside=True),
     )
 
 

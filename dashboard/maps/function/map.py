@@ -109,7 +109,8 @@ class FunctionMap(Map[FunctionState]):
             notices.append(f"{card.id} has no result {state.result[:40]!r} here; the default one is shown.")
             state = replace(state, result="")
         if state.basis and state.basis not in self.methods():
-            notices.append(f"There is no function map from {state.basis!r}; the model's default is shown.")
+            known = f"There are: {', '.join(self.methods())}."
+            notices.append(f"There is no function map from {state.basis!r}; the model's default is shown. {known}")
             state = replace(state, basis="")
         if state.basis == default_basis(results):
             state = replace(state, basis="")
@@ -256,7 +257,7 @@ class FunctionMap(Map[FunctionState]):
         """What the page says when the model has no result of what the state asks for."""
         method = next((method for method in bases() if method.name == state.basis), bases()[0])
         return [
-            html.H2(f"No {method.title.lower()} of {card.id} yet"),
+            html.H2(f"{card.id} has no function map {method.where} yet"),
             html.P(method.sentence),
             html.P(["Request it under ", html.B("Models and jobs"), f" ({method.title}), or run"]),
             html.P(html.Code(method.command_line(card.id))),

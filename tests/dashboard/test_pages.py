@@ -54,7 +54,9 @@ def test_a_head_s_page_says_which_function_map_its_numbers_are_of(client):
 def test_a_head_of_a_model_that_is_not_there_is_said_to_be_of_another(client):
     """In the notice, with the model's name and what the address names."""
     page = client.get("/head/L1H1?model=no/model").text
-    assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is shown instead of no/model\. There is no map of no/model", page)
+    assert re.search(
+        r"smollm2-135m-instruct [0-9a-f]{8} is shown instead of no/model\. There is no map of no/model", page
+    )
 
 
 def test_small_maps_mark_heads_as_the_maps_do(client):
@@ -225,7 +227,9 @@ def test_a_comparison_understands_a_model_s_bare_name_and_tells_of_an_unknown_on
     assert len(set(re.findall(r'<option selected value="(running/[^"]+)"', page))) == 1  # one number of both
     odd = client.get("/compare", params={"b": "no/model"}).text
     assert "There is no map of no/model here." in odd
-    assert re.search(r"smollm2-135m-instruct [0-9a-f]{8} is shown instead of no/model\. There is no map of no/model", odd)
+    assert re.search(
+        r"smollm2-135m-instruct [0-9a-f]{8} is shown instead of no/model\. There is no map of no/model", odd
+    )
 
 
 def test_two_models_are_matched_over_the_api(client):

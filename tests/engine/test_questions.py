@@ -4,6 +4,7 @@ import threading
 import time
 from dataclasses import dataclass, replace
 
+import dask
 import pytest
 from starlette.testclient import TestClient
 
@@ -149,8 +150,9 @@ def test_the_first_question_may_take_as_long_as_the_conversion_of_the_weights(
     path = gguf_files.write(models / "quantised.gguf", "llama", gguf_files.MODELS["llama"].make())
     card = open_gguf(path, tmp_path / "elsewhere").card
     monkeypatch.setenv("HEAD_ATLAS_CACHE", str(tmp_path / "cache"))
-    engine = request.getfixturevalue("local_engine")
-    assert engine.ask(card, Slow("unit/first", 1.0), 0.5) == b"done"
+    with dask.config.set({"distributed.nanny.environ.HEAD_ATLAS_CACHE": str(tmp_path / "cache")}):  # of the worker
+        engine = request.getfixturevalue("local_engine")
+        assert engine.ask(card, Slow("unit/first", 1.0), 0.5) == b"done"
     with pytest.raises(WorkerBusy, match="longer than 0.5 seconds"):
         engine.ask(card, Slow("unit/next", 5.0), 0.5)
 

@@ -304,7 +304,7 @@ def operations_of(client):
 
 
 SENT = {"host": "localhost"}
-WRONG = 50  # different wrong requests of every operation, at least
+WRONG_REQUESTS = 50  # different wrong requests of every operation, at least
 NEVER_REACHED = {"GET /prompt", "DELETE /models/{fingerprint}"}  # without a worker, and of results that ship
 # What the server knows: many right requests ask for it and get an answer. Random words would get none.
 OWN_SET = set_id([("mine", "1" * 16)])
@@ -368,7 +368,7 @@ def asked(operation, mode, examples, check, job):
 
     ask()
     for _ in range(10):
-        if mode == NEGATIVE and len(different) < WRONG:
+        if mode == NEGATIVE and len(different) < WRONG_REQUESTS:
             ask()
     return different
 
@@ -414,8 +414,8 @@ def test_the_api_keeps_to_its_own_description(full_server, capsys):
             print(f"\n{label}, {mode.value}: {len(different[label, mode])} different requests, {answers}", end="")
     for (label, mode), requests in different.items():
         if mode == NEGATIVE:
-            assert len(requests) >= WRONG, label
-            assert codes[label, mode, 422] >= WRONG, label
+            assert len(requests) >= WRONG_REQUESTS, label
+            assert codes[label, mode, 422] >= WRONG_REQUESTS, label
     reached = {label for label, mode, code in codes if mode == POSITIVE and code < 300}
     assert {label for label, _ in different} - reached <= NEVER_REACHED
 
